@@ -28,6 +28,7 @@ from pbm.mail.writing import compose
 from pbm.passwords import Passwords
 from pbm.server import Server
 from pbm.session import Session
+from pbm.site.pages import POLICY
 from pbm.store import Reply, Store
 from pbm.texts import fitted
 
@@ -39,6 +40,12 @@ from test_mail import message
 
 AS_JSON = {"Accept": "application/json"}
 FORGED = "r1-0123456789abcdef0123456789abcdef"
+SECURE = {
+    "content-security-policy": f"{POLICY}; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+}.items()
+"""The headers of each response."""
 MANY = 40
 """How many boards alice and bob have."""
 
@@ -56,6 +63,7 @@ class Served(NamedTuple):
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
             connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
             response = connection.getresponse()
+            assert {*SECURE} <= {*response.headers.items()}
             return response.status, response.headers, response.read().decode()
 
     def post(self, path="/answer", headers=AS_JSON, **fields):
@@ -237,7 +245,9 @@ def test_a_page_of_another_site_can_post_nothing(door, headers, status):
     ("method", "path", "body", "kind", "status"),
     [
         ("POST", "/answer", b"x" * 20_001, "application/x-www-form-urlencoded", 413),
+        ("POST", "/answer", [b"x" * 10_001] * 2, "application/json", 413),
         ("POST", "/answer", b"{}", "text/plain", 415),
+        ("POST", "/answer", b'{"token": "\\ud800", "text": "\\ud800"}', "application/json", 403),
         ("POST", "/answer", b"[]", "application/json", 400),
         ("POST", "/answer", b"[" * 20_000, "application/json", 400),
         ("POST", "/answer", b"\xff", "application/json", 400),
@@ -259,8 +269,6 @@ def test_the_site_is_handed_out_with_the_headers_of_its_pages(door):
     for path in ("/", "/symple/101.html", "/site.css", "/board.js", "/answer", "/nothing"):
         status, headers, _ = door.ask("GET", path)
         assert (status == 200) == (path != "/nothing")
-        assert headers["Referrer-Policy"] == "no-referrer"
-        assert headers["X-Content-Type-Options"] == "nosniff"
         policy = headers["Content-Security-Policy"]
         assert {"connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'"} <= {*policy.split("; ")}
         again, _, none = door.ask("HEAD", path)
@@ -416,7 +424,7 @@ def test_an_odd_text_does_the_same_by_post_and_by_mail(clubs):
         player, post = posted(by_post.server, answer_to(by_post), text, "", "1")
         assert (player.userid, post.sender) == ("alice", sender)
         heard = hear(by_post.server, text.encode(), sender, [address], None, post)
-        outcome = heard.outcome or handle(by_post.server, text.encode(), sender, [address], None, heard)
+        outcome = heard.outcome or handle(by_post.server, text.encode(), sender, [address], None, post, heard)
         assert (outcome, outcome.command, outcome.reason) == (mailed, mailed.command, mailed.reason), repr(text)
         before, after = state(by_mail), state(by_post)
         if heard.outcome:  # of what is only asked nothing is counted
@@ -447,15 +455,13 @@ def test_a_guest_plays_a_robot_and_keeps_the_board_by_signing_up_by_mail(club):
     address = tokens.address_with(club.server, token)
     place, post = posted(club.server, address, "e5", "", "1")
     assert place == player
-    [letter] = handle(
-        club.server, b"", post.sender, [address], None, hear(club.server, b"", post.sender, [address], None, post)
-    ).letters
+    [letter] = handle(club.server, b"", post.sender, [address], None, post).letters
     assert letter.data["players"] == {"white": player.userid, "black": "robot2"}
     assert "This game is unrated: a guest plays it." in letter.text
     _, post = posted(club.server, address, "signup dora dora-secret", "", "2")
-    refused = handle(
-        club.server, b"", post.sender, [address], None, hear(club.server, b"", post.sender, [address], None, post)
-    )
+    with club.store.writing():
+        club.store.robots.ask_for_analysis("symple", player.board, player.userid, club.server.now())
+    refused = handle(club.server, b"", post.sender, [address], None, post)
     assert refused.reason.startswith("A command with a userid comes by mail")
     raw = written("signup dora dora-secret", sender="dora@players.example", recipient=address)
     assert handle(club.server, raw, "dora@players.example", [address]) == "command"

@@ -66,9 +66,6 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
         meant = {whose: Meaning(kind, number=number)}
     elif kind == REPLY:
         meant = {each.userid: Meaning(kind, each) for each in replies}
-    elif kind == CALENDAR and whose:
-        user = Reply("", "", whose.split(" ")[0])
-        meant = {_subscription(server, user): Meaning(kind, user)}
     else:
         mails = [Reply(game, "", whose.split(" ")[0]) for game in ("", PUZZLES, *games.names()) if whose] + replies
         meant = {_subscription(server, each): Meaning(kind, each) for each in mails}

@@ -136,14 +136,13 @@ def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
 
     From can be forged; but the mail goes to their own address.
     """
-    sender = session.sender
-    if sender is None or session.on_page or not session.server.web:
+    web = session.server.web
+    if session.on_page or not (web and {*userids} <= session.senders):
         return []
-    if not {*userids} <= session.senders:
-        return []
-    own = [each for each in session.store.users.addresses(*userids) if each.address.lower() == sender.lower()]
-    found = [tokens.calendar_token(session.server, each.userid, each.number) for each in own]
-    urls = [f"{session.server.web}/calendar/{token}.ics" for token in found]
+    own = [
+        each for each in session.store.users.addresses(*userids) if each.address.lower() == str(session.sender).lower()
+    ]
+    urls = [f"{web}/calendar/{tokens.calendar_token(session.server, each.userid, each.number)}.ics" for each in own]
     return [Paragraph("\n".join(["For a calendar program, until when you have to move:", *urls]))]
 
 

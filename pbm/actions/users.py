@@ -54,9 +54,10 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
     session.note("signup", userid=name)
     told = set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
     if session.guest:
-        session.store.boards.hand_over(session.guest.userid, name)
-        session.store.users.remove(session.guest.userid, session.now)
-        point = finding.find_board(session, session.guest.game, session.guest.board).present
+        game, board, guest = session.guest
+        session.store.boards.hand_over(guest, name)
+        session.store.users.remove(guest, session.now)
+        point = finding.find_point(session, game, board)
         delivery.queue(session, *letters.of_board(session, point, name, is_new=True))
     return told
 
@@ -274,16 +275,15 @@ def begin_as_guest(
     session, store = Session(server, peer=peer), server.store
     if not games.exists(game):
         raise Refused(games.unknown(game))
-    if not (re.fullmatch("[0-9]", level, re.ASCII) and int(level) in LEVEL_NUMBERS):
+    if level not in map(str, LEVEL_NUMBERS):
         raise Refused(f"There is no level {level!r}; the levels are 1 to {LEVEL_NUMBERS[-1]}.")
     games.read_options(games.load(game), options)
     with store.writing():
-        robots = [one for one in store.robots.all() if one.level == int(level)]
-        counts = store.boards.active_counts([one.userid for one in robots])
         free = [
             one.userid
-            for one in robots
-            if counts[one.userid].total() < one.most / 2 and not challenges.not_of_robots(game, {one.userid: one})
+            for one in store.robots.all()
+            if str(one.level) == level and not challenges.not_of_robots(game, {one.userid: one})
+            if store.boards.active_counts([one.userid])[one.userid].total() < one.most / 2
         ]
         if not free:  # the other half of their boards is for users
             raise Crowded(f"No robot of level {level} can play with you now; please try another level.")

@@ -166,20 +166,20 @@ def handle(
     envelope_sender: str | None,
     recipients: Sequence[str] = (),
     peer: str | None = None,
+    post: Incoming | None = None,
     heard: Heard | None = None,
 ) -> Outcome:
     """Do what a mail says, answer it, and note that it was handled: all in one transaction, and only once.
 
     *recipients* are those of its envelope; a reply address among them counts. *peer* is the machine that it came from.
-    What was *heard* of the mail before is not done again. Returns what was done. Raises Unusable if the database cannot
-    be used; then the mail has to come again.
+    A *post* came from a page, and is read already. What was *heard* of the mail before is not done again. Returns what
+    was done. Raises Unusable if the database cannot be used; then the mail has to come again.
     """
-    heard = heard or hear(server, raw, envelope_sender, recipients, peer)
+    heard = heard or hear(server, raw, envelope_sender, recipients, peer, post)
     mail = heard.mail
     sender = (mail.sender or "").lower()
     with server.store.writing():
         if heard.meanings != _meanings(server, mail, recipients):  # one was revoked since
-            post = mail if heard.command and heard.command.ready.session.on_page else None
             heard = hear(server, raw, envelope_sender, recipients, peer, post)
         if not server.store.handled.record(sender, mail.message_id, heard.kind, server.now()):
             return Outcome("repeated")
@@ -268,9 +268,8 @@ def hear(
         on_page=post is not None,
     )
     command = MailedCommand(reply, typed, runner.prepare(session, call, None if answered else typed.line))
-    done = command.ready.done
-    is_answered = post and done and isinstance(call, Call) and not call.passwords
-    return Heard(mail, meanings, kind, command, _outcome(server, command, done) if is_answered and done else None)
+    done = command.ready.done if post and isinstance(call, Call) and not call.passwords else None
+    return Heard(mail, meanings, kind, command, _outcome(server, command, done) if done else None)
 
 
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:
@@ -317,18 +316,11 @@ def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:
         return why
 
 
-def unsubscribe_at(server: Server, recipient: str) -> bool:
-    """End what an address ends, as a mail to it would; False if it ends nothing."""
-    with server.store.writing():
-        return _unsubscribe(server, "", [*filter(None, [tokens.meaning(server, recipient)])])
-
-
-def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> bool:
-    """End what the recipients of a mail say, whatever else it says; False if they end nothing."""
-    ends = [meaning.reply for meaning in meanings if meaning.kind == tokens.UNSUBSCRIBE]
-    for mails in ends:
-        subscriptions.end_mails(Session(server, sender), mails)
-    return bool(ends)
+def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> None:
+    """End what the recipients of a mail say, whatever else it says."""
+    for meaning in meanings:
+        if meaning.kind == tokens.UNSUBSCRIBE:
+            subscriptions.end_mails(Session(server, sender), meaning.reply)
 
 
 def _pass_on(server: Server, mail: Incoming) -> Outcome:

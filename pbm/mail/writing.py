@@ -60,11 +60,11 @@ def _header(mail: Mail, server_address: str, web: str | None) -> str:
     if mail.reply_to:
         fields["Reply-To"] = mail.reply_to
     if mail.unsubscribe:
-        ways = [f"<mailto:{quote(mail.unsubscribe, safe='@+')}?subject=unsubscribe>"]
+        way = f"<mailto:{quote(mail.unsubscribe, safe='@+')}?subject=unsubscribe>"
         if web and web.startswith("https://"):  # one click (RFC 8058)
-            ways.insert(0, f"<{web}/unsubscribe/{token_of(mail.unsubscribe)}>")
+            way = f"<{web}/unsubscribe/{token_of(mail.unsubscribe)}>, {way}"
             fields["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-        fields["List-Unsubscribe"] = ", ".join(ways)
+        fields["List-Unsubscribe"] = way
     return "".join([f"{name}: {_checked(name, value)}\n" for name, value in fields.items()]) + "MIME-Version: 1.0\n"
 
 

@@ -18,17 +18,17 @@ def calendar(server: Server, token: str) -> bytes | None:
         if found is None or found.kind != tokens.CALENDAR:
             return None
         name = found.reply.userid
-        made = Calendar({"prodid": "-//pbm//deadlines//EN", "version": "2.0", "x-wr-calname": f"Games of {name}"})
+        made = Calendar.new(name=f"Games of {name}", prodid="-//pbm//deadlines//EN")
         for row in store.boards.found(Among(games.names(), [name], over=False)):
             if clocks.awaited(row) != name:
                 continue
-            event = Event()
-            event.add("uid", f"{row.game}-{row.board}-{row.moves}@{server.host}")
-            event.add("dtstamp", row.changed or row.started)
-            event.add("dtstart", now + clocks.time_left(store, row, now))
             opponent = row.second_player if name == row.first_player else row.first_player
-            event.add("summary", f"{row.game.capitalize()} {row.board} against {opponent}: {letters.status(row)}")
-            if server.site:
-                event.add("url", f"{server.site}/{row.game}/{row.board}.html")
+            event = Event.new(
+                uid=f"{row.game}-{row.board}-{row.moves}@{server.host}",
+                stamp=row.changed or row.started,
+                start=now + clocks.time_left(store, row, now),
+                summary=f"{row.game.capitalize()} {row.board} against {opponent}: {letters.status(row)}",
+                url=server.site and f"{server.site}/{row.game}/{row.board}.html",
+            )
             made.add_component(event)
     return bytes(made.to_ical())

@@ -3,7 +3,6 @@
 import os
 import socket
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -155,9 +154,6 @@ def _door(opened: "Server", web: str, site: str | None, url: str) -> "Door":
     with touching(f"The web door cannot listen on {web}"):
         family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
         listening = socket.create_server((where.host, where.port), family=family)
-    if site:
-        with touching(f"The site cannot be written to {site}"):
-            Path(site).mkdir(parents=True, exist_ok=True)
     say(f"web on {where._replace(port=listening.getsockname()[1])}", {})
     return kind(opened, listening, site, url)
 

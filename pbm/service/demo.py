@@ -30,7 +30,7 @@ MAIL_PATIENCE = 20
 
 
 PLAYER_ADDRESS = "alice@players.example"
-PLAYER_PASSWORD = "alice-likes-games"  # noqa: S105 (of a server that lives as long as the demo)
+PLAYER_PASSWORD = "alice-likes-games"  # noqa: S105  # of a server that lives as long as the demo
 tell = partial(print, flush=True)
 
 
@@ -86,9 +86,10 @@ def show_page() -> None:
         with _server(Path(folder), *options) as (process, line), suppress(KeyboardInterrupt):
             if not line.startswith("web on "):
                 raise Refused("The server did not start; `pbm serve --web=127.0.0.1:0` says why.")
-            url = f"http://{line.removeprefix('web on ')}"
-            tell(f"A server waits for you: {url}/\nThis board is yours against {ROBOT_OF_DEMO}; Ctrl-C ends all of it:")
-            with urlopen(f"{url}/guest", b"game=symple&options=-size=9", timeout=MAIL_PATIENCE) as answer:  # noqa: S310
+            where = line.removeprefix("web on ")
+            tell(f"A server waits for you: http://{where}/")
+            tell(f"This board is yours against {ROBOT_OF_DEMO}; Ctrl-C ends all of it:")
+            with urlopen(f"http://{where}/guest", b"game=symple&options=-size=9", timeout=MAIL_PATIENCE) as answer:
                 page = answer.geturl()
             tell(page)
             webbrowser.open(page)

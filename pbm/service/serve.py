@@ -305,7 +305,7 @@ class Receiver:
             with self.server.store.writing() if heard else nullcontext():
                 begin = time.perf_counter()
                 for mail, each in heard:
-                    if outcome := self._run(mail, incoming.handle, self.server, *mail.delivery[:4], each):
+                    if outcome := self._run(mail, incoming.handle, self.server, *mail.delivery, each):
                         done.append((mail, Answer("250 2.0.0 Done", outcome)))
             locked = time.perf_counter() - begin
         except Unusable as error:

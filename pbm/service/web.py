@@ -8,21 +8,20 @@ import json
 import secrets
 import socket
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from games import Illegal
@@ -33,7 +32,7 @@ from pbm.drawing import images
 from pbm.letters import Letter
 from pbm.mail import incoming
 from pbm.mail.incoming import Outcome
-from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Answer, Connections, Delivery, Entry
+from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Connections, Delivery, Entry
 from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.service import calendars
@@ -47,9 +46,9 @@ MOST_POSTED_BYTES = 20_000
 LOOK_FOR_PAGE = 0.1
 """Seconds from one look whether the page of a new board is written to the next."""
 REQUEST_SECONDS = 10
-"""How long a request may take to come in, and a connection may be silent."""
+"""How long a request may take to come in, and a connection may take requests."""
 RESPONSE_SECONDS = 60
-"""How long a request may take from its header to the last byte of its response."""
+"""How long after that a connection may take what it is sent."""
 MOST_POSTS_A_MINUTE = 120
 """How often a peer may post; a machine of ours, which brings what others post, as often as it likes."""
 MOST_KEPT = 1000
@@ -57,10 +56,11 @@ MOST_KEPT = 1000
 LONGEST_KEY = 64
 """How many characters of what tells a post from others are looked at."""
 HEADERS = [
-    (b"content-security-policy", f"{POLICY}; frame-ancestors 'none'".encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    ("content-security-policy", f"{POLICY}; frame-ancestors 'none'"),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
 ]
+"""What each response has."""
 REVOKED = (
     "This page speaks for no player any more: a reply address ends 30 days after its game, or with a new password."
 )
@@ -75,33 +75,27 @@ class Door:
     def __init__(self, server: Server, listening: socket.socket, site: str | None, url: str) -> None:
         """Listen at a socket; *site* is the folder of the files, and *url* where they stand."""
         self.server, self.listening, self.site = server, listening, site
-        self.look = Look("", has_pictures=False, has_door=True)
-        urls = [urlsplit(each) for each in (url, server.site, server.web) if each]
+        self.pages = Pages(Session(server), Look("", has_pictures=False, has_door=True))
+        urls = map(urlsplit, filter(None, (url, server.site, server.web)))
         self.origins = {each.netloc: f"{each.scheme}://{each.netloc}" for each in urls}
         self.posts: Counter[str] = Counter()
-        self.minute = 0
-        self.kept: OrderedDict[str, str] = OrderedDict()
-        routes: list[BaseRoute] = [
+        self.kept: dict[str, str] = {}
+        routes = [
             Route("/answer", self.answer, methods=["GET", "POST"]),
             Route("/guest", self.guest, methods=["POST"]),
             Route("/unsubscribe/{token}", self.unsubscribe, methods=["GET", "POST"]),
             Route("/calendar/{token}.ics", self.calendar),
+            *([Mount("/", StaticFiles(directory=site, html=True, check_dir=False))] if site else []),
         ]
-        if site:
-            routes.append(Mount("/", StaticFiles(directory=site, html=True)))
-        failed = {HTTPException: self._refuse, Exception: self._fail}
-        self.app = Starlette(routes=routes, exception_handlers=failed)  # type: ignore[arg-type]  # of each its own
         config = uvicorn.Config(
-            bounded(self.app),
+            Starlette(routes=routes, exception_handlers={HTTPException: self._refuse, Exception: self._refuse}),
             http=WebConnection,
             ws="none",
-            lifespan="off",
             log_config=None,
             log_level="critical",
-            access_log=False,
             server_header=False,
+            headers=HEADERS,
             limit_concurrency=MOST_CONNECTIONS,
-            timeout_keep_alive=REQUEST_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         self.uvicorn = uvicorn.Server(config)
@@ -121,46 +115,47 @@ class Door:
         """Show a form, and an answer that is kept; or carry out what is posted as if it had come by mail."""
         if request.method != "POST":
             return self._page(request, text=self.kept.get(request.query_params.get("shown", ""), ""))
-        fields = await self._posted(request)
-        token = tokens.token_of(fields.get("token", ""))
-        fields |= {"token": token if tokens.TOKEN.fullmatch(token) else ""}
-        request.state.fields = fields
-        key = fields.get("id", "")[:LONGEST_KEY] or secrets.token_hex(12)
-        player, outcome = await self._handled(request, fields, key)
+        fields = request.state.fields = await self._posted(request)
+        address = tokens.address_with(self.server, tokens.token_of(fields.get("token", "")))
+        text, comment, key = (fields.get(name, "") for name in ("text", "comment", "id"))
+        key = key[:LONGEST_KEY] or secrets.token_hex(12)
+        player, outcome = await self._handled(request, address, key, text, comment)
         is_repeated = outcome == "repeated"
         if is_repeated:
-            player, outcome = await self._handled(request, fields | {"text": "show"}, secrets.token_hex(12))
+            player, outcome = await self._handled(request, address, key, "show", "")
         if outcome.reason or not outcome.letters:
             raise _refusal(outcome)
-        text = letters.printed(outcome.letters)
+        told = letters.printed(outcome.letters)
         if _wants_json(request):
             found = letters.as_one(letter.data for letter in outcome.letters)
-            found |= {"text": text, "userid": player.userid, "repeated": is_repeated}
-            return JSONResponse(found | await self.work(self._shown, outcome.letters, player, fields["token"]))
+            found |= {"text": told, "userid": player.userid, "repeated": is_repeated}
+            return JSONResponse(found | await self.work(self._shown, outcome.letters, player, address))
         shown = secrets.token_urlsafe(24)
-        self.kept[shown] = text
+        self.kept[shown] = told
         if len(self.kept) > MOST_KEPT:
-            self.kept.popitem(last=False)
+            del self.kept[next(iter(self.kept))]
         return RedirectResponse(f"answer?shown={shown}", 303)
 
-    async def _handled(self, request: Request, fields: Mapping[str, str], key: str) -> tuple[Reply, Outcome]:
+    async def _handled(
+        self, request: Request, address: str, key: str, text: str, comment: str
+    ) -> tuple[Reply, Outcome]:
         """Who has posted something, and what has come of it, as it would have come of a mail."""
-        recipient = tokens.address_with(self.server, fields["token"])
-        text, comment = fields.get("text", ""), fields.get("comment", "")
-        found = await self.work(incoming.posted, self.server, recipient, text, comment, key)
+        found = await self.work(incoming.posted, self.server, address, text, comment, key)
         if found is None:
             raise HTTPException(403, REVOKED)
         player, post = found
-        raw = f"{recipient}\n{text}\n{comment}".encode(errors="replace")
-        delivery = Delivery(raw, str(post.sender), (recipient,), _peer(request), post)
-        answer: Answer = await asyncio.shield(self.connections.hand_in(delivery))
-        return player, answer.outcome
+        raw = f"{address}\n{text}\n{comment}".encode(errors="replace")
+        return player, await self._hand_in(Delivery(raw, str(post.sender), (address,), _peer(request), post))
 
-    def _shown(self, told: Sequence[Letter], player: Reply, token: str) -> dict[str, str]:
+    async def _hand_in(self, delivery: Delivery) -> Outcome:
+        """Have something handled as a mail. Returns what has come of it."""
+        return (await asyncio.shield(self.connections.hand_in(delivery))).outcome
+
+    def _shown(self, told: Sequence[Letter], player: Reply, address: str) -> dict[str, str]:
         """The picture of a board that is only tried, or the page of the board as its reader sees it, if it is left."""
         for point in [letter.point for letter in told if letter.point and not letter.point.board.is_stored]:
             return {"svg": images.board_svg(point, style="")}
-        pages = Pages(Session(self.server), self.look, player.userid, tokens.address_with(self.server, token))
+        pages = Pages(self.pages.session, self.pages.look, player.userid, address)
         with suppress(Gone):
             return {"page": pages.board(player.game, player.board)}
         return {}
@@ -169,14 +164,15 @@ class Door:
         """Start a board of a new guest against a robot, and lead to its page."""
         fields = await self._posted(request)
         game, level, options = (fields.get(name, "").lower() for name in ("game", "level", "options"))
-        begin, machine = time.perf_counter(), incoming.machine_of(_peer(request))
+        begin, peer = time.perf_counter(), _peer(request)
         try:
             player, token = await self.work(
-                users.begin_as_guest, self.server, game, level or "1", options.split(), machine
+                users.begin_as_guest, self.server, game, level or "1", options.split(), incoming.machine_of(peer)
             )
         except (Refused, Illegal) as why:
             raise HTTPException(429 if isinstance(why, users.Crowded) else 422, str(why)) from why
-        self._note(request, Outcome("command", f"{player.game} {player.board} {player.userid}: begun"), begin)
+        outcome = Outcome("command", f"{player.game} {player.board} {player.userid}: begun")
+        self.connections.note(Entry(peer, "", outcome, took=time.perf_counter() - begin))
         page = f"{player.game}/{player.board}.html"
         if self.site:
             await _written(Path(self.site, page))
@@ -189,15 +185,14 @@ class Door:
         is_post = request.method == "POST"
         if is_post:
             self._admit(request)
-            begin = time.perf_counter()
-            token = tokens.token_of(request.path_params["token"])
-            recipient = tokens.address_with(self.server, token)
-            if not await self.work(incoming.unsubscribe_at, self.server, recipient):
+            address = tokens.address_with(self.server, tokens.token_of(request.path_params["token"]))
+            if not await self.work(incoming.is_known, self.server, address):
                 raise HTTPException(403, "This ends nothing any more.")
-            self._note(request, Outcome("unsubscribe"), begin)
-        return HTMLResponse(
-            Pages(Session(self.server), self.look).unsubscribing(request.url.path.removeprefix("/"), done=is_post)
-        )
+            outcome = await self._hand_in(Delivery(secrets.token_bytes(12), "", (address,), _peer(request)))
+            if outcome != "unsubscribe":
+                raise _refusal(outcome)
+        path = request.url.path.removeprefix("/")
+        return HTMLResponse(self.pages.render("unsubscribe.html", path, title="Unsubscribe", done=is_post))
 
     async def calendar(self, request: Request) -> Response:
         """A user's deadlines."""
@@ -211,28 +206,23 @@ class Door:
     async def _posted(self, request: Request) -> dict[str, str]:
         """The fields of a form, or of an object in JSON. Raises HTTPException."""
         self._admit(request)
-        body = bytearray()
+        body = b""
         try:
             async with asyncio.timeout(REQUEST_SECONDS):
                 async for part in request.stream():
                     body += part
                     if len(body) > MOST_POSTED_BYTES:
                         raise HTTPException(413, "At most 20 kB can be posted.")
-        except TimeoutError as why:
+        except (TimeoutError, ClientDisconnect) as why:
             raise HTTPException(408, "This has taken too long.") from why
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in {"application/json", "application/x-www-form-urlencoded"}:
             raise HTTPException(415, "What is posted is a form, or JSON.")
         try:
-            is_form = kind != "application/json"
-            found = dict(parse_qsl(body.decode(), keep_blank_values=True)) if is_form else json.loads(body)
+            found = json.loads(body) if kind == "application/json" else dict(parse_qsl(body.decode()))
             return {str(name): str(value) for name, value in found.items()}
         except (ValueError, AttributeError, RecursionError) as why:
             raise HTTPException(400, "This is no form, and no object in JSON.") from why
-
-    def _note(self, request: Request, outcome: Outcome, begin: float) -> None:
-        """Log what came of a request that was begun then, and tell the processes beside us."""
-        self.connections.note(Entry(_peer(request) or "", "", outcome, took=time.perf_counter() - begin))
 
     def _admit(self, request: Request) -> None:
         """Raises HTTPException if a page of another site has posted this, as a browser says, or a peer posts too often.
@@ -248,9 +238,8 @@ class Door:
             raise HTTPException(403, FOREIGN)
 
         if machine := incoming.machine_of(_peer(request)):
-            if self.minute != (now := int(time.monotonic()) // 60):
-                self.minute = now
-                self.posts.clear()
+            if not self.posts:
+                asyncio.get_running_loop().call_later(60, self.posts.clear)
             self.posts[machine] += 1
             if self.posts[machine] > MOST_POSTS_A_MINUTE:
                 raise HTTPException(429, "There are too many posts; please wait for a minute.")
@@ -258,25 +247,23 @@ class Door:
     def _page(self, request: Request, status: int = 200, text: str = "", error: str = "") -> Response:
         """A page with a letter or a refusal, and a form in which the last post can be changed and posted again."""
         path, typed = request.url.path.removeprefix("/"), getattr(request.state, "fields", {})
-        shown = Pages(Session(self.server), self.look).form(path, text, error, typed)
-        return HTMLResponse(shown, status, headers={"Cache-Control": "no-store"})
+        title = "Not done" if error else "Done" if text else "Answer a board mail"
+        shown = self.pages.render("answer.html", path, title=title, text=text, error=error, typed=typed)
+        return HTMLResponse(shown.encode(errors="replace"), status, headers={"Cache-Control": "no-store"})
 
-    async def _refuse(self, request: Request, why: HTTPException) -> Response:
-        """What a request is answered that cannot be done."""
-        error, status = str(why.detail), why.status_code
-        if _wants_json(request):
-            found: Response = JSONResponse({"error": error, "status": status}, status)
-        else:
-            found = self._page(request, status, error=error)
-        found.headers.update(why.headers or {})
-        return found
-
-    async def _fail(self, request: Request, error: Exception) -> Response:
-        """What a request is answered at which we have failed; where and why stands in the log, but for the path."""
-        if not isinstance(error, ClientDisconnect):
+    async def _refuse(self, request: Request, error: Exception) -> Response:
+        """What a request is answered that cannot be done, or at which we have failed; then the log says why."""
+        if not isinstance(error, HTTPException):
             warn(f"A page could not be made: {type(error).__name__}: {error}")
-        status = 503 if isinstance(error, Unusable | TimeoutError) else 500
-        return PlainTextResponse("This could not be done; please try again later.\n", status)
+            status = 503 if isinstance(error, Unusable | TimeoutError) else 500
+            error = HTTPException(status, "This could not be done; please try again later.")
+        why, status = error.detail, error.status_code
+        if _wants_json(request):
+            found: Response = JSONResponse({"error": why, "status": status}, status)
+        else:
+            found = self._page(request, status, error=why)
+        found.headers.update(error.headers or {})
+        return found
 
 
 async def _written(page: Path) -> None:
@@ -288,41 +275,25 @@ async def _written(page: Path) -> None:
 
 
 class WebConnection(H11Protocol):
-    """A connection; uvicorn would wait for ever for the first request, and for the end of a header."""
+    """A connection; uvicorn would wait for ever for a first request, the end of a header, and a peer to read."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        """Give the peer some time for requests, if there is room."""
-        super().connection_made(transport)
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Give the peer some time, if there is room."""
+        super().connection_made(cast("asyncio.Transport", transport))
         self.loop.call_later(REQUEST_SECONDS, self._end)
         if len(self.connections) > MOST_CONNECTIONS:
             transport.close()
 
     def _end(self) -> None:
-        """End the connection, but for one that waits for a response."""
-        if self.cycle and not self.cycle.response_complete:
-            self.loop.call_later(REQUEST_SECONDS, self._end)
-        else:
-            self.transport.close()
+        """Take no more requests, and end the connection when its response is there, or soon in any case."""
+        if self in self.connections:
+            self.shutdown()
+            self.loop.call_later(RESPONSE_SECONDS, self.transport.abort)
 
 
-def bounded(app: ASGIApp) -> ASGIApp:
-    """An application that takes at most so long for a request, and whose responses have the headers of all pages."""
-
-    async def run(scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *HEADERS]}
-            await send(message)
-
-        async with asyncio.timeout(RESPONSE_SECONDS):
-            await app(scope, receive, send_with_headers)
-
-    return run
-
-
-def _peer(request: Request) -> str | None:
+def _peer(request: Request) -> str:
     """The machine that a request came from, as the proxy on this machine says."""
-    return request.client.host if request.client else None
+    return request.client.host if request.client else ""
 
 
 def _wants_json(request: Request) -> bool:
@@ -331,14 +302,11 @@ def _wants_json(request: Request) -> bool:
 
 def _refusal(outcome: Outcome) -> HTTPException:
     """Why something was not done, as HTTP says it."""
-    if outcome == "capped":
-        return HTTPException(429, f"This was no command, and {outcome.reason}.")
-    if outcome == "failed":
-        return HTTPException(503, "This could not be stored; please try again later.")
-    if outcome == "unknown":
-        return HTTPException(403, REVOKED)
-    if outcome.letters:
-        error = "\n\n".join(str(letter.data["error"]) for letter in outcome.letters)
-        return HTTPException(422, error)
+    statuses = {
+        "capped": (429, f"This was no command, and {outcome.reason}."),
+        "failed": (503, "This could not be stored; please try again later."),
+        "unknown": (403, REVOKED),
+    }
+    error = "\n\n".join(str(letter.data["error"]) for letter in outcome.letters)
     why = outcome.reason or "It reads as if a program had written it, so nothing was done"
-    return HTTPException(422, f"{why}.")
+    return HTTPException(*statuses.get(outcome, (422, error or f"{why}.")))

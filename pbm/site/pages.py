@@ -1,7 +1,7 @@
 """The contents of the pages of the site. Strangers may see them: no address, no queued move, no secret of dice."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import islice, pairwise
 from math import ceil
@@ -142,7 +142,7 @@ class Pages:
         about += [f"started {row.started:%Y-%m-%d}"] + ([f"ended {row.ended:%Y-%m-%d}"] if row.ended else [])
         taps = getattr(board.rules, "TAPS", None)
         picture, steps = pictured(board)
-        return self._render(
+        return self.render(
             "board.html",
             path,
             title=title,
@@ -171,7 +171,7 @@ class Pages:
     def _of_reader(self, point: Point) -> dict[str, Any]:
         """What a board page says to its reader alone: what they have told the server, and what they can tap."""
         if not self.reader:
-            return {"mine": None, "figure": None, "turns": ()}
+            return {}
         rules: Any = point.board.rules
         [letter] = letters.of_board(self.session, point, self.reader)
         return {
@@ -216,7 +216,7 @@ class Pages:
         """What there is of a game."""
         rules = games.load(game)
         boards, running = self.store.boards.totals(game)
-        return self._render(
+        return self.render(
             "game.html",
             f"{game}/index.html",
             title=game.capitalize(),
@@ -231,7 +231,7 @@ class Pages:
 
     def rules(self, game: str) -> str:
         """The help of a game, with its board."""
-        return self._render(
+        return self.render(
             "rules.html",
             f"{game}/rules.html",
             title=f"Rules of {game.capitalize()}",
@@ -245,19 +245,19 @@ class Pages:
         points = [self._load(game, puzzle.board).after(puzzle.moves) for puzzle in leaf.items]
         shown = [(images.caption(point), Markup(images.board_svg(point, style=""))) for point in points]
         title = f"Puzzles of {game.capitalize()}"
-        return self._render("puzzles.html", leaf.path, title=title, puzzles=zip(leaf.items, shown, strict=True))
+        return self.render("puzzles.html", leaf.path, title=title, puzzles=zip(leaf.items, shown, strict=True))
 
     def boards(self, game: str, name: str, leaf: ListPage) -> str:
         """A page of the list of running or finished boards, the last one first."""
         title = f"{name.capitalize()} boards of {game.capitalize()}"
         rows = self.store.boards.named(game, leaf.items)
-        return self._render("list.html", leaf.path, title=title, rows=rows, leaf=leaf)
+        return self.render("list.html", leaf.path, title=title, rows=rows, leaf=leaf)
 
     def standings(self, game: str, leaf: ListPage) -> str:
         """A page of the standings."""
         curves = self.store.players.ratings_of(game, [player.userid for player, _ in leaf.items])
         title = f"Standings of {game.capitalize()}"
-        return self._render("standings.html", leaf.path, title=title, leaf=leaf, curves=curves)
+        return self.render("standings.html", leaf.path, title=title, leaf=leaf, curves=curves)
 
     def pool(self, game: str, pool: str) -> str:
         """The table of a tournament, and its boards."""
@@ -265,7 +265,7 @@ class Pages:
         head, *sheet = found.rows(fits=False)
         rows = self.store.boards.of_tournament(game, pool)
         linked = {userid for row in rows for userid in row.players}  # they have pages
-        return self._render(
+        return self.render(
             "pool.html",
             f"{game}/pool-{pool}.html",
             title=f"Tournament {pool} of {game.capitalize()}",
@@ -299,7 +299,7 @@ class Pages:
     def _feed(self, path: str, title: str, among: Among) -> str:
         rows = self.store.boards.latest(among, RECENT)
         updated = max((row.happened for row in rows), default=None)
-        return self._render(
+        return self.render(
             "feed.atom",
             path,
             title=title,
@@ -320,7 +320,7 @@ class Pages:
         host = self.session.server.host
         rows = self.store.boards.latest(Among(self.games), RECENT)
         seekers = [*islice(self.store.players.all_seekers(), ON_PAGE)]
-        return self._render(
+        return self.render(
             "index.html", "index.html", title=f"Games at {host}", brief=ABOUT, counts=counts, rows=rows, seekers=seekers
         )
 
@@ -336,7 +336,7 @@ class Pages:
         if not (ratings_of or any(rows)):
             raise Gone
         more = sum(self.store.boards.count(among) for among in (running, finished)) - sum(map(len, rows))
-        return self._render(
+        return self.render(
             "user.html",
             f"users/{userid}.html",
             title=userid,
@@ -346,18 +346,10 @@ class Pages:
             more=more,
         )
 
-    def form(self, path: str, text: str, error: str, typed: Mapping[str, str]) -> str:
-        """A page of the web door: a letter, or why something was refused, and the form in which answers are posted."""
-        title = "Not done" if error else "Done" if text else "Answer a board mail"
-        return self._render("answer.html", path, title=title, text=text, error=error, typed=typed)
-
-    def unsubscribing(self, path: str, *, done: bool) -> str:
-        """A page of the web door with the button that ends some mails, or that says that they have ended."""
-        return self._render("unsubscribe.html", path, title="Unsubscribe", done=done)
-
     # What pages have in common
 
-    def _render(self, template: str, path: str, *, title: str, **what: Any) -> str:
+    def render(self, template: str, path: str, *, title: str, **what: Any) -> str:
+        """A page at a path below the site."""
         return (
             markup.templates()
             .get_template(template)

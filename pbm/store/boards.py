@@ -38,6 +38,7 @@ PLAYED_BY = {
     "board_notes": ("userid",),
     "reminders": ("userid",),
     "robot_boards": ("opponent",),
+    "analysis_requests": ("userid",),
 }
 """Where a player of a board is named, but for their reply addresses."""
 SEATS = "first_player", "second_player"

@@ -206,7 +206,7 @@ async function submit(text) {
   id ||= `${Date.now()}${Math.random()}`; // posted once more, it acts once
   send.disabled = true;
   const found = await post(text, { comment: comment.value, id });
-  if (found.status || !found.error) id = "";
+  if (found.status < 500 || !found.error) id = "";
   said.textContent = found.error || found.position ? "" : found.text;
   if (!found.error) {
     comment.value = "";
