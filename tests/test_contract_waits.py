@@ -60,6 +60,21 @@ def test_what_is_due_changes_exactly_when_a_time_is_up(four, fields, age, due):
 
 
 @pytest.mark.parametrize(
+    ("begin", "zone", "end"),
+    [
+        ("2026-11-20T00:00:00.000001+00:00", "UTC", "2026-12-21T00:00:00.000001+00:00"),  # in weekends of 48 hours
+        ("2026-11-20T00:00:00+00:00", "UTC", "2026-12-19T00:00:00+00:00"),
+        ("2026-11-21T09:00:00+00:00", "UTC", "2026-12-22T00:00:00+00:00"),
+        ("2026-03-06T12:00:00+01:00", "Europe/Berlin", "2026-04-06T12:00:00+02:00"),  # summer time begins on a Sunday
+        ("2026-03-07T00:00:00+13:00", "Pacific/Auckland", "2026-04-07T00:00:00+12:00"),  # and ends on one
+    ],
+)
+def test_without_weekends_it_is_known_when_a_player_loses(four, begin, zone, end):
+    changed = datetime.fromisoformat(begin)
+    assert clocks.ends_at(four.store, row(changed=changed, weekends=zone), changed) == datetime.fromisoformat(end)
+
+
+@pytest.mark.parametrize(
     ("last", "deeds"),
     [
         (date(2026, 12, 10), [Deed.REMIND, Deed.REMIND, Deed.REMIND, Deed.FORFEIT]),
