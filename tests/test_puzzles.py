@@ -18,6 +18,7 @@ from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.pages import Look
+from pbm.store.outbox import Held
 from pbm.store.robots import Puzzle
 
 from conftest import PASSWORDS, two_players
@@ -161,6 +162,15 @@ def test_one_puzzle_a_week_is_mailed_to_those_who_want_it(solvers):
     assert "A long search found one turn that wins, and no other." in " ".join(found[1][1].text.split())
     assert text.index("One turn wins") < text.index(20 * "\n") < text.index("The answer: e3")
     assert not [mail for mail in solvers.mails() if "puzzle" in mail.subject and mail.userid != "carol"]
+
+
+def test_a_puzzle_of_a_board_that_cannot_be_played_again_holds_up_nothing_else(solvers):
+    solvers.say("spiro mail carol carol-secret digest")
+    solvers.store.outbox.hold(Held("carol", "spiro", "Spiro Board 101", "[]", solvers.time))
+    solvers.store.db.execute("UPDATE turns SET text = 'z9' WHERE board = '101' AND number = 1")
+    done = cleanup.clean_up(Session(solvers.server))
+    assert (done.digests, [one.partition(":")[0] for one in done.problems]) == (1, ["puzzle"])
+    assert solvers.mails("carol")[-1].subject .startswith("Spiro Digest")
 
 
 def test_puzzles_end_by_the_button_of_a_mail_program_and_by_off(solvers):

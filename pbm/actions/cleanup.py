@@ -65,7 +65,10 @@ def clean_up(session: Session) -> Done:
         users.forget_guests(session)
         session.store.handled.forget(session.now - KEPT_FOR)
         session.store.events.note_maintenance("cleanup", session.now)
-        puzzles.send_puzzle(session)
+        try:
+            puzzles.send_puzzle(session)
+        except (LookupError, Illegal) as why:
+            problems.append(f"puzzle: {why}")
         digests = send_digests(session)
     return Done(counts["reminded"], counts["forfeited"], counts["drawn"], digests, tuple(problems))
 

@@ -29,7 +29,10 @@ def switch(session: Session, name: str, word: str) -> list[Letter]:
 
 
 def send_puzzle(session: Session) -> None:
-    """Mail the next puzzle to all who want that, if the last one was mailed a week ago."""
+    """Mail the next puzzle to all who want that, if the last one was mailed a week ago.
+
+    Raises LookupError, and Illegal, if its board cannot be played again. It counts as mailed, so that others follow.
+    """
     readers = session.store.users.hearing("puzzles")
     puzzle = session.store.robots.take_puzzle(session.now, session.now - BETWEEN_PUZZLES) if readers else None
     if puzzle is None:
