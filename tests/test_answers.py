@@ -111,12 +111,14 @@ def test_a_game_that_brings_no_notation_names_its_help_there(board, monkeypatch)
     assert "\nNotation: `help symple` tells how moves are written\n" in board.mails("alice")[-1].text
 
 
-def test_a_mail_about_a_game_that_is_over_tells_no_notation(board):
+def test_a_mail_about_a_game_that_is_over_tells_no_notation_and_takes_no_answer(board):
     board.say("symple move 101 alice alice-secret e5")
     board.say("symple move 101 bob bob-secret a1")
     board.say("symple resign 101 alice alice-secret")
     assert board.mails("bob")[-1].text.startswith("Summary: ")
     assert "Notation:" not in board.mails("bob")[-1].text
+    [shown] = send(board, "symple show 101")
+    assert shown.reply_to is None
 
 
 def test_who_is_to_move_is_told_in_every_mail_how_easy_that_is_and_nobody_else_is(board):
@@ -129,18 +131,15 @@ def test_who_is_to_move_is_told_in_every_mail_how_easy_that_is_and_nobody_else_i
         assert told == {name: False, other: True, "carol": False}
 
 
-def test_a_reminder_tells_it_too(board):
+def test_a_refusal_of_an_answer_and_a_reminder_tell_it_too(board):
+    [refusal] = answer(board, "z1")
+    assert EASY in refusal.text
+    assert f"Notation: {symple.NOTATION}" in refusal.text
     board.pass_time(days=8)
     cleanup.clean_up(Session(board.server))
     [nag] = [mail for mail in board.mails() if mail.subject.startswith("Nag: ")]
     assert nag.userid == "alice"
     assert EASY in nag.text
-
-
-def test_a_refusal_of_an_answer_tells_it_too(board):
-    [refusal] = answer(board, "z1")
-    assert EASY in refusal.text
-    assert f"Notation: {symple.NOTATION}" in refusal.text
 
 
 def test_the_refusal_of_a_full_command_can_be_answered_by_its_player_where_he_has_confirmed_his_address(board):
@@ -236,14 +235,6 @@ def test_of_two_players_with_one_address_the_one_who_is_to_move_can_answer(board
     assert shown.reply_to == answer_to(board, "bob")
 
 
-def test_a_board_that_is_over_is_shown_without_an_address(board):
-    board.say("symple move 101 alice alice-secret e5")
-    board.say("symple move 101 bob bob-secret a1")
-    board.say("symple resign 101 alice alice-secret")
-    [shown] = send(board, "symple show 101")
-    assert shown.reply_to is None
-
-
 # A turn that a mail program has broken
 
 
@@ -306,17 +297,13 @@ def test_a_turn_that_was_wrapped_is_one_turn_and_what_follows_is_the_comment(clu
     assert comment == (None if how == "multiple" else "Hello, bob,\nwell")
 
 
-def test_dashes_that_a_telephone_has_made_of_hyphens_join_lines_as_well(club):
-    lay(club, *REMOVED[:3])
-    recipient = tokens.reply_address(club.server, "papagra", "101", "alice")
-    send(club, "Re: Papagra Board 101 alice", "+e1,+e3,\u2013a1\n\u2013a3-a5-c1", ALICE, recipient)
-    assert turns(club, "papagra")[-1] == REMOVED[3]
-
-
-def test_two_moves_of_a_preview_stay_two(club):
+def test_two_moves_of_a_preview_stay_two_and_dashes_that_a_telephone_has_made_of_hyphens_join_lines(club):
     lay(club, *REMOVED[:3])
     [shown] = send(club, "papagra preview 101 +e1,-a1 -i1,-i2")
     assert re.search(r"\n4\. +\+e1,-a1 +-i1,-i2\n", shown.text)
+    recipient = tokens.reply_address(club.server, "papagra", "101", "alice")
+    send(club, "Re: Papagra Board 101 alice", "+e1,+e3,\u2013a1\n\u2013a3-a5-c1", ALICE, recipient)
+    assert turns(club, "papagra")[-1] == REMOVED[3]
 
 
 @pytest.mark.parametrize(
@@ -423,16 +410,13 @@ def test_votes_are_copied_from_mails_as_well(board):
     assert board.store.boards.get("symple", "101").drawn
 
 
-def test_a_preview_shows_the_sender_what_moves_lead_to_and_nothing_is_played(board):
+def test_a_preview_shows_the_sender_what_moves_lead_to_plays_nothing_and_offers_an_answer(board):
     [shown] = answer(board, "preview *e5* a1.\n\nwhat if?")
     assert shown.subject == "Symple Board 101 alice"
     assert shown.text.startswith("Preview: Symple board 101, ")
     assert re.search(r"\n1\. +e5 +a1\n", shown.text)
     assert (shown.address, shown.reply_to) == (ALICE, answer_to(board))
     assert turns(board) == []
-
-
-def test_what_a_preview_or_a_submitted_move_offers_is_an_answer_again(board):
     [shown] = answer(board, "preview e5")
     assert html.link(read(shown.blocks)[-1], shown, ADDRESS).endswith("&body=e5")
     assert shown.text.endswith("\nsymple move 101 alice PASSWORD e5#1\n")
@@ -566,7 +550,7 @@ def test_the_turns_of_the_board_are_listed_to_the_sender(board):
     assert "    a b c d" not in listed.text
 
 
-def test_a_finished_board_still_lists_its_turns_and_takes_chat(board):
+def test_a_finished_board_still_lists_its_turns_and_takes_chat_and_is_not_mailed_again(board):
     alice = answer_to(board)
     answer(board, "e5")
     answer(board, "a1", "bob")
@@ -574,6 +558,8 @@ def test_a_finished_board_still_lists_its_turns_and_takes_chat(board):
     [listed] = send(board, "Re: Symple Board 101", "history", ALICE, alice)
     assert "Resign" in listed.text
     assert len(send(board, "Re: Symple Board 101", "chat Thank you", ALICE, alice)) == 2
+    assert len(send(board, "Re: Symple Board 101", "e6")) == 1
+    assert len(send(board, "Re: Symple Board 999 alice", "e6")) == 1
 
 
 def test_the_opponent_is_reminded_by_an_answer(board):
@@ -709,14 +695,6 @@ def test_a_board_is_mailed_again_so_three_times_a_day(board):
     assert counts == [2, 2, 2, 1, 1]
     board.pass_time(days=1)
     assert len(send(board, "Re: Symple Board 101 alice", "e9")) == 2
-
-
-def test_a_board_that_is_over_or_that_there_is_not_is_not_mailed_again(board):
-    answer(board, "e5")
-    answer(board, "a1", "bob")
-    answer(board, "resign")
-    assert len(send(board, "Re: Symple Board 101", "e6")) == 1
-    assert len(send(board, "Re: Symple Board 999 alice", "e6")) == 1
 
 
 def test_a_full_command_below_the_subject_of_a_board_mail_is_carried_out(board):

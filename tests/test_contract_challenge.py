@@ -15,14 +15,6 @@ def test_the_same_userid_twice_plays_against_himself(both_ways):
     assert "No game of Symple is over yet" in text_to(SENDER, both_ways.give("carol", "symple history"))
 
 
-def test_all_problems_are_reported_in_one_reply(both_ways):
-    both_ways.signs("bob", "symple reject ME")
-    told = both_ways.give("alice", "symple challenge -size=4 --nagtime=x nosuch bob")
-    assert to(told) == [(SENDER, "Invalid challenge")]
-    for problem in ("'nosuch'", "bob takes no challenges", "-size=n", "--nagtime"):
-        assert problem in told[0].text
-
-
 def test_a_player_at_his_limit_of_active_boards_is_named_with_the_limit(both_ways):
     both_ways.signs("bob", "symple limit ME 2")
     both_ways.begin("spiro challenge alice bob")
@@ -41,10 +33,16 @@ def test_a_board_against_oneself_counts_once_for_the_limit(both_ways):
     both_ways.refused("alice", "symple challenge alice alice")
 
 
-def test_a_user_without_active_boards_who_refuses_becomes_inactive(both_ways):
+def test_who_refuses_challenges_of_a_game_becomes_inactive_in_it_alone_and_all_problems_are_told_at_once(both_ways):
     both_ways.signs("bob", "symple reject ME")
     both_ways.give("alice", "symple challenge alice bob")
     assert both_ways.store.players.get("symple", "bob").inactive
+    both_ways.give("alice", "spiro challenge alice bob")
+    assert both_ways.store.boards.unfinished() == [("spiro", "101")]
+    told = both_ways.give("alice", "symple challenge -size=4 --nagtime=x nosuch bob")
+    assert to(told) == [(SENDER, "Invalid challenge")]
+    for problem in ("'nosuch'", "bob takes no challenges", "-size=n", "--nagtime"):
+        assert problem in told[0].text
 
 
 @pytest.mark.parametrize("refuses", ["limit ME 1", "reject ME"])
@@ -52,12 +50,6 @@ def test_a_user_with_active_boards_who_refuses_does_not(begun, refuses):
     begun.signs("bob", f"symple {refuses}")
     begun.give("alice", "symple challenge alice bob")
     assert not begun.store.players.get("symple", "bob").inactive
-
-
-def test_who_does_not_want_challenges_of_one_game_takes_those_of_another(both_ways):
-    both_ways.signs("bob", "symple reject ME")
-    both_ways.give("alice", "spiro challenge alice bob")
-    assert both_ways.store.boards.unfinished() == [("spiro", "101")]
 
 
 @pytest.mark.parametrize("words", ["", "alice", "alice bob carol"])

@@ -160,18 +160,14 @@ def test_all_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe(begun
     assert begun.store.players.subscribers_of_all("symple") == []
 
 
-def test_a_board_with_letters_may_stand_in_front_in_any_case(both_ways):
+def test_boards_to_subscribe_to_are_written_in_any_case_before_the_user_or_as_a_selector_and_no_password_is_said_back(
+    both_ways,
+):
+    text = both_ways.refused("carol", "symple subscribe all carol wrong-secret").text
+    assert "wrong-secret" not in text
     both_ways.say("symple challenge -size=5 --name=a1 alice bob")
     both_ways.signs("carol", "symple subscribe A1 ME")
     assert both_ways.store.boards.followers("symple", "a1")["subscriber"] == ["carol"]
-
-
-def test_a_wrong_password_behind_all_is_masked(both_ways):
-    text = both_ways.refused("carol", "symple subscribe all carol wrong-secret").text
-    assert "wrong-secret" not in text
-
-
-def test_a_selector_stands_for_the_boards_in_subscribe(both_ways):
     for players in ("alice bob", "alice dora", "bob dora"):
         both_ways.begin(f"symple challenge -size=5 {players}")
     both_ways.signs("carol", "symple subscribe ME alice active")
@@ -204,22 +200,19 @@ def test_an_invalid_limit_is_refused_and_said_back(four, word):
     assert word in four.refused("alice", f"symple limit ME {word}").text
 
 
-def test_limit_without_a_number_says_the_present_one(both_ways):
-    assert "all challenges" in text_to("alice", both_ways.signs("alice", "symple limit ME"))
-    both_ways.signs("alice", "symple limit ME 4")
-    assert "up to 4 active boards" in text_to("alice", both_ways.signs("alice", "symple limit ME"))
-    assert both_ways.store.players.get("symple", "alice").most == 4
-
-
 def test_one_challenge_is_sought_in_the_singular(four):
     assert "You seek 1 challenge of Symple." in text_to("alice", four.signs("alice", "symple seek ME 1"))
     assert "You seek no challenges of Symple." in text_to("alice", four.signs("alice", "symple seek ME 0"))
 
 
-def test_seek_is_shown_in_the_standings_and_said_without_a_number(both_ways):
+def test_seek_and_limit_are_said_without_a_number_and_seek_in_the_standings(both_ways):
     both_ways.signs("alice", "symple seek ME 3")
     assert "You seek 3" in text_to("alice", both_ways.signs("alice", "symple seek ME"))
     assert "alice        3" in text_to(SENDER, both_ways.give("carol", "symple standings"))
+    assert "all challenges" in text_to("alice", both_ways.signs("alice", "symple limit ME"))
+    both_ways.signs("alice", "symple limit ME 4")
+    assert "up to 4 active boards" in text_to("alice", both_ways.signs("alice", "symple limit ME"))
+    assert both_ways.store.players.get("symple", "alice").most == 4
 
 
 def test_all_seekers_lists_them_in_all_games_with_their_ratings(both_ways):
@@ -330,8 +323,13 @@ def test_show_without_a_user_or_tournament_is_too_much_mail(boards, selector):
     assert "too much mail" in boards.refused("stranger", f"symple show {selector}").text
 
 
-def test_show_of_tournament_boards_needs_no_user(boards):
+def test_boards_are_selected_without_a_user_once_each_and_by_name_rather_than_as_a_userid(boards):
     assert to(boards.give("stranger", "symple show tournament")) == [(SENDER, "Symple Board a1 alice")]
+    assert len(boards.give("stranger", "symple show 101 101")) == 1
+    boards.say("signup a1 good-secret")
+    boards.begin("symple challenge -size=5 a1 bob")
+    assert listed(boards, "a1") == ["a1"]
+    assert listed(boards, "active a1") == ["104"]
 
 
 def test_more_than_a_hundred_boards_at_once_are_too_much_mail(boards):
@@ -353,10 +351,6 @@ def test_if_the_first_word_is_a_board_all_are_and_those_not_found_are_listed(boa
         assert word in told[-1].text
 
 
-def test_boards_named_twice_are_shown_once(boards):
-    assert len(boards.give("stranger", "symple show 101 101")) == 1
-
-
 @pytest.mark.parametrize("command", ["show", "games"])
 @pytest.mark.parametrize("selector", ["bob next", "carol tournament", "dora standard active"])
 def test_a_request_that_finds_nothing_is_answered(boards, command, selector):
@@ -368,13 +362,6 @@ def test_a_request_that_finds_nothing_is_answered(boards, command, selector):
 @pytest.mark.parametrize("word", ["nosuch", "999", "b7"])
 def test_a_word_that_is_no_board_and_no_user_is_named(boards, command, word):
     assert f"'{word}'" in boards.refused("stranger", f"symple {command} {word}").text
-
-
-def test_where_a_userid_equals_a_board_name_the_board_is_meant(boards):
-    boards.say("signup a1 good-secret")
-    boards.begin("symple challenge -size=5 a1 bob")
-    assert listed(boards, "a1") == ["a1"]
-    assert listed(boards, "active a1") == ["104"]
 
 
 def test_games_without_a_selector_lists_active_boards_and_those_over_for_14_days(boards):

@@ -26,12 +26,9 @@ def test_help_needs_no_userid(both_ways, words):
     assert len(told[0].text) > 60
 
 
-def test_help_on_several_subjects_is_one_mail_each(both_ways):
+def test_help_on_several_subjects_is_one_mail_each_and_on_nothing_that_there_is_refused(both_ways):
     told = both_ways.give("stranger", "help spiro symple commands")
     assert [one.subject for one in told] == ["Help spiro", "Help symple", "Help commands"]
-
-
-def test_help_on_nothing_that_there_is_is_refused(both_ways):
     assert "'nonsense'" in both_ways.refused("alice", "help nonsense").text
 
 
@@ -278,16 +275,13 @@ def test_multiple_skips_empty_lines_and_remarks_and_stops_at_the_end(both_ways):
         assert both_ways.played(board) == ["c3"]
 
 
-def test_multiple_takes_at_most_50_commands_and_none_is_not_enough(begun):
+def test_multiple_takes_1_to_50_commands_which_are_not_nested_and_have_no_comments(begun):
     body = "symple move 101 alice alice-secret c3\n" + "list\n" * 50
     told = begun.refused("alice", "multiple", body)
     assert "51 commands" in told.text
     assert "alice-secret" not in told.text
     begun.refused("alice", "multiple", "# nothing\n\n")
     assert "> list" in text_to(SENDER, begun.give("alice", "multiple", "list\n" * 50))
-
-
-def test_multiple_is_not_nested_and_its_commands_have_no_comments(begun):
     told = begun.give("alice", "multiple", lines("multiple", "symple move 101 ME c3", "symple chat 101 bob bob-secret"))
     assert "cannot be `multiple` again" in text_to(SENDER, told)
     assert "needs a text" in text_to(SENDER, told)
@@ -381,11 +375,14 @@ def test_a_code_is_good_for_24_hours(both_ways):
     assert code not in text
 
 
-def test_a_new_code_replaces_the_one_before_and_is_for_that_user_alone(both_ways):
+def test_a_new_code_replaces_the_one_before_is_for_that_user_alone_and_stays_good_for_a_good_password(both_ways):
     first, second = reset_code(both_ways), reset_code(both_ways)
     both_ways.refused("alice", f"reset alice {first} fresh-secret")
     both_ways.refused("bob", f"reset bob {second} fresh-secret")
     both_ways.give("alice", f"reset alice {second} fresh-secret")
+    code = reset_code(both_ways)
+    both_ways.refused("alice", f"reset alice {code} short")
+    both_ways.give("alice", f"reset alice {code} fresh-secret")
 
 
 def test_reset_does_not_tell_who_is_a_user(by_mail):
@@ -393,9 +390,3 @@ def test_reset_does_not_tell_who_is_a_user(by_mail):
     answers = [text_to(SENDER, one).replace("nosuch", "alice") for one in told]
     assert answers[0] == answers[1]
     assert {one.to for one in told[1]} == {SENDER}
-
-
-def test_a_new_password_has_to_be_a_good_one_in_a_reset_too_and_then_the_code_is_still_good(both_ways):
-    code = reset_code(both_ways)
-    both_ways.refused("alice", f"reset alice {code} short")
-    both_ways.give("alice", f"reset alice {code} fresh-secret")

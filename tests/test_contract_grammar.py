@@ -55,13 +55,6 @@ def test_a_clock_takes_whole_days_from_1_to_3650(four, clock, days):
     assert f"--{clock}" in four.refused("alice", f"symple challenge --{clock}={days} alice bob").text
 
 
-def test_the_reminder_comes_before_the_forfeit(both_ways):
-    assert "--nagtime" in both_ways.refused("alice", "symple challenge --nagtime=5 --forfeittime=5 alice bob").text
-    assert "--nagtime" in both_ways.refused("alice", "symple challenge --forfeittime=7 alice bob").text
-    both_ways.give("alice", "symple challenge --forfeittime=7 --nagtime=6 alice bob")
-    assert (both_ways.at().row.nag_days, both_ways.at().row.forfeit_days) == (6, 7)
-
-
 def test_json_and_comment_are_for_the_shell_and_by_mail_no_options(by_mail):
     by_mail.begin()
     assert "--json" in by_mail.refused("alice", "symple show --json 101").text
@@ -192,10 +185,14 @@ def test_signup_and_signoff_have_another_name(four, word, name):
     assert four.say(f"help {word}")[0].body == four.say(f"help {name}")[0].body
 
 
-def test_an_option_that_can_be_two_is_refused_with_both_names(both_ways):
+def test_an_option_that_can_be_two_is_refused_with_both_names_and_the_reminder_comes_before_the_forfeit(both_ways):
     told = both_ways.refused("alice", "symple challenge --n=3 alice bob")
     assert "--nagtime" in told.text
     assert "--name" in told.text
+    assert "--nagtime" in both_ways.refused("alice", "symple challenge --nagtime=5 --forfeittime=5 alice bob").text
+    assert "--nagtime" in both_ways.refused("alice", "symple challenge --forfeittime=7 alice bob").text
+    both_ways.give("alice", "symple challenge --forfeittime=7 --nagtime=6 alice bob")
+    assert (both_ways.at().row.nag_days, both_ways.at().row.forfeit_days) == (6, 7)
 
 
 # Userids and passwords
@@ -286,11 +283,8 @@ def test_the_number_counts_for_an_answer_to_a_vote(moved, word):
     assert moved.at().row.vote is None
 
 
-def test_a_mark_at_the_end_belongs_to_the_move(begun):
+def test_a_mark_at_the_end_belongs_to_the_move_and_a_queued_one_is_dropped_if_its_number_does_not_fit(begun):
     assert "c3#" in begun.refused("alice", "symple move 101 ME c3#").text
-
-
-def test_a_queued_move_is_dropped_if_its_number_does_not_fit(begun):
     begun.signs("bob", "symple queue 101 ME b1#4")
     told = begun.signs("alice", "symple move 101 ME c3")
     assert begun.played() == ["c3"]

@@ -121,13 +121,6 @@ def test_challenge_accepted_is_told_to_both_players_and_everyone_under_subscribe
     assert all(one.text.startswith("New: Symple board 101") for one in told)
 
 
-def test_a_move_is_told_to_the_players_and_the_subscribers(begun):
-    begun.signs("carol", "symple subscribe ME 101")
-    told = begun.signs("alice", "symple move 101 ME c3")
-    assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob", "carol")]
-    assert all(one.text.startswith("Summary: Symple board 101") for one in told)
-
-
 def test_a_resignation_in_turn_is_told_with_no_player_in_the_subject(moved):
     moved.signs("carol", "symple subscribe ME 101")
     told = moved.signs("alice", "symple resign 101 ME", "Bye")
@@ -146,7 +139,7 @@ def test_each_step_of_a_vote_is_told_to_the_players_and_the_subscribers(moved, v
     assert to(told) == [(name, f"Symple Board 101 {turn}".strip()) for name in ("alice", "bob", "carol")]
 
 
-def test_show_and_preview_and_submit_are_told_to_the_sender_alone(begun):
+def test_show_preview_and_submit_are_told_to_the_sender_alone_and_moves_and_removals_to_all_who_follow(begun):
     for line, kind in (
         ("symple show 101", "Summary"),
         ("symple preview 101", "Preview"),
@@ -156,12 +149,14 @@ def test_show_and_preview_and_submit_are_told_to_the_sender_alone(begun):
         assert told.to == SENDER
         assert told.subject.startswith("Symple Board 101 ")
         assert told.text.startswith(f"{kind}: Symple board 101")
-
-
-def test_a_subscription_is_told_with_the_board_and_a_summary(begun):
     told = begun.signs("carol", "symple subscribe ME 101")
     assert to(told) == [("carol", "Subscription summary"), ("carol", "Symple Board 101 alice")]
     assert told[0].text.startswith("Subscription Summary: Symple board 101")
+    told = begun.signs("alice", "symple move 101 ME c3")
+    assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob", "carol")]
+    assert all(one.text.startswith("Summary: Symple board 101") for one in told)
+    told = begun.signs("bob", "symple resign 101 ME")
+    assert to(told) == [(name, "Symple board 101 has been removed") for name in ("alice", "bob", "carol")]
 
 
 def test_the_end_of_a_game_is_told_to_who_is_notified_as_a_notification(moved):
@@ -229,12 +224,6 @@ def test_what_is_refused_after_that_is_a_board_error_with_the_board(begun, name,
 
 def test_a_challenge_that_is_refused_is_an_invalid_challenge(both_ways):
     assert both_ways.refused("alice", "symple challenge alice nosuch").subject == "Invalid challenge"
-
-
-def test_a_board_that_is_left_is_told_to_the_others_the_subscribers_and_the_leaver(begun):
-    begun.signs("carol", "symple subscribe ME 101")
-    told = begun.signs("bob", "symple resign 101 ME")
-    assert to(told) == [(name, "Symple board 101 has been removed") for name in ("alice", "bob", "carol")]
 
 
 def test_a_resignation_out_of_turn_is_told_to_the_resigner_only(moved):

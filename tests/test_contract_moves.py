@@ -408,12 +408,6 @@ def test_who_is_asked_already_is_told_how_to_answer(begun):
     assert "alice has proposed a draw already; `accept` or `reject` answers." in text
 
 
-@pytest.mark.parametrize("vote", VOTES)
-def test_the_proposer_has_accepted_and_cannot_accept_for_the_other(moved, vote):
-    moved.signs("alice", f"symple move 101 ME {vote}")
-    assert "Waiting for bob to answer" in moved.refused("alice", "symple move 101 ME accept").text
-
-
 @pytest.mark.parametrize("word", ["accept", "reject"])
 def test_where_nothing_is_proposed_nothing_can_be_answered(begun, word):
     assert "Nothing is proposed" in begun.refused("bob", f"symple move 101 ME {word}").text
@@ -429,13 +423,15 @@ def test_a_move_that_is_merely_queued_ends_no_vote_but_one_that_is_played_does(m
 
 
 @pytest.mark.parametrize("vote", VOTES)
-def test_a_vote_does_not_change_the_turn_and_the_clocks_run_on(moved, vote):
+def test_a_vote_changes_no_turn_stops_no_clock_and_is_not_accepted_by_its_proposer(moved, vote):
     moved.pass_time(days=2)
     moved.signs("bob", f"symple move 101 ME {vote}")
     assert moved.at().turn == "alice"
     moved.pass_time(days=3)
     moved.signs("alice", "symple move 101 ME reject")
     assert moved.at().used(moved.time)[0] == 5 * 86400
+    moved.signs("alice", f"symple move 101 ME {vote}")
+    assert "Waiting for bob to answer" in moved.refused("alice", "symple move 101 ME accept").text
 
 
 def test_a_draw_ends_the_game_as_a_tie_that_is_rated(moved):

@@ -185,7 +185,7 @@ def test_on_a_board_without_vacations_the_clocks_run_on(four):
         assert four.clean() == done
 
 
-def test_every_mail_about_a_board_without_vacations_says_so(both_ways):
+def test_every_mail_about_a_board_without_vacations_says_so_and_the_option_takes_no_value(both_ways):
     told = both_ways.give("alice", "symple challenge -size=5 --novacation alice bob")
     told += both_ways.signs("alice", "symple move 101 ME c3")
     told += both_ways.signs("bob", "symple move 101 ME b1")
@@ -193,9 +193,6 @@ def test_every_mail_about_a_board_without_vacations_says_so(both_ways):
     assert len(told) >= 8
     for one in told:
         assert "Options: -size=5 --novacation\nVacations do not stop the clocks of this board." in one.text
-
-
-def test_novacation_takes_no_value(both_ways):
     assert (
         "--novacation stands alone, without a value."
         in both_ways.refused("alice", "symple challenge --novacation=5 alice bob").text

@@ -136,8 +136,10 @@ def lines_with_a_password(group, prefix):
 LINES = [*lines_with_a_password(root, ""), *lines_with_a_password(root.game, "symple ")]
 
 
-def test_most_commands_have_a_password():
+def test_most_commands_have_a_password_which_is_found_in_a_line_for_the_log_where_nobody_knows_who_is_a_user():
     assert len(LINES) >= 25
+    for line, secret in product(LINES, SECRETS):
+        assert secret not in Line.read(root, line.replace("?", secret)).masked().text
 
 
 def lines_about_a_user(group, prefix):
@@ -167,11 +169,6 @@ def test_the_password_of_every_command_is_found(form):
 def test_a_password_of_signs_alone_is_found_and_nothing_beside_it():
     for front, secret in product(("", "Yesterday I tried "), ("!?!$\u00a7%&/()", "$!$!?#+*", "(;-)(;-)")):
         assert masked(f"{front}symple move 101 alice {secret} c3") == f"{front}symple move 101 alice PASSWORD c3"
-
-
-def test_the_password_of_every_command_is_found_in_a_line_for_the_log_where_nobody_knows_who_is_a_user():
-    for line, secret in product(LINES, SECRETS):
-        assert secret not in Line.read(root, line.replace("?", secret)).masked().text
 
 
 @pytest.mark.parametrize("words", ["alice alice-secret", "alice-secret alice", "alice alice-wrong"])
@@ -232,18 +229,12 @@ def test_prose_without_a_command_stays_as_it_is(prose):
     assert masked(f"Hello bob,\n\n{prose}\n\nalice") == f"Hello bob,\n\n{prose}\n\nalice"
 
 
-def test_the_rest_of_a_text_stays_as_it_was_typed():
+def test_passwords_are_masked_wherever_they_stand_the_longest_first_and_the_rest_stays_as_it_was_typed():
     text = "Hello  bob,\n\n> symple move 101 alice secret1 e5#3\n\n\tThat is\u00a0all.\n"
     assert masked(text) == text.replace("secret1", "PASSWORD")
-
-
-def test_a_password_found_once_is_masked_wherever_else_it_stands():
     assert masked("symple move 101 alice secret1 e5\n\nIs secret1 wrong?") == (
         "symple move 101 alice PASSWORD e5\n\nIs PASSWORD wrong?"
     )
-
-
-def test_passwords_are_masked_the_longest_first():
     assert without("my secret and secret2", ["secret", "secret2", ""]) == "my PASSWORD and PASSWORD"
 
 
@@ -337,11 +328,15 @@ def test_a_password_of_letters_alone_is_found_behind_the_line_above_it(pair, sub
     assert "swordfish" not in pair.mails()[-1].text
 
 
-def test_a_line_of_multiple_says_no_password_back(pair):
+def test_a_line_of_multiple_says_no_password_back_and_one_that_names_no_command_only_its_first_two_words(pair):
     lines = "spiro preview 101 alice sesame-1 e3\nspiro 101 alice sesame-1 e5\nspiro move 102 alice sesame-1 e3"
     handle(pair.server, message("multiple", lines), None)
     assert pair.mails()[-1].text.count("> spiro") == 3
     assert "sesame" not in pair.mails()[-1].text
+    handle(pair.server, message("spiro challange alice bob"), None)
+    assert "\n> spiro challange \u2026\n" in pair.mails()[-1].text
+    handle(pair.server, message("spiro challange"), None)
+    assert "\n> spiro challange\n" in pair.mails()[-1].text
 
 
 def test_an_option_is_no_password_in_the_log_nor_is_prose_in_an_answer(pair):
@@ -350,13 +345,6 @@ def test_an_option_is_no_password_in_the_log_nor_is_prose_in_an_answer(pair):
     handle(pair.server, message("", "Dear server,\nI would like to play"), None)
     assert "\n> Dear server," in pair.mails()[-1].text
     assert "PASSWORD" not in pair.mails()[-1].text
-
-
-def test_a_line_that_names_no_command_is_said_back_by_its_first_two_words(pair):
-    handle(pair.server, message("spiro challange alice bob"), None)
-    assert "\n> spiro challange \u2026\n" in pair.mails()[-1].text
-    handle(pair.server, message("spiro challange"), None)
-    assert "\n> spiro challange\n" in pair.mails()[-1].text
 
 
 @pytest.mark.parametrize("header", ["Subject : ", "subject\t: ", "Subject:", "Subject: Re : "])

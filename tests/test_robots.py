@@ -171,21 +171,12 @@ def test_wait_ends_when_somebody_moves_and_lists_the_board(board):
     assert ended(waiting) == (0, "Board  Moves  Players    Status\n102    1      alice bob  bob's turn\n", "")
 
 
-def test_wait_prints_whole_boards_in_json(board):
+def test_wait_prints_whole_boards_in_json_and_says_when_it_times_out(board):
     done = board.run("wait", "symple", "101", "--until", "turn=alice", "--json")
     assert json.loads(done.stdout) == {
         "boards": [json.loads(board.run("symple", "show", "101", "--json").stdout)],
         "gone": [],
     }
-
-
-def test_wait_tells_that_a_board_was_removed(board):
-    waiting = start_waiting(board, "wait", "symple", "101", "--until=over", "--json")
-    move(board, "alice", "resign")
-    assert ended(waiting) == (0, '{"boards": [], "gone": ["101"]}\n', "")
-
-
-def test_wait_that_times_out_has_status_1_and_says_so_also_in_json(board):
     begin = time.monotonic()
     done = board.run("wait", "symple", "101", "--timeout", "0.3")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "Nothing has happened within 0.3 seconds.\n")
@@ -193,6 +184,12 @@ def test_wait_that_times_out_has_status_1_and_says_so_also_in_json(board):
     done = board.run("wait", "symple", "101", "--timeout=0", "--json")
     assert json.loads(done.stdout) == {"error": "Nothing has happened within 0 seconds.", "status": 1}
     assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_wait_tells_that_a_board_was_removed(board):
+    waiting = start_waiting(board, "wait", "symple", "101", "--until=over", "--json")
+    move(board, "alice", "resign")
+    assert ended(waiting) == (0, '{"boards": [], "gone": ["101"]}\n', "")
 
 
 @pytest.mark.parametrize(
@@ -357,16 +354,13 @@ def test_a_program_that_fails_ends_the_command_and_changes_nothing(board, text, 
     assert json.loads(board.run("symple", "show", "101", "--json").stdout)["moves"] == 0
 
 
-def test_a_program_that_ends_while_its_opponent_thinks_ends_the_command(played):
-    done = played(text=answering("c3"))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines()[1:] == ["The program has ended, or closed its output, before the game was over."]
-
-
-def test_a_program_that_fails_is_an_error_in_json(played):
+def test_a_program_that_fails_is_an_error_in_json_and_one_that_ends_while_its_opponent_thinks_ends_the_command(played):
     done = played("--json", text="sys.exit()")
     assert json.loads(done.stdout)["status"] == 1
     assert (done.returncode, done.stderr) == (1, "")
+    done = played(text=answering("c3"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[1:] == ["The program has ended, or closed its output, before the game was over."]
 
 
 def test_a_game_that_is_over_is_told_to_the_program_at_once(board, played):
