@@ -345,22 +345,16 @@ def test_the_outbox_tells_when_a_mail_is_tried_next(operate, waiting):
     assert kinds == ["retry", "given up", "due", "due", "unconfirmed"]
 
 
-def test_a_mail_is_shown(operate, pair):
+def test_mails_are_shown_become_due_when_they_were_given_up_and_are_dropped(operate, pair):
     shown = operate("outbox", "show", "2").out
     assert "To:       bob@players.example (bob)" in shown
     assert "alice, please start" in shown
     assert operate("outbox", "show", "2", as_json=True).data["text"] == pair.mails("bob")[0].text
-
-
-def test_mails_that_were_given_up_become_due(operate, pair):
     postpone(pair, "550 no", "550 no")
     assert operate("outbox", "retry", "2").out == "1 due now.\n"
     assert [mail.due for mail in pair.mails()] == [None, pair.time]
     assert operate("outbox", "retry", "--all").out == "2 due now.\n"
     assert operate("outbox", "retry").status == 2  # what is to be retried has to be said
-
-
-def test_mails_are_dropped(operate, pair):
     assert operate("outbox", "drop", "1", "2").out == "2 dropped.\n"
     assert pair.mails() == []
 
@@ -402,8 +396,12 @@ def findings(several, monkeypatch):
     return examine
 
 
-def test_the_doctor_finds_nothing_in_a_sound_database(findings):
+def test_the_doctor_finds_nothing_in_a_sound_database_and_writes_nothing(findings, several):
     assert findings() == []
+    several.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = several.store.path.read_bytes()
+    findings()
+    assert several.store.path.read_bytes() == before
 
 
 def test_the_doctor_finds_nothing_wrong_with_forfeits_and_draws_that_were_agreed_on(several, findings):
@@ -618,13 +616,6 @@ def test_the_doctor_says_that_all_is_well_or_tells_programs_what_is_wrong(shell)
     assert finding["mend"] == f"chmod 600 {shell.folder / 'pbm.db'}"
 
 
-def test_the_doctor_writes_nothing(several, findings):
-    several.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    before = several.store.path.read_bytes()
-    findings()
-    assert several.store.path.read_bytes() == before
-
-
 @pytest.mark.parametrize("words", [["doctor"], ["users"], ["backup", "x"], ["export", "spiro", "101"], ["boards"]])
 def test_what_only_looks_makes_no_database(shell, words):
     done = shell.run(*words)
@@ -655,24 +646,11 @@ def names(path):
         return [userid for (userid,) in db.execute(query)]
 
 
-def test_a_backup_is_one_file_that_only_its_owner_can_read(kept):
+def test_a_backup_is_one_file_that_only_its_owner_can_read_and_overwrites_nothing_unless_it_is_told_to(kept):
     copy = kept.folder / "copy"
     assert copy.stat().st_mode & 0o777 == 0o600
     assert names(copy) == ["alice"]
     assert not list(kept.folder.glob("*copy*-*"))
-
-
-def test_a_backup_is_readable_by_nobody_else_at_any_moment(several, monkeypatch):
-    target = several.store.path.with_name("copy")
-    modes = []
-    monkeypatch.setattr(
-        copies, "_open", lambda path: modes.append(target.stat().st_mode & 0o777) or sqlite3.connect(path)
-    )
-    copies.copy(several.store.path, target)
-    assert modes == [0o600]
-
-
-def test_a_backup_overwrites_nothing_unless_it_is_told_to_and_never_the_database(kept):
     copy, database = str(kept.folder / "copy"), str(kept.folder / "pbm.db")
     done = kept.run("backup", copy)
     assert (done.returncode, done.stderr) == (1, f"There is a file {copy} already; --force overwrites it.\n")
@@ -683,6 +661,16 @@ def test_a_backup_overwrites_nothing_unless_it_is_told_to_and_never_the_database
     done = kept.run("backup", str(kept.folder / "nowhere" / "copy"))
     why = f"{kept.folder}/nowhere/copy cannot be written: there is no such file or folder.\n"
     assert (done.returncode, done.stderr) == (1, why)
+
+
+def test_a_backup_is_readable_by_nobody_else_at_any_moment(several, monkeypatch):
+    target = several.store.path.with_name("copy")
+    modes = []
+    monkeypatch.setattr(
+        copies, "_open", lambda path: modes.append(target.stat().st_mode & 0o777) or sqlite3.connect(path)
+    )
+    copies.copy(several.store.path, target)
+    assert modes == [0o600]
 
 
 def test_a_backup_is_made_while_the_server_writes(several, operate, monkeypatch):
@@ -709,11 +697,15 @@ def test_restore_asks_goes_back_to_a_backup_and_keeps_what_was_there(kept):
     assert names(kept.folder / "pbm.db") == ["alice", "bob"]
 
 
-def test_restore_needs_no_leave_where_there_is_no_database(kept, tmp_path):
+def test_restore_needs_no_leave_where_there_is_no_database_and_replaces_one_that_is_damaged(kept, tmp_path):
     fresh = str(tmp_path / "fresh.db")
     assert kept.run("restore", str(kept.folder / "copy"), PBM_DB=fresh).returncode == 0
     assert names(fresh) == ["alice"]
     assert Path(fresh).stat().st_mode & 0o777 == 0o600
+    for path in kept.folder.glob("pbm.db*"):
+        path.write_bytes(b"rubbish" * 1000)
+    assert kept.run("restore", str(kept.folder / "copy"), "--yes").returncode == 0
+    assert names(kept.folder / "pbm.db") == ["alice"]
 
 
 def test_restore_is_refused_while_the_server_runs_or_anybody_reads(kept):
@@ -726,13 +718,6 @@ def test_restore_is_refused_while_the_server_runs_or_anybody_reads(kept):
     with closing(sqlite3.connect(kept.folder / "pbm.db")) as db:
         db.execute("SELECT * FROM users").fetchone()
         assert "is in use" in kept.run("restore", str(kept.folder / "copy"), "--yes").stderr
-
-
-def test_restore_replaces_a_database_that_is_damaged(kept):
-    for path in kept.folder.glob("pbm.db*"):
-        path.write_bytes(b"rubbish" * 1000)
-    assert kept.run("restore", str(kept.folder / "copy"), "--yes").returncode == 0
-    assert names(kept.folder / "pbm.db") == ["alice"]
 
 
 @pytest.mark.parametrize(
@@ -889,16 +874,13 @@ def test_a_record_tells_the_game_and_the_time_that_was_used_to_the_millisecond(s
     assert (told["dice"], told["clocks"]["used_seconds"][0]) == (None, 0.941)
 
 
-def test_records_fit_their_schema_and_their_description(several, operate):
+def test_records_fit_their_schema_and_their_description_and_are_a_line_each(several, operate):
     described = re.findall("`([a-z_]+)`", (Path(__file__).parent.parent / "docs" / "records.md").read_text())
     for words in (["symple", "101", "102"], ["spiro", "--all"]):
         for document in operate("export", *words, as_json=True).data["records"]:
             RECORDS.validate(document)
             assert not set(document) - set(described)
             assert not {name for turn in document["turns"] for name in turn} - set(described)
-
-
-def test_several_records_are_a_line_each_as_are_those_of_a_pool(several, operate):
     lines = operate("export", "spiro", "--all").out.splitlines()
     assert [json.loads(line)["board"] for line in lines] == ["101", "102"]
     change(several, "UPDATE boards SET board = 'cup1', pool = 'cup' WHERE game = 'symple' AND board = '102'")
@@ -1123,12 +1105,9 @@ def test_every_command_of_the_operator_is_listed_with_the_others(name):
     assert f"pbm {name}" in (Path(__file__).parent.parent / "help" / "operator.txt").read_text()
 
 
-def test_a_group_of_commands_lists_each_with_the_whole_of_its_first_paragraph(capsys):
+def test_a_group_of_commands_lists_each_with_its_first_paragraph_and_json_is_named_where_there_is_an_answer(capsys):
     text = " ".join(printed(capsys, "help", "users").split())
     assert "list List users with their addresses and the number of their active boards; show more about" in text
-
-
-def test_json_is_named_in_the_help_of_every_command_that_has_an_answer_and_of_no_other(capsys):
     single = [name for name, command in COMMANDS.items() if not isinstance(command, click.Group)]
     without = {name for name in single if "--json" not in printed(capsys, "help", *name.split())}
     assert without == {"serve", "deliver", "demo", "referee", "robot"}

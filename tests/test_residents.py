@@ -181,16 +181,13 @@ def test_nobody_can_sign_as_a_robot_or_become_one(against):
     assert not against.mails("robot2")
 
 
-def test_people_are_counted_and_listed_without_robots(players):
+def test_people_are_counted_and_listed_without_robots_which_have_no_password_and_no_address(players):
     assert json.loads(players.run("status", "--json").stdout)["users"] == 2
     listed = json.loads(players.run("users", "--json").stdout)["users"]
     assert [user["userid"] for user in listed] == ["alice", "bob"]
     assert json.loads(players.run("users", "robot1", "--json").stdout)["users"][0]["addresses"] == []
     for name in ROBOTS:
         assert name not in players.run("spiro", "standings").stdout
-
-
-def test_what_only_people_have_robots_are_not_given(players):
     for words in (["users", "password", "robot1"], ["addresses", "add", "robot1", "robot1@players.example"]):
         done = players.run(*words, stdin="secret-7\n")
         assert (done.returncode, done.stderr) == (1, "robot1 is a robot: it has no password and no address.\n")
@@ -244,7 +241,10 @@ def test_what_cannot_be_a_robot_is_refused(shell, words, said):
     assert said in done.stderr
 
 
-def test_robots_are_marked_wherever_boards_and_players_are_shown(against, mind):
+def test_robots_are_marked_wherever_boards_and_players_are_shown_and_people_are_not(against, mind):
+    against.say("symple challenge -size=5 alice bob")
+    assert "obot" not in against.text("symple show 102")
+    assert "robots" not in against.say("symple show 102")[0].data
     assert "\nrobot2 is a robot, level 2.\n" in against.text("symple show 101")
     assert against.say("symple show 101")[0].data["robots"] == ["robot2"]
     for line in ("list symple", "symple games"):
@@ -258,12 +258,6 @@ def test_robots_are_marked_wherever_boards_and_players_are_shown(against, mind):
     assert rows[0].split()[:4] == ["1", "robot2", "level", "2"]
     players = {one["userid"]: one for one in against.say("symple standings")[0].data["players"]}
     assert (players["robot2"]["robot"], "robot" in players["alice"]) == (True, False)
-
-
-def test_a_board_of_people_says_nothing_of_robots(against):
-    against.say("symple challenge -size=5 alice bob")
-    assert "obot" not in against.text("symple show 102")
-    assert "robots" not in against.say("symple show 102")[0].data
 
 
 def test_games_against_an_unrated_robot_are_unrated(against, mind):
@@ -351,10 +345,14 @@ def test_a_robot_moves_at_its_level_and_its_opponent_is_told_by_a_mail_to_answer
     assert plays(against) == 1
 
 
-def test_two_robots_play_with_each_other_to_the_end(club, mind):
+def test_two_robots_play_with_each_other_to_the_end_and_never_resign_where_dice_can_still_turn_the_game(club, mind):
     club.say("symple challenge -size=5 robot1 robot2")
     plays(club)
     assert at(club).is_over
+    mind.chance = 0.0
+    club.say("spiro challenge -small robot1 robot2")
+    plays(club)
+    assert at(club, game="spiro").row.reason == "rules"
 
 
 def test_it_says_what_it_thinks_when_it_is_asked_and_never_otherwise(against, mind):
@@ -434,13 +432,6 @@ def test_it_resigns_when_it_has_had_no_hope_for_three_turns(against, mind):
             signs(against, f"symple move 101 ME {next(at(against).state.moves())}")
     assert moves(against)[-1] == "Resign"
     assert at(against).winner == "alice"
-
-
-def test_it_never_resigns_where_dice_can_still_turn_the_game(club, mind):
-    mind.chance = 0.0
-    club.say("spiro challenge -small robot1 robot2")
-    plays(club)
-    assert at(club, game="spiro").row.reason == "rules"
 
 
 def test_a_board_that_has_changed_meanwhile_is_thought_about_again(against, mind):
@@ -583,15 +574,10 @@ def with_program(club, folder, text, seconds=PATIENCE):
     club.say("symple challenge -size=5 deep alice")
 
 
-def test_a_program_plays(club, tmp_path):
-    with_program(club, tmp_path, "json.loads(sys.stdin.readline())\nprint('B2')\nsys.stdin.readline()\n")
+def test_a_program_plays_and_can_resign(club, tmp_path):
+    with_program(club, tmp_path, "print('resign' if json.loads(sys.stdin.readline())['moves'] else 'B2', flush=True)\n")
     assert plays(club) == 2
     assert moves(club) == ["b2"]
-
-
-def test_a_program_can_resign(club, tmp_path):
-    with_program(club, tmp_path, "print('resign' if json.loads(sys.stdin.readline())['moves'] else 'b2', flush=True)\n")
-    plays(club)
     signs(club, "symple move 101 ME c3", name="bob")
     plays(club)
     assert moves(club) == ["b2", "c3", "Resign"]
@@ -873,7 +859,7 @@ def test_after_a_turn_the_chance_of_its_player_is_what_the_other_one_leaves(lost
     assert (robots_turn.before, robots_turn.after) == (0.1, 0.1)
 
 
-def test_turns_without_another_legal_one_are_not_judged(club):
+def test_turns_without_another_legal_one_are_not_judged_nor_is_a_game_in_which_nobody_had_a_choice(club):
     club.signed_up("alice", "bob")
     club.say("symple challenge -size=5 alice bob")
     chosen = "c4 a1 b5 a2,c5 d1 e2 a5,c1,d4 a3,d2,d5 a4,b1,e4 c3 b3 b4 d3,e1 b2,c2,e5".split()
@@ -881,10 +867,6 @@ def test_turns_without_another_legal_one_are_not_judged(club):
     for number, move in enumerate([*chosen, forced]):
         signs(club, f"symple move 101 ME {move}", name=("alice", "bob")[number % 2])
     assert choices(at(club)) == [*range(14)]
-
-
-def test_a_game_in_which_nobody_had_a_choice_is_not_analysed(club):
-    club.signed_up("alice", "bob")
     club.say("symple challenge -size=5 --name=a1 alice bob")
     signs(club, "symple resign a1 ME")
     with pytest.raises(Refused, match=r"There was no choice between turns on Symple board a1\."):
