@@ -89,15 +89,12 @@ def test_one_measure_of_thinking_is_enough(capsys):
     assert capsys.readouterr().err.startswith("Only one of --level, --seconds and --playouts can be given.")
 
 
-def test_a_refused_move_is_followed_by_others_as_long_as_there_are_any():
+def test_a_refused_move_is_followed_by_others_as_long_as_there_are_any_and_a_skip_by_itself():
     (first, *others), _ = asked(Parrot(), line("symple", "new -size=5"), *["? I do not like it."] * 8)
     assert len({first, *others}) == 9
     judge = referee("spiro", "new -small", 'position {"cells": {"c4": "X", "b2": "O"}, "turn": "X", "dice": [6, 6]}')
     _, number, *moves = judge.answer("moves").split()
     assert set(asked(Parrot(), judge.state(""), *["? No."] * int(number))[0]) == set(moves)
-
-
-def test_a_skip_is_answered_with_a_skip():
     blocked = 'position {"cells": {"c1": "X", "b4": "OO"}, "turn": "X", "dice": [6, 6]}'  # six steps apart
     judge = referee("spiro", "new -small", blocked)
     assert judge.answer("moves") == "= 1 --"
@@ -158,7 +155,7 @@ def test_what_the_referee_says_of_a_game_is_read_as_it_is_with_any_options(game)
         assert len(states) == len(judge.view["history"]) + 1 > 1
 
 
-def test_a_hopeless_robot_resigns_at_its_third_turn_without_hope():
+def test_a_hopeless_robot_resigns_at_its_third_turn_without_hope_unless_dice_can_turn_the_game():
     judge, lines = referee("symple", "new -size=5"), []
     for _ in range(5):
         lines.append(judge.state(""))
@@ -167,8 +164,5 @@ def test_a_hopeless_robot_resigns_at_its_third_turn_without_hope():
     assert [one == GIVE_UP for one in answers] == [False] * 4 + [True]
     assert GIVE_UP not in asked(Parrot(*[0.0] * 5), *lines)[0]
     assert GIVE_UP not in asked(Parrot(*[0.0] * 5), *[lines[0]] * 2, lines[3], *lines[:2], hopeless=0.05)[0]
-
-
-def test_it_never_resigns_where_dice_can_turn_the_game():
     lines = [line("spiro", "new -small", *["dice 4", "random", "dice 2 1", "random"][: 2 * n]) for n in range(3)]
     assert GIVE_UP not in asked(Parrot(*[0.0] * 9), *lines * 3, hopeless=0.5)[0]

@@ -9,18 +9,12 @@ from pbm.board import dice
 SECRET = bytes(range(32))
 
 
-def test_a_throw_is_what_the_published_formula_says():
+def test_a_throw_is_what_the_published_formula_says_and_each_board_turn_and_secret_has_its_own():
     digest = hmac.new(SECRET, b"spiro 101 7 0", hashlib.sha256).digest()
     expected = [byte % 6 + 1 for byte in digest if byte < 252]
     assert list(dice.throw(SECRET, "spiro 101", 7, 2)) == expected[:2]
     assert list(dice.throw(SECRET, "spiro 101", 7, 20)) == expected[:20]
-
-
-def test_a_throw_is_the_same_however_often_it_is_asked_for():
     assert len({dice.throw(SECRET, "spiro 101", 3, 2) for _ in range(5)}) == 1
-
-
-def test_boards_turns_and_secrets_have_throws_of_their_own():
     throws = {
         dice.throw(secret, board, turn, 12)
         for secret in (SECRET, SECRET[::-1])

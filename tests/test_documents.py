@@ -134,10 +134,12 @@ def test_the_first_screen_says_what_it_is_in_three_sentences_and_has_the_two_com
     assert "   a  b  c  d  e" in "\n".join(README.splitlines()[:37])
 
 
-def test_every_page_that_a_page_links_to_is_there():
+def test_every_page_that_a_page_links_to_and_every_file_that_the_readme_names_is_there():
     for page in [*PAGES, TOP / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
             assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
+    for name in re.findall(r"(?:pbm|games|tests|bin|help)/[\w/]+\.(?:py|txt)", README):
+        assert "NAME" in name or (TOP / name).exists(), name
 
 
 def said_in(path: Path) -> list[str]:
@@ -174,8 +176,3 @@ def test_every_section_that_code_and_tests_cite_is_there():
     cited = {name: re.findall(r"\d+", " ".join(found)) for name, found in lists.items() if found}
     assert len(cited) > 15
     assert {name: numbers for name, numbers in cited.items() if not there.issuperset(numbers)} == {}
-
-
-def test_every_file_that_the_readme_names_is_there():
-    for name in re.findall(r"(?:pbm|games|tests|bin|help)/[\w/]+\.(?:py|txt)", README):
-        assert "NAME" in name or (TOP / name).exists(), name

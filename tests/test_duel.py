@@ -196,7 +196,7 @@ def test_what_was_played_is_told_when_the_user_ends_the_match(tmp_path):
 # What it says of strength
 
 
-def test_wilsons_interval_is_that_of_the_books():
+def test_wilsons_interval_is_that_of_the_books_and_ratings_follow_from_the_share_of_points():
     assert wilson(38, 40) == pytest.approx((0.835, 0.986), abs=1e-3)
     for number in range(1, 41):
         low, high = wilson(number, number)
@@ -204,9 +204,6 @@ def test_wilsons_interval_is_that_of_the_books():
     assert wilson(40, 40) == pytest.approx((0.912, 1), abs=1e-3)
     assert wilson(5, 10) == pytest.approx((0.237, 0.763), abs=1e-3)
     assert wilson(0, 0) == (0, 1)
-
-
-def test_ratings_follow_from_the_share_of_points():
     assert elo(0.5) == 0
     assert elo(0.76) == pytest.approx(200, abs=1)
     assert (elo(1), elo(0)) == (inf, -inf)
@@ -214,14 +211,11 @@ def test_ratings_follow_from_the_share_of_points():
         assert elo(expected(difference)) == pytest.approx(difference)
 
 
-def test_without_draws_the_ratio_is_that_of_walds_test():
+def test_without_draws_the_ratio_is_that_of_walds_test_and_draws_say_nothing_about_what_lies_around_them():
     low, high = 0.5, 0.6
     wald = 70 * log(high / low) + 30 * log((1 - high) / (1 - low))
     assert likelihood_ratio({0: 30, 1: 70}, low, high) == pytest.approx(wald, rel=1e-6)
     assert bounds() == pytest.approx((-2.944, 2.944), abs=1e-3)
-
-
-def test_draws_say_nothing_for_or_against_what_lies_around_them():
     even = {0: 10, 0.25: 20, 0.5: 40, 0.75: 20, 1: 10}
     assert likelihood_ratio(even, 0.45, 0.55) == pytest.approx(0, abs=1e-6)
     assert likelihood_ratio(even, 0.5, 0.55) < 0 < likelihood_ratio(even, 0.45, 0.5)

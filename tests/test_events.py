@@ -40,7 +40,7 @@ def test_what_happens_is_numbered_in_its_order(players):
     assert (line[0], line[2:5]) == ("3", ["challenge", "spiro 101", "players=alice,bob"])
 
 
-def test_nothing_private_is_an_event(players):
+def test_nothing_private_or_refused_is_an_event_and_numbers_are_never_given_twice(players):
     players.run("symple", "challenge", "-size=5", "alice", "bob")
     before = events(players)
     players.run("symple", "queue", "101", "bob", PASSWORDS["bob"], "b2")
@@ -51,9 +51,6 @@ def test_nothing_private_is_an_event(players):
     assert events(players) == before
     text = players.run("events").stdout
     assert not any(word in text for word in (*PASSWORDS.values(), "@", "Hello"))
-
-
-def test_a_command_that_is_refused_is_no_event_and_numbers_are_never_given_twice(players):
     last = events(players)[-1]["id"]
     players.run("symple", "challenge", "-nonsense", "alice", "bob")
     players.run("signup", "alice", "other-secret")

@@ -76,9 +76,19 @@ def test_a_program_that_fails_loses_its_match(scripts):
     assert (done.returncode, done.stdout) == (0, "bob\n")
 
 
-def test_a_match_on_a_board_that_is_none_fails_with_the_reason(scripts):
+def test_a_match_a_round_robin_and_a_ladder_that_cannot_be_end_with_the_reason(scripts):
     done = run(scripts, "match", "symple", "999", "alice=false")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "There is no Symple board '999'.\n")
+    done = run(scripts, "round-robin", "symple", "rr", "ann=cat")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "An arena needs two programs or more: NAME=PROGRAM NAME=PROGRAM.\n",
+    )
+    ladder = scripts.folder / "ladder.txt"
+    ladder.write_text("ann=cat\nben=/no/such/robot\n")
+    done = run(scripts, "ladder", "symple", str(ladder))
+    assert (done.returncode, done.stderr.partition(":")[0]) == (1, "The program /no/such/robot cannot be started")
+    assert ladder.read_text() == "ann=cat\nben=/no/such/robot\n"
 
 
 @pytest.mark.long
@@ -91,14 +101,6 @@ def test_a_round_robin_plays_all_games_and_ends_with_the_table(scripts):
     assert next(line for line in table if line["userid"] == "cis")["lost"] == "4"
 
 
-def test_a_round_robin_that_cannot_be_ends_with_the_reason(scripts):
-    done = run(scripts, "round-robin", "symple", "rr", "ann=cat")
-    assert (done.returncode, done.stderr) == (
-        1,
-        "An arena needs two programs or more: NAME=PROGRAM NAME=PROGRAM.\n",
-    )
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("end", ["\n", ""])
 def test_on_a_ladder_the_better_program_climbs(scripts, end):
@@ -108,14 +110,6 @@ def test_on_a_ladder_the_better_program_climbs(scripts, end):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == ["cis challenges ben: cis", "cis challenges ann: cis", "cis", "ann", "ben"]
     assert ladder.read_text() == f"cis={RANDOM}\nann={scripts.beginner}\nben={scripts.beginner}\n"
-
-
-def test_a_ladder_that_cannot_be_ends_with_the_reason_and_stays_as_it_is(scripts):
-    ladder = scripts.folder / "ladder.txt"
-    ladder.write_text("ann=cat\nben=/no/such/robot\n")
-    done = run(scripts, "ladder", "symple", str(ladder))
-    assert (done.returncode, done.stderr.partition(":")[0]) == (1, "The program /no/such/robot cannot be started")
-    assert ladder.read_text() == "ann=cat\nben=/no/such/robot\n"
 
 
 @pytest.mark.parametrize("words", [(), ("symple",)])
@@ -173,11 +167,8 @@ def test_an_example_can_be_started_and_says_what_it_is_for(path):
     assert path.name in PAGE
 
 
-def test_the_robot_of_the_page_has_the_ten_lines_that_it_is_said_to_have():
+def test_the_page_has_a_robot_of_ten_lines_and_names_every_exit_status_and_every_way_to_wait():
     [robot] = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     assert len(robot.splitlines()) == 10
-
-
-def test_the_page_names_every_exit_status_and_every_way_to_wait():
     for text in ("| 0 |", "| 1 |", "| 2 |", "| 130, 143 |", "--until=change", "--until=turn=", "--until=over"):
         assert text in PAGE

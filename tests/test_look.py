@@ -48,7 +48,7 @@ def play_out(club):
     return board
 
 
-def test_the_last_mail_has_all_moves_the_winner_and_the_secret_of_the_dice(pair):
+def test_the_last_mail_has_all_moves_the_winner_and_the_secret_and_nothing_can_be_previewed_then(pair):
     promise = pair.mails("bob")[0].text
     board = play_out(pair)
     text = pair.mails(board.opponent(board.winner))[-1].text
@@ -56,15 +56,8 @@ def test_the_last_mail_has_all_moves_the_winner_and_the_secret_of_the_dice(pair)
     assert all(turn.text in text for turn in board.turns)
     assert board.row.secret.hex() in text
     assert sha256(board.row.secret).hexdigest() in promise
-
-
-def test_the_dice_of_a_turn_are_stored_with_it_and_never_change(pair):
-    shown = [json.dumps(pair.say("spiro show 101")[0].data["dice"])]
-    pair.move("alice", "e3:5")
-    shown.append(json.dumps(pair.say("spiro show 101")[0].data["dice"]))
-    assert shown == ["[5]", "[4, 2]"]
-    assert [turn.dice for turn in pair.store.boards.turns("spiro", "101")] == [(5,)]
-    assert pair.say("spiro show 101#0")[0].data["dice"] == [5]
+    with pytest.raises(Refused, match="has ended"):
+        pair.say("spiro preview 101 e3:5")
 
 
 def test_what_is_shown_of_the_past_ends_with_a_command_that_can_be_given_now(pair):
@@ -79,13 +72,19 @@ def test_what_is_shown_of_the_past_ends_with_a_command_that_can_be_given_now(pai
     assert tried.answer == "spiro show 101"
 
 
-def test_the_promise_of_the_dice_is_shown_whenever_the_whole_board_is(pair):
+def test_the_promise_of_the_dice_is_shown_with_the_board_and_those_of_a_turn_never_change(pair):
     promise = pair.mails("bob")[0].text.partition("SHA-256:\n")[2].split()[0]
     assert promise in pair.text("spiro show 101")
     assert promise in pair.text("spiro show 101#0")
+    shown = [json.dumps(pair.say("spiro show 101")[0].data["dice"])]
+    pair.move("alice", "e3:5")
+    shown.append(json.dumps(pair.say("spiro show 101")[0].data["dice"]))
+    assert shown == ["[5]", "[4, 2]"]
+    assert [turn.dice for turn in pair.store.boards.turns("spiro", "101")] == [(5,)]
+    assert pair.say("spiro show 101#0")[0].data["dice"] == [5]
 
 
-def test_a_preview_takes_supposed_dice_for_later_turns_but_not_for_the_present_one(pair):
+def test_a_preview_takes_supposed_dice_but_for_the_present_turn_and_the_options_of_its_board(pair):
     [shown] = pair.say("spiro preview 101 e3:5 dice=6,1 e2:6:1")
     assert shown.data["position"]["cells"] == {"e3": "X", "f1": "X", "e2": "O", "f4": "O"}
     with pytest.raises(Refused, match="thrown already"):
@@ -94,21 +93,23 @@ def test_a_preview_takes_supposed_dice_for_later_turns_but_not_for_the_present_o
         pair.say("spiro preview 101 e3:5 dice=7,1 e2:6:1")
     with pytest.raises(Refused, match="two dice"):
         pair.say("spiro preview 101 e3:5 dice=1 e2:1")
-
-
-def test_a_preview_from_an_earlier_position_may_suppose_other_dice(pair):
+    with pytest.raises(Refused) as refused:
+        pair.say("spiro preview 101 e3:4")
+    assert str(refused.value).startswith("The piece on e3 cannot step 4")
+    with pytest.raises(Refused, match="options of board 101 are set"):
+        pair.say("-small spiro preview 101 e3:5")
     pair.move("alice", "e3:5")
     [shown] = pair.say("spiro preview 101#0 dice=6 e3:6")
     assert shown.data["position"]["cells"] == {"e3": "X", "e1": "X", "e2": "OO"}
 
 
-def test_the_refusal_of_a_move_that_is_tried_alone_does_not_name_it_twice(pair):
-    with pytest.raises(Refused) as refused:
-        pair.say("spiro preview 101 e3:4")
-    assert str(refused.value).startswith("The piece on e3 cannot step 4")
-
-
-def test_a_preview_of_the_end_of_a_game_does_not_tell_the_secret(club):
+def test_a_preview_of_a_new_game_needs_no_board_and_one_of_the_end_does_not_tell_the_secret(club):
+    [shown] = club.say("spiro preview new 2 -small -pieces=3 dice=4 e3:4")
+    assert shown.data["position"]["cells"] == {"e3": "XX", "f2": "X", "e2": "OOO"}
+    with pytest.raises(Refused, match="2 players"):
+        club.say("spiro preview new 3")
+    with pytest.raises(Refused, match="no option"):
+        club.say("spiro preview new 2 -foo")
     club.signed_up("alice", "bob")
     club.say("spiro challenge -small -pieces=1 alice bob")
     secret = Board.load(club.store, "spiro", "101").row.secret.hex()
@@ -120,26 +121,6 @@ def test_a_preview_of_the_end_of_a_game_does_not_tell_the_secret(club):
     [shown] = club.say("spiro preview new 2 -small -pieces=1 dice=6 e3:6 dice=1,2 e2:1:2 dice=6,6 e1:x")
     assert shown.data["winner"] == "first"
     assert "secret" not in shown.body
-
-
-def test_a_preview_of_a_new_game_needs_no_board(club):
-    [shown] = club.say("spiro preview new 2 -small -pieces=3 dice=4 e3:4")
-    assert shown.data["position"]["cells"] == {"e3": "XX", "f2": "X", "e2": "OOO"}
-    with pytest.raises(Refused, match="2 players"):
-        club.say("spiro preview new 3")
-    with pytest.raises(Refused, match="no option"):
-        club.say("spiro preview new 2 -foo")
-
-
-def test_a_preview_of_a_board_takes_no_options(pair):
-    with pytest.raises(Refused, match="options of board 101 are set"):
-        pair.say("-small spiro preview 101 e3:5")
-
-
-def test_a_finished_game_cannot_be_previewed_further(pair):
-    play_out(pair)
-    with pytest.raises(Refused, match="has ended"):
-        pair.say("spiro preview 101 e3:5")
 
 
 def test_the_dice_of_a_finished_board_are_checked_against_the_secret(pair):

@@ -209,20 +209,21 @@ def leader_meets_somebody_lower(field, meetings, number):
     return score[opponent] < max(score[name] for name in here if name not in met)
 
 
-def test_in_the_last_round_of_33_players_those_meet_who_have_about_as_many_points():
+def test_of_33_players_those_meet_who_have_about_as_many_points_in_the_last_round_and_when_two_have_left():
     found = [tournament(33, 6, Random(seed))[1] for seed in range(3)]
     assert sum(apart(meetings, 6) for meetings in found) / 3 < 2.2  # 4.9 when even sides came first
-
-
-def test_when_two_of_33_players_have_left_the_leader_meets_one_of_the_best():
     found = [tournament(33, 6, Random(seed), until=4, leave={4: 2}) for seed in range(6)]
     assert sum(apart(meetings, 4) for _, meetings in found) / 6 < 1.6  # 4.0 when even sides came first
     assert sum(leader_meets_somebody_lower(*each, 4) for each in found) <= 1  # 7 then
 
 
-def test_in_the_first_round_the_upper_half_meets_the_lower_half_and_sides_take_turns():
+def test_in_the_first_round_the_upper_half_meets_the_lower_half_but_those_who_are_never_to_meet():
     pairs = paired(entrants(8), [], 1)
     assert pairs == [("p001", "p005"), ("p006", "p002"), ("p003", "p007"), ("p008", "p004")]
+    pairs = paired(entrants(8), [], 1, 3, [["p001", "p005"]])
+    assert {frozenset(pair) for pair in pairs} == {
+        frozenset(pair) for pair in (("p001", "p006"), ("p002", "p005"), ("p003", "p007"), ("p004", "p008"))
+    }
 
 
 def test_who_came_late_is_not_given_the_bye_of_their_first_round():
@@ -313,13 +314,6 @@ def test_those_who_are_never_to_meet_never_do(count, seed):
         check_rules(field, meetings, 4)
 
 
-def test_two_who_would_meet_in_the_first_round_change_with_their_neighbours_if_they_are_never_to_meet():
-    pairs = paired(entrants(8), [], 1, 3, [["p001", "p005"]])
-    assert {frozenset(pair) for pair in pairs} == {
-        frozenset(pair) for pair in (("p001", "p006"), ("p002", "p005"), ("p003", "p007"), ("p004", "p008"))
-    }
-
-
 # Large fields
 
 
@@ -372,16 +366,16 @@ def test_a_knockout_leaves_one_and_its_places_are_those_of_the_rounds(count, bes
         assert len(meetings) == count - 1
 
 
-def test_in_a_knockout_who_is_placed_lower_begins_then_the_other_and_later_who_has_begun_less_often():
+def test_in_a_knockout_the_lower_placed_begins_then_the_other_ties_are_won_by_the_higher_and_the_best_two_meet_last():
     field = entrants(4)
     assert Knockout().due(running(field, [])) == Round(1, [("p004", "p001"), ("p003", "p002")])
     tied = [Meeting(1, "p004", "p001", 0), Meeting(1, "p003", "p002", 1)]
     assert Knockout().due(running(field, tied)) == Round(1, [("p001", "p004")])
     won = [Meeting(1, "p004", "p001", -1), Meeting(1, "p003", "p002", 1)]
     assert Knockout().due(running(field, won)) == Round(2, [("p001", "p003")])
-
-
-def test_the_best_two_can_meet_in_the_final_only():
+    ties = [Meeting(1, "p001", "p002", 0), Meeting(1, "p002", "p001", 0)]
+    assert Knockout().due(running(entrants(2), ties)) == Round(1, [("p001", "p002")])
+    assert Knockout().places(running(entrants(2), [*ties, ties[0]])) == {"p001": 1, "p002": 2}
     assert knockout.bracket(8) == [0, 7, 3, 4, 1, 6, 2, 5]
 
 
@@ -402,12 +396,6 @@ def test_on_a_ladder_the_winner_from_below_changes_places_and_others_stay():
 def test_who_has_begun_less_often_begins():
     assert fewest_firsts("p001", "p002", [Meeting(1, "p001", "p003", 1)]) == ("p002", "p001")
     assert fewest_firsts("p001", "p002", [Meeting(1, "p002", "p003", 1)]) == ("p001", "p002")
-
-
-def test_a_match_of_ties_is_won_by_who_is_placed_higher_after_two_games_more_than_planned():
-    ties = [Meeting(1, "p001", "p002", 0), Meeting(1, "p002", "p001", 0)]
-    assert Knockout().due(running(entrants(2), ties)) == Round(1, [("p001", "p002")])
-    assert Knockout().places(running(entrants(2), [*ties, ties[0]])) == {"p001": 1, "p002": 2}
 
 
 def test_in_an_arena_nobody_meets_the_same_player_twice_in_a_row_unless_there_are_only_two():

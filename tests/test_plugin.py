@@ -89,7 +89,7 @@ def elsewhere(shell, tmp_path):
     return shell
 
 
-def test_a_game_from_another_package_is_listed_explained_and_played(elsewhere):
+def test_a_game_from_another_package_is_listed_explained_and_played_and_has_a_referee(elsewhere):
     for name in ("alice", "bob"):
         elsewhere.run("signup", name, f"{name}-secret")
     assert re.search(r"^take +0$", elsewhere.process("list").stdout, re.MULTILINE)
@@ -101,9 +101,6 @@ def test_a_game_from_another_package_is_listed_explained_and_played(elsewhere):
     assert "Take 1 or 2 of the 3 sticks, not '3'." in refused.stderr
     elsewhere.process("take", "move", "101", "alice", "alice-secret", "2")
     assert "Won by bob." in elsewhere.process("take", "move", "101", "bob", "bob-secret", "1").stdout
-
-
-def test_a_game_from_another_package_has_a_referee(elsewhere):
     done = elsewhere.process("referee", "take", stdin="new -sticks=2\nmoves\nplay 2\nstate\n")
     assert done.stdout.splitlines()[:3] == ["= ok", "= 2 1 2", "= 2"]
     assert '"winner": "first"' in done.stdout

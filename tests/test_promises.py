@@ -194,28 +194,23 @@ def test_a_broken_promise_of_a_module_is_found(names, why):
     assert all(sentence.endswith((".", "!", "?")) for sentence in found)
 
 
-def test_a_setup_that_forgets_whose_turn_it_is_is_found():
+def test_a_setup_that_forgets_whose_turn_it_is_is_found_and_one_that_takes_objects_alone_keeps_its_promises():
     def setup(view, **options):
         return symple.setup(view, **options)._replace(turn=0)
 
     assert any("is set up with other turn" in sentence for sentence in broken(setup=setup))
 
-
-def test_setup_is_given_nothing_that_a_referee_or_a_robot_would_not_give_it():
     def setup(view, **options):
         return symple.setup(dict(view.items()), **options)  # as a game may that takes only objects
 
     assert broken(setup=setup) == []
 
 
-def test_the_command_says_that_a_game_keeps_its_promises(shell):
+def test_the_command_says_that_a_game_keeps_its_promises_and_knows_no_other_game(shell):
     done = shell.run("promises", "papagra")
     assert (done.returncode, done.stdout) == (0, "papagra keeps all its promises.\n")
     told = json.loads(shell.run("promises", "papagra", "--json").stdout)
     assert told == {"game": "papagra", "ok": True, "broken": []}
-
-
-def test_the_command_knows_no_other_game(shell):
     done = shell.run("promises", "chess")
     assert done.returncode == 2
     assert "There is no game 'chess'; there are " in done.stderr

@@ -31,38 +31,26 @@ def both(first: Rating, second: Rating, outcome: int) -> tuple[int, int]:
 # The formula
 
 
-def test_a_rating_is_established_with_the_20th_game():
+def test_an_established_player_risks_nothing_against_newcomers_and_wins_what_an_equal_loses_down_to_100():
     assert not Rating(1600, 19).is_established
     assert Rating(1600, 20).is_established
-
-
-def test_an_established_player_has_nothing_at_stake_against_a_newcomer():
     assert rated(Rating(1700, 30), Rating(), LOSS) == 1700
-
-
-def test_equal_established_players_win_what_the_other_loses_and_tie_for_nothing():
     for outcome, after in ((WIN, 1616), (TIE, 1600), (LOSS, 1584)):
         assert rated(Rating(1600, 20), Rating(1600, 45), outcome) == after
+    assert rated(Rating(105, 40), Rating(100, 40), LOSS) == 100
+    assert rated(Rating(100, 40), Rating(100, 40), LOSS) == 100
 
 
-def test_every_quotient_of_a_provisional_rating_is_cut_toward_zero():
+def test_every_quotient_of_a_provisional_rating_and_the_change_of_an_established_one_are_cut_toward_zero():
     # worth 300 - 400 = -100; (401 x 1 - 100) / 2 = 150, cut from 150.5; (1720 - 401) / 5 = 263, cut from 263.8
     assert rated(Rating(401, 1), Rating(300, 25), LOSS) == 150 + 263
     # worth 100 - 400 = -300; (101 x 2 - 300) / 3 = -32, cut from -32.7; (1720 - 101) / 5 = 323, cut from 323.8
     assert rated(Rating(101, 2), Rating(100, 25), LOSS) == -32 + 323
     # worth 2000 - 400 = 1600; (1722 x 1 + 1600) / 2 = 1661; (1720 - 1722) / 5 = 0, cut from -0.4
     assert rated(Rating(1722, 1), Rating(2000, 25), LOSS) == 1661
-
-
-def test_the_change_of_an_established_rating_is_cut_toward_zero_as_a_whole():
     # 32 x (0 - 0.5144) = -16.5 for the one who loses, 32 x (1 - 0.5144) = 15.5 when he wins
     assert rated(Rating(1610, 20), Rating(1600, 20), LOSS) == 1610 - 16
     assert rated(Rating(1610, 20), Rating(1600, 20), WIN) == 1610 + 15
-
-
-def test_no_rating_falls_below_100():
-    assert rated(Rating(105, 40), Rating(100, 40), LOSS) == 100
-    assert rated(Rating(100, 40), Rating(100, 40), LOSS) == 100
 
 
 @given(PLAYERS, PLAYERS, OUTCOMES)
@@ -123,10 +111,11 @@ def three(club):
     return club
 
 
-def test_a_rated_game_changes_both_ratings_and_counts_as_won_and_lost(three):
+def test_a_rated_game_changes_both_ratings_in_this_game_and_counts_as_won_and_lost(three):
     settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
     assert player(three, "alice") == PlayerRow("alice", rating=1824, won=1, rated=three.time)
     assert player(three, "bob") == PlayerRow("bob", rating=1424, lost=1, rated=three.time)
+    assert three.store.players.get("spiro", "alice").rating is None
 
 
 def test_both_new_ratings_come_from_the_ratings_before_the_game(three):
@@ -156,11 +145,6 @@ def test_the_20th_game_is_counted_as_provisional_and_the_21st_as_established(thr
     assert 0 < player(three, "alice").rating - before < 32
 
 
-def test_ratings_of_one_game_say_nothing_about_another(three):
-    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
-    assert three.store.players.get("spiro", "alice").rating is None
-
-
 def test_a_rated_game_keeps_what_a_player_has_set(three):
     three.store.players.save("symple", PlayerRow("alice", most=3, seeking=2, subscribes=True, mail="digest"))
     settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
@@ -168,9 +152,11 @@ def test_a_rated_game_keeps_what_a_player_has_set(three):
     assert (alice.most, alice.seeking, alice.subscribes, alice.mail) == (3, 2, True, "digest")
 
 
-def test_a_game_against_oneself_is_not_rated(three):
+def test_a_game_against_oneself_or_on_a_board_without_a_digit_is_not_rated_and_one_with_other_options_is(three):
     assert settle(three.store, row(three, winner="alice", second_player="alice"), three.time, has_begun=True) == []
     assert player(three, "alice") == PlayerRow("alice")
+    assert settle(three.store, row(three, board="trial", winner="alice"), three.time, has_begun=True) == []
+    assert settle(three.store, row(three, winner="alice", options="-size=5 -PENALTY=9"), three.time, has_begun=True)
 
 
 @pytest.mark.parametrize("word", ["-handicap=2", "-handicap-stones=2", "-han=2", "-HANDICAP=2"])
@@ -180,14 +166,6 @@ def test_a_game_with_a_handicap_is_not_rated(three, monkeypatch, word):
     monkeypatch.setattr(rules, "OPTIONS", (*rules.OPTIONS, Option(name, "", range(10), 0)))
     assert settle(three.store, row(three, winner="alice", options=f"-size=5 {word}"), three.time, has_begun=True) == []
     assert player(three, "alice").rating is None
-
-
-def test_a_game_with_other_options_is_rated(three):
-    assert settle(three.store, row(three, winner="alice", options="-size=5 -PENALTY=9"), three.time, has_begun=True)
-
-
-def test_a_board_whose_name_does_not_end_in_a_digit_is_not_rated(three):
-    assert settle(three.store, row(three, board="trial", winner="alice"), three.time, has_begun=True) == []
 
 
 def test_every_end_of_a_game_makes_its_players_active(three):
@@ -217,21 +195,18 @@ def pool(three):
     return three
 
 
-def test_a_tournament_game_counts_in_the_table_of_its_pool_and_for_the_ratings(pool):
-    settle(pool.store, row(pool, "a1", winner="bob", pool="a"), pool.time, has_begun=True)
-    settle(pool.store, row(pool, "a2", pool="a"), pool.time, has_begun=True)
-    assert pool.store.tournaments.pool_players("symple", "a") == [("a", "bob", 1, 0, 1), ("a", "alice", 0, 1, 1)]
-    assert player(pool, "bob").games == 2
-
-
 def test_a_tournament_game_of_a_pool_that_is_not_set_up_counts_for_the_ratings_alone(three):
     assert settle(three.store, row(three, "b1", winner="bob", pool="b"), three.time, has_begun=True)
     assert three.store.tournaments.pool_players("symple") == []
 
 
-def test_a_tournament_game_against_oneself_counts_nowhere(pool):
+def test_a_tournament_game_counts_in_the_table_of_its_pool_and_for_the_ratings_unless_it_is_against_oneself(pool):
     settle(pool.store, row(pool, "a1", winner="alice", second_player="alice", pool="a"), pool.time, has_begun=True)
     assert pool.store.tournaments.pool_players("symple", "a") == [("a", "alice", 0, 0, 0), ("a", "bob", 0, 0, 0)]
+    settle(pool.store, row(pool, "a1", winner="bob", pool="a"), pool.time, has_begun=True)
+    settle(pool.store, row(pool, "a2", pool="a"), pool.time, has_begun=True)
+    assert pool.store.tournaments.pool_players("symple", "a") == [("a", "bob", 1, 0, 1), ("a", "alice", 0, 1, 1)]
+    assert player(pool, "bob").games == 2
 
 
 @pytest.mark.parametrize(
@@ -271,7 +246,7 @@ def value(expression, divided):
     return of(ast.parse(re.sub(r"(\d+)\^(\(.*?\)\)|\d+)", r"(\1^\2)", expression.strip()), mode="eval").body)
 
 
-def test_the_help_has_every_example_with_the_rating_that_the_formula_gives():
+def test_the_help_has_every_example_with_the_rating_that_the_formula_gives_and_the_bounds_of_the_program():
     outcomes = {"beats": WIN, "ties with": TIE, "loses to": LOSS}
     pattern = r"^  (\d+) after (\d+) games (beats|ties with|loses to) (\d+) after (\d+) games: (\d+)$"
     examples = re.findall(pattern, HELP, re.MULTILINE)
@@ -279,24 +254,18 @@ def test_the_help_has_every_example_with_the_rating_that_the_formula_gives():
             for r, n, how, s, m, new in examples]  # fmt: skip
     assert [rated(own, other, outcome) for own, other, outcome, _ in told] == [new for *_, new in told]
     assert sorted(new for *_, new in told) == [1424, 1624, 1638, 1640, 1676, 1706, 1776, 1824]
-
-
-def test_every_step_that_the_help_reckons_in_whole_numbers_is_right():
-    steps = re.findall(r"^    (.*) = (\d+)$", HELP, re.MULTILINE)
-    assert len(steps) == 5 * 3 + 3
-    for expression, result in steps:
-        assert value(expression, lambda number, by: math.trunc(number / by)) == int(result), expression
-
-
-def test_every_step_that_the_help_reckons_with_decimals_is_right_to_the_last_of_them():
-    steps = re.findall(r"^    (.*) is about (-?\d+\.(\d+))$", HELP, re.MULTILINE)
-    assert len(steps) == 3 * 2
-    for expression, result, decimals in steps:
-        assert round(value(expression, operator.truediv), len(decimals)) == float(result), expression
-
-
-def test_the_help_names_the_bounds_that_the_program_has():
     assert f"newcomer has {ratings.START}." in " ".join(HELP.split())
     assert f"finished {ratings.ESTABLISHED} rated games" in HELP
     assert f"from your rating to {ratings.CENTRE}" in HELP
     assert f"below {ratings.LOWEST}." in HELP
+
+
+def test_every_step_that_the_help_reckons_is_right_to_the_last_decimal():
+    steps = re.findall(r"^    (.*) = (\d+)$", HELP, re.MULTILINE)
+    assert len(steps) == 5 * 3 + 3
+    for expression, result in steps:
+        assert value(expression, lambda number, by: math.trunc(number / by)) == int(result), expression
+    steps = re.findall(r"^    (.*) is about (-?\d+\.(\d+))$", HELP, re.MULTILINE)
+    assert len(steps) == 3 * 2
+    for expression, result, decimals in steps:
+        assert round(value(expression, operator.truediv), len(decimals)) == float(result), expression

@@ -257,11 +257,8 @@ def test_a_mail_that_reads_has_its_answer_before_the_lock(room, line):
     assert heard(room.club(), mail(line)).command.ready.done.letters
 
 
-def test_multiple_that_only_reads_has_its_answer_before_the_lock(room):
+def test_multiple_that_only_reads_has_its_answer_before_the_lock_and_its_wrong_passwords_are_counted(room):
     assert heard(room.club(), mail("multiple", "symple standings\nsymple show 101")).command.ready.done.letters
-
-
-def test_wrong_passwords_in_lines_that_only_read_are_counted(room):
     club = room.club()
     finished(club, mail("multiple", "symple show 101\nsymple showas alice wrong-secret 101"))
     assert club.store.trust.failures("alice", "alice@players.example")["userid"].times == 1

@@ -53,12 +53,17 @@ def test_the_same_seed_gives_the_same_thought():
     assert thoughts[0].line[0] == thoughts[0].move
 
 
-def test_a_win_in_one_turn_is_found_and_certain():
+def test_a_win_in_one_turn_is_found_and_certain_and_the_only_turn_is_played_at_once():
     options, states = position("spiro", {"cells": {"c4": "X", "b2": "O"}, "turn": "X", "dice": [6, 6]}, "-small")
     thought = Player("spiro", options, playouts=300, rng=Random(1)).think(states)
     assert states[0].play(thought.move).result() == games.Result(0)
     assert thought.chance == 1
     assert thought.playouts < 300
+    names = [f"{column}{row}" for column in "abcde" for row in range(1, 6)]
+    cells = {name: "WB"[number % 2] for number, name in enumerate(names) if name != "c3"}
+    options, states = position("symple", {"cells": cells, "turn": "white"}, "-size=5")
+    thought = Player("symple", options, seconds=600, rng=Random(1)).think(states)
+    assert (thought.move, thought.line) == ("c3", ("c3",))
 
 
 @pytest.mark.parametrize("words", GAMES, ids=lambda words: words)
@@ -288,14 +293,6 @@ class Answers:
 def test_a_turn_is_worth_what_its_best_answer_leaves():
     thought = BestFirst(Answers()).think([""], Limit(playouts=3), Random(1))
     assert (thought.move, thought.chance, thought.line) == ("b", 0.5, ["b", "b"])
-
-
-def test_the_only_turn_is_played_at_once():
-    names = [f"{column}{row}" for column in "abcde" for row in range(1, 6)]
-    cells = {name: "WB"[number % 2] for number, name in enumerate(names) if name != "c3"}
-    options, states = position("symple", {"cells": cells, "turn": "white"}, "-size=5")
-    thought = Player("symple", options, seconds=600, rng=Random(1)).think(states)
-    assert (thought.move, thought.line) == ("c3", ("c3",))
 
 
 def test_a_limit_is_reached_by_time_or_by_playouts():

@@ -328,9 +328,12 @@ def test_what_the_system_or_we_refuse_is_told_in_a_sentence(shell, line, why):
         assert (done.returncode, done.stderr) == (1, f"{why}\n")
 
 
-def test_a_database_whose_path_the_system_refuses_is_told_in_our_words(shell):
+def test_a_database_and_a_place_to_listen_that_the_system_refuses_are_told_in_our_words(shell):
     done = shell.run("users", PBM_DB=LONG, PBM_DEBUG="1")
     assert (done.returncode, done.stderr) == (1, f"The database {LONG} cannot be used: the name is too long.\n")
+    done = shell.run("serve", "--listen=a..b:8025", PBM_DEBUG="1")
+    assert done.returncode == 2
+    assert done.stderr.startswith("--listen=a..b:8025 is not HOST:PORT or unix:/PATH.")
 
 
 def test_whatever_the_system_refuses_to_a_server_that_listens_is_told_as_it_is(shell, monkeypatch):
@@ -394,9 +397,3 @@ def test_a_transport_that_is_none_is_refused_in_a_sentence(shell, command, setti
     done = shell.run(*command, PBM_TRANSPORT=setting, PBM_DEBUG="1")  # no fault
     assert (done.returncode, done.stderr) == (1, f"{why}\n")
     assert json.loads(shell.run("--json", *command, PBM_TRANSPORT=setting).stdout) == {"error": why, "status": 1}
-
-
-def test_a_machine_whose_name_is_none_is_no_place_to_listen(shell):
-    done = shell.run("serve", "--listen=a..b:8025", PBM_DEBUG="1")
-    assert done.returncode == 2
-    assert done.stderr.startswith("--listen=a..b:8025 is not HOST:PORT or unix:/PATH.")

@@ -302,21 +302,15 @@ def test_help(shell, words, text):
     assert not (shell.folder / "pbm.db").exists()
 
 
-def test_json_has_help_on_several_commands_in_one_text(shell):
-    reply = json.loads(shell.run("help", "outbox", "flush", "move", "--json").stdout)["reply"]
-    assert reply.index("Usage: pbm outbox flush") < reply.index("GAME move BOARD")
-
-
-def test_pbm_alone_shows_the_overview_though_it_is_no_command(shell):
+def test_pbm_alone_shows_the_overview_tells_its_version_and_has_help_on_several_commands_in_one_text(shell):
     assert shell.run().stderr == shell.run("help").stdout
     error = json.loads(shell.run("--json").stdout)
     assert error == {"error": "There is no command; `pbm help` lists all commands.", "status": 2}
-
-
-def test_pbm_tells_its_version(shell):
     done = shell.run("--version")
     assert (done.returncode, done.stdout) == (0, f"pbm {version('pbm-server')}\n")
     assert json.loads(shell.run("--version", "--json").stdout) == {"reply": f"pbm {version('pbm-server')}"}
+    reply = json.loads(shell.run("help", "outbox", "flush", "move", "--json").stdout)["reply"]
+    assert reply.index("Usage: pbm outbox flush") < reply.index("GAME move BOARD")
 
 
 def test_a_command_that_needs_the_database_says_how_there_will_be_one(shell):

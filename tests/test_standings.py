@@ -317,25 +317,18 @@ def test_a_plot_draws_how_the_rating_of_a_player_has_gone(members):
     assert lines[-1] == "      2026-11-20" + " " * 52 + "2027-02-28"
 
 
-def test_a_plot_for_programs_has_every_game(members):
-    played(members, "alice", "bob", "alice")
-    data = members.say("symple standings --plot=bob")[0].data
-    ended = "2026-11-20T13:00:00+00:00"
-    assert data["userid"] == "bob"
-    assert data["results"] == [{"board": "101", "outcome": -1, "before": 1600, "after": 1424, "ended": ended}]
-
-
-def test_a_plot_of_nobody_or_of_one_who_has_no_rated_game_is_refused(members):
+def test_a_plot_for_programs_has_every_game_also_of_who_has_signed_off_and_there_is_none_of_nobody(members):
     with pytest.raises(Refused, match=r"^There is no user 'nobody'\.$"):
         members.say("symple standings --plot=nobody")
     with pytest.raises(Refused, match=r"^alice has no rated game of Symple\.$"):
         members.say("symple standings --plot=alice")
     with pytest.raises(Refused, match="--plot=USERID"):
         members.say("symple standings --plot")
-
-
-def test_the_past_of_a_player_who_has_signed_off_can_be_drawn(members):
     played(members, "alice", "bob", "alice")
+    data = members.say("symple standings --plot=bob")[0].data
+    ended = "2026-11-20T13:00:00+00:00"
+    assert data["userid"] == "bob"
+    assert data["results"] == [{"board": "101", "outcome": -1, "before": 1600, "after": 1424, "ended": ended}]
     leave(members, "bob")
     assert "bob: 1424 (provisional)" in members.text("symple standings --plot=bob")
 

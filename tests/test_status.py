@@ -68,8 +68,15 @@ def test_commands_of_a_shell_are_counted_if_they_change_something(shell):
     assert json.loads(shell.run("status", "--json").stdout)["commands"] == {"done": 2, "refused": 0}
 
 
-def test_nothing_needs_a_person_where_all_is_done(begun):
+def test_nothing_needs_a_person_where_all_is_done_but_a_disk_that_is_nearly_full(begun, monkeypatch):
     assert needs(begun) == []
+    begun.pass_time(days=3)
+    cleanup.clean_up(Session(begun.server))
+    assert look(begun.store, begun.time).cleanup == begun.time
+    begun.store.db.execute("DELETE FROM outbox")
+    assert needs(begun) == []
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=9, used=9, free=5_000_000))
+    assert needs(begun) == ["Only 5 MB of the disk are free"]
 
 
 @pytest.mark.parametrize(
@@ -91,14 +98,6 @@ def test_where_nobody_plays_no_cleanup_is_missed(begun):
     assert needs(begun) == []
 
 
-def test_a_cleanup_is_noted(begun):
-    begun.pass_time(days=3)
-    cleanup.clean_up(Session(begun.server))
-    assert look(begun.store, begun.time).cleanup == begun.time
-    begun.store.db.execute("DELETE FROM outbox")
-    assert needs(begun) == []
-
-
 def test_mails_that_wait_for_long_or_were_given_up_need_a_person(begun):
     begun.move("alice", "e3:5")
     begun.pass_time(days=1, minutes=1)
@@ -108,11 +107,6 @@ def test_mails_that_wait_for_long_or_were_given_up_need_a_person(begun):
     for mail in begun.mails():
         begun.store.outbox.postpone(mail, None, "550 no such user")
     assert needs(begun) == [f"Given up: {len(begun.mails())} mail{'s' * (len(begun.mails()) > 1)}"]
-
-
-def test_a_disk_that_is_nearly_full_needs_a_person(begun, monkeypatch):
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=9, used=9, free=5_000_000))
-    assert needs(begun) == ["Only 5 MB of the disk are free"]
 
 
 def test_the_command_says_what_it_found_with_its_exit_status(shell):

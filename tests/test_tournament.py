@@ -49,7 +49,7 @@ def table(names, games, order="sb,direct"):
             for line in lines]  # fmt: skip
 
 
-def test_the_table_counts_points_and_sonneborn_berger_scores():
+def test_the_table_counts_points_half_for_ties_then_sonneborn_berger_scores_then_direct_encounters():
     games = [
         game("alice", "bob", "alice"), game("carol", "alice", "alice"), game("alice", "dave", "dave"),
         game("bob", "carol", "bob"), game("dave", "bob", "bob"), game("carol", "dave", "carol"),
@@ -61,9 +61,6 @@ def test_the_table_counts_points_and_sonneborn_berger_scores():
         (3, "dave", 1, 2),
         (4, "carol", 1, 1),
     ]
-
-
-def test_a_tie_counts_half_and_direct_encounter_decides_between_players_who_are_equal():
     games = [
         game("alice", "bob", "alice"), game("alice", "carol", None), game("alice", "dave", "alice"),
         game("bob", "carol", "bob"), game("bob", "dave", None), game("carol", "dave", "carol"),
@@ -75,6 +72,9 @@ def test_a_tie_counts_half_and_direct_encounter_decides_between_players_who_are_
         (3, "carol", 1.5, 1.75),
         (4, "dave", 0.5, 0.75),
     ]
+    games = [game("alice", "bob", "alice"), game("bob", "alice", None)]
+    # by hand: alice 0.5 + 0.5/2, bob 1.5/2
+    assert table(["alice", "bob"], games) == [(1, "alice", 1.5, 0.75), (2, "bob", 0.5, 0.75)]
 
 
 def test_buchholz_scores_are_the_points_of_the_opponents_and_cut_1_leaves_the_lowest_out():
@@ -90,12 +90,6 @@ def test_buchholz_scores_are_the_points_of_the_opponents_and_cut_1_leaves_the_lo
         (4, "dave", 1, 2.5, 1.5, 0),
         (5, "bob", 0, 3.5, 2, 0),
     ]
-
-
-def test_of_two_games_between_the_same_players_each_counts():
-    games = [game("alice", "bob", "alice"), game("bob", "alice", None)]
-    # by hand: alice 0.5 + 0.5/2, bob 1.5/2
-    assert table(["alice", "bob"], games) == [(1, "alice", 1.5, 0.75), (2, "bob", 0.5, 0.75)]
 
 
 def test_games_that_are_not_over_are_only_to_be_played_and_cancelled_ones_not_even_that():

@@ -19,28 +19,24 @@ def code(mail):
     return re.search("confirm-address ([0-9a-f]{32})", mail.text)[1]
 
 
-def test_by_mail_nothing_but_a_question_goes_to_the_address_before_it_is_answered(club):
+def test_by_mail_nothing_goes_to_the_address_before_it_is_answered_but_a_welcome_and_one_thing_to_do(club):
     assert club.say("signup dave dave-secret", "read this, victim", sender=STRANGER) == []
     [mail] = club.mails()
     assert mail.address == STRANGER
     assert "dave" in mail.text
     assert "read this" not in mail.text
     assert mail.thread is None  # the Message-ID of the sender is his own text, too
-
-
-def test_the_question_is_all_even_if_the_address_was_written_in_another_case(club):
-    assert club.say(f"signup dave dave-secret {STRANGER.upper()}", sender=STRANGER) == []
-    assert len(club.mails()) == 1
-
-
-def test_the_first_mail_says_welcome_what_this_is_and_one_thing_to_do_before_the_code(club):
-    club.say("signup dave dave-secret", sender=STRANGER)
     welcome, about, to_do, otherwise, command = club.mails()[0].text.rstrip("\n").split("\n\n")
     assert welcome == "Welcome, dave!"
     assert " ".join(about.split()).startswith("This is a play-by-mail server for board games: Papagra, Spiro, ")
     assert to_do.startswith("There is one thing to do now: answer this mail as it is")
     assert otherwise.startswith("If it was not you")
     assert command == f"confirm-address {code(club.mails()[0])}"
+
+
+def test_the_question_is_all_even_if_the_address_was_written_in_another_case(club):
+    assert club.say(f"signup dave dave-secret {STRANGER.upper()}", sender=STRANGER) == []
+    assert len(club.mails()) == 1
 
 
 def test_a_user_who_changes_his_address_is_not_welcomed_again(club):
