@@ -184,6 +184,7 @@ def test_a_helper_is_told_at_once(club, tmp_path):
         await asyncio.to_thread(until, lambda: helper.living)
         helper.wake()
         await asyncio.to_thread(until, lambda: heard.exists() and heard.read_text() == "\n")
+        helper.service.ended.set()
         helper.end()
         await asyncio.wait_for(running, PATIENCE)
 
@@ -211,6 +212,7 @@ def test_a_helper_that_cannot_be_started_is_tried_again_ever_later(club, monkeyp
         while told.count("\n") < 3:
             await asyncio.sleep(0.02)
             told += capfd.readouterr().err
+        helper.service.ended.set()
         helper.end()
         await watching  # also in a long pause
         return told

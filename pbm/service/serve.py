@@ -92,33 +92,32 @@ class Helper:
     service: Service
     """For which it does that."""
     process: asyncio.subprocess.Process | None = None
-    ending: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
-        """Start the process, and start it again if it ends before it is told to, ever later if it does so soon."""
+        """Start the process, and start it again if it ends before the service does, ever later if it does so soon."""
         pauses, loop = ever_longer(), asyncio.get_running_loop()
-        while not self.ending.is_set():
+        while not self.service.ended.is_set():
             begin = loop.time()
             try:
                 end = f"ended with status {await self.live()}"
             except OSError as error:
                 end = f"could not be started ({reason(error)})"
             self.service.look()
-            if self.ending.is_set() or self.service.ended.is_set():
+            if self.service.ended.is_set():
                 return
             if loop.time() > begin + LONGEST_PAUSE:
                 pauses = ever_longer()
             pause = next(pauses)
             warn(f"The process that {self.does} {end}; it is started again in {pause:.0f} s.")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.ending.wait(), pause)
+                await asyncio.wait_for(self.service.ended.wait(), pause)
 
     async def live(self) -> int:
         """Start the process, and wait for its end. Returns its status."""
         self.process = await asyncio.create_subprocess_exec(
             *self.command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
         )
-        if self.ending.is_set():  # it was told so before there was a process
+        if self.service.ended.is_set():  # while there was no process yet
             self.end()
         return await self.process.wait()
 
@@ -134,7 +133,6 @@ class Helper:
 
     def end(self) -> None:
         """Let the process end as soon as it has done what it has in hand."""
-        self.ending.set()
         if self.process and self.process.stdin:
             self.process.stdin.close()
 
