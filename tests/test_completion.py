@@ -168,28 +168,17 @@ def test_nothing_is_sorted_or_read_that_is_not_offered(club, query):
 # The database is only looked at
 
 
-def test_no_database_is_made(shell, tmp_path):
+def test_no_database_is_made_and_one_that_is_none_offers_nothing(shell, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     done = shell.run("complete", stdin="symple\nmove\n\n", PBM_DB="", HOME=str(home))
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
     assert list(home.iterdir()) == []
-
-
-def test_a_database_that_is_none_offers_nothing(shell, tmp_path):
     (tmp_path / "pbm.db").write_text("This is a letter to my aunt, and no database at all.\n" * 40)
     assert offered(shell, "symple", "move", "") == []
 
 
-def test_an_older_database_is_not_brought_up_to_date(board):
-    with sqlite3.connect(board.folder / "pbm.db") as db:
-        db.execute("PRAGMA user_version = 1")
-    assert offered(board, "symple", "move", "") == []
-    with sqlite3.connect(board.folder / "pbm.db") as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (1,)
-
-
-def test_a_look_writes_nothing_and_waits_for_nobody(board):
+def test_a_look_writes_nothing_waits_for_nobody_and_brings_no_older_database_up_to_date(board):
     with sqlite3.connect(board.folder / "pbm.db") as db:
         version = db.execute("PRAGMA data_version").fetchone()
         db.execute("BEGIN IMMEDIATE")
@@ -197,6 +186,11 @@ def test_a_look_writes_nothing_and_waits_for_nobody(board):
         assert offered(board, "symple", "move", "") == ["101"]
         assert time.monotonic() - begin < BUSY_SECONDS
         assert db.execute("PRAGMA data_version").fetchone() == version
+    with sqlite3.connect(board.folder / "pbm.db") as db:
+        db.execute("PRAGMA user_version = 1")
+    assert offered(board, "symple", "move", "") == []
+    with sqlite3.connect(board.folder / "pbm.db") as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
 
 
 # The scripts

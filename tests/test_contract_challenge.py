@@ -57,10 +57,15 @@ def test_a_challenge_names_exactly_two_users(both_ways, words):
     assert "USERID1 USERID2" in both_ways.refused("alice", f"symple challenge {words}").text
 
 
-def test_the_game_checks_the_options_and_fills_in_the_usual_ones(both_ways):
+def test_a_challenge_fills_in_the_usual_options_and_takes_one_from_what_each_player_seeks(both_ways):
     both_ways.give("alice", "symple challenge -penalty=6 alice bob")
     assert both_ways.at().options == {"size": 19, "penalty": 6}
     both_ways.refused("alice", "spora challenge -pie -komi=3 alice bob")
+    both_ways.signs("alice", "symple seek ME 2")
+    for left in (1, 0, 0):
+        both_ways.give("carol", "symple challenge alice bob")
+        assert both_ways.store.players.get("symple", "alice").seeking == left
+        assert both_ways.store.players.get("symple", "bob").seeking == 0
 
 
 def test_who_subscribes_to_all_becomes_a_subscriber_of_the_new_board_unless_he_plays(both_ways):
@@ -70,14 +75,6 @@ def test_who_subscribes_to_all_becomes_a_subscriber_of_the_new_board_unless_he_p
     assert both_ways.store.boards.followers("symple", "101")["subscriber"] == ["carol", "dora"]
     told = both_ways.signs("alice", "symple move 101 ME c3")
     assert sorted(one.to for one in told) == ["alice", "bob", "carol", "dora"]
-
-
-def test_each_player_seeks_one_challenge_less_but_not_less_than_none(both_ways):
-    both_ways.signs("alice", "symple seek ME 2")
-    for left in (1, 0, 0):
-        both_ways.give("carol", "symple challenge alice bob")
-        assert both_ways.store.players.get("symple", "alice").seeking == left
-        assert both_ways.store.players.get("symple", "bob").seeking == 0
 
 
 def test_by_mail_a_challenge_comes_from_a_confirmed_address_of_any_user(by_mail):
@@ -100,22 +97,18 @@ def test_an_address_starts_50_boards_a_day_by_mail_and_a_shell_any_number(by_mai
     assert len(by_mail.store.boards.unfinished()) == 3
 
 
-def test_only_a_shell_names_boards(four, by_mail):
+def test_only_a_shell_names_boards_and_a_name_is_given_once(four, by_mail):
     told = by_mail.refused("carol", "symple challenge --name=a1 alice bob")
     assert "Only the operator" in told.text
     four.give("carol", "symple challenge --name=A1 alice bob")
     assert four.at("a1").row.pool == "a"
+    assert "already" in four.refused("carol", "symple challenge --name=A1 carol dora").text
+    four.begin("spiro challenge --name=a1 alice bob")
 
 
 @pytest.mark.parametrize("name", ["101", "a", "1a", "a-1", "a1b", "é1", "a1/..", "a" * 13 + "1"])
 def test_the_name_of_a_tournament_board_is_letters_and_then_digits(four, name):
     assert "--name=" in four.refused("carol", f"symple challenge --name={name} alice bob").text
-
-
-def test_a_name_is_given_once(four):
-    four.begin("symple challenge --name=a1 alice bob")
-    assert "already" in four.refused("carol", "symple challenge --name=A1 carol dora").text
-    four.begin("spiro challenge --name=a1 alice bob")
 
 
 def test_a_tournament_board_ignores_limit_and_reject(four):

@@ -151,15 +151,11 @@ def test_no_other_options_are_taken(name, words, why):
 
 
 @pytest.mark.parametrize("name", helptexts.GAMES)
-def test_the_help_of_a_game_says_in_its_first_section_how_to_challenge(name):
+def test_every_game_keeps_its_promises_and_its_help_says_in_the_first_section_how_to_challenge(name):
     before, line, behind = helptexts.read(name).partition(f"\n    {name} challenge [-options] userid1 userid2\n\n")
     assert line
     assert re.search(r"\n\n\n?(?:1 )?challenge\n(?:-+\n)?$", before, re.IGNORECASE)
     assert all(option.syntax.partition("=")[0] in behind for option in games.load(name).OPTIONS)
-
-
-@pytest.mark.parametrize("name", helptexts.GAMES)
-def test_every_game_keeps_its_promises(name):
     game, text = games.load(name), helptexts.read(name)
     assert list(promises.broken(game, Random(name), text, partial(referee.replies, name))) == []
 

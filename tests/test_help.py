@@ -18,15 +18,11 @@ OURS = "papagra", "spiro", "spora", "sprout", "symple"
 
 
 @pytest.mark.parametrize("game", OURS)
-def test_the_help_of_a_game_begins_with_all_that_a_first_game_needs(game):
+def test_the_help_of_a_game_begins_with_all_that_a_first_game_needs_and_ends_with_advice(game):
     screen = "\n".join(read(game).splitlines()[:SCREEN])
     for part in ("Aim ", "A turn ", "The end ", "Notation ", "Start "):
         assert f"\n{part}" in screen
     assert len(re.findall(r"^    \S+  +\S", screen, re.MULTILINE)) >= 3
-
-
-@pytest.mark.parametrize("game", OURS)
-def test_the_help_of_a_game_ends_with_advice(game):
     before, _, advice = read(game).upper().rpartition("STRATEGY\n")
     assert before
     assert len(advice.split()) > 60
@@ -50,16 +46,13 @@ def test_the_first_game_that_the_help_names_can_be_started(game, shell):
         assert first.returncode == 0, first.stderr
 
 
-def test_help_on_commands_begins_with_the_ten_that_a_player_needs_a_line_each(shell):
+def test_help_on_commands_begins_with_the_ten_that_a_player_needs_and_lists_each_under_one_topic(shell):
     screen = shell.run("help", "commands").stdout.splitlines()[:SCREEN]
     ten = [re.split(" {2,}", line.strip()) for line in screen if line.startswith("  ")]
     assert [len(parts) for parts in ten[:10]] == [2] * 10
     assert screen[3 + 10] == ""
     names = {one.name for one in root.explained()}
     assert [syntax for syntax, _ in ten[:10] if not any(re.match(rf"{name}\b", syntax) for name in names)] == []
-
-
-def test_help_on_commands_lists_each_command_under_one_topic(shell):
     text = shell.run("help", "commands").stdout
     for one in root.explained():
         assert text.count(f"\n\n{one.syntax}\n    ") == 1

@@ -159,12 +159,6 @@ def test_a_vote_without_its_game_is_led_to_where_the_game_stands(club_of_two_boa
     assert "bob-secret" not in told.text
 
 
-def test_a_draw_in_the_place_of_a_move_is_led_to_the_word_that_proposes_one(club_of_two_boards):
-    for name in ("alice", "bob"):  # whoever is to move
-        told = club_of_two_boards.refused(name, "symple move 102 ME draw")
-        assert reason(told).startswith("To propose a draw, write `propose` in the place of the move.")
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -183,12 +177,6 @@ def test_what_leads_on_never_says_a_password_wherever_it_stands(club_of_two_boar
     told = club_of_two_boards.refused("carol", line)
     if not line.startswith("symple show"):  # which has no password that could be in the wrong place
         assert SECRET not in told.text + told.subject
-
-
-def test_what_is_near_a_word_that_can_be_a_password_is_told_to_nobody(club_of_two_boards):
-    for name in ("secret1", "secret2"):
-        club_of_two_boards.say(f"symple challenge --name={name} alice bob")
-    assert "did you mean" not in club_of_two_boards.refused("alice", "symple move secret3 ME c3").text
 
 
 def test_a_strangers_hello_is_answered_and_sent_to_help(pair):
@@ -228,9 +216,17 @@ def test_a_placeholder_that_was_copied_from_the_help_is_named(club_of_two_boards
     assert reason(club_of_two_boards.refused("alice", line)).startswith(said)
 
 
-def test_the_line_below_a_board_is_quoted_as_it_was_sent(club_of_two_boards):
+def test_the_line_below_a_board_is_quoted_as_it_was_sent_and_what_is_near_a_password_is_told_to_nobody(
+    club_of_two_boards,
+):
     line = "symple move 101 alice PASSWORD MOVE#1"
     assert f"> {line}" in club_of_two_boards.refused("alice", line).text.splitlines()
+    for name in ("alice", "bob"):  # whoever is to move
+        told = club_of_two_boards.refused(name, "symple move 102 ME draw")
+        assert reason(told).startswith("To propose a draw, write `propose` in the place of the move.")
+    for name in ("secret1", "secret2"):
+        club_of_two_boards.say(f"symple challenge --name={name} alice bob")
+    assert "did you mean" not in club_of_two_boards.refused("alice", "symple move secret3 ME c3").text
 
 
 def test_a_placeholder_is_no_password_that_the_operator_can_set_either(shell):

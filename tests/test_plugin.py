@@ -322,14 +322,10 @@ def run_our_tests(installed, *words):
 
 
 @pytest.mark.long
-def test_what_we_test_of_the_names_of_all_games_holds_where_another_one_is_installed(installed):
+def test_what_we_test_of_all_games_holds_where_another_one_is_installed_which_our_tests_leave_out(installed):
     run_our_tests(
         installed, "tests/test_completion.py", "tests/test_newcomers.py", "-k", "offered or games or guessed or split"
     )
-
-
-@pytest.mark.long
-def test_an_installed_game_is_none_of_those_that_our_tests_are_about(installed):
     done = run_our_tests(installed, "--collect-only", "tests")
     others = [line for line in done.stdout.splitlines() if "test_plugin.py" not in line]
     assert any(line.endswith("test_every_game_keeps_its_promises[spiro]") for line in others)

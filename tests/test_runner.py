@@ -245,15 +245,11 @@ def test_what_is_prepared_is_not_written_before(room):
 
 
 @pytest.mark.parametrize("line", READING)
-def test_a_command_that_reads_takes_no_lock_in_a_shell(room, line):
+def test_a_command_that_reads_takes_no_lock_in_a_shell_and_is_answered_before_it_by_mail(room, line):
     club, asked = room.club(), []
     club.store.db.set_trace_callback(asked.append)
     club.say(line)
     assert not [one for one in asked if one.startswith("BEGIN IMMEDIATE")]
-
-
-@pytest.mark.parametrize("line", READING)
-def test_a_mail_that_reads_has_its_answer_before_the_lock(room, line):
     assert heard(room.club(), mail(line)).command.ready.done.letters
 
 

@@ -126,16 +126,37 @@ def steps_of(source):
     return json.loads(script)
 
 
-def test_there_are_pages_of_boards_of_games_of_players_and_feeds_and_a_map(first):
+def test_there_are_pages_of_boards_games_and_players_which_say_what_they_are_about_and_feeds_and_a_map(first):
     names = {str(path.relative_to(first)) for path in files(first)}
     of_symple = "index.html 101.html 102.html 102.json rules.html standings.html running.html finished.html feed.atom"
     assert {f"symple/{name}" for name in of_symple.split()} <= names
     assert {"index.html", "users/alice.html", "users/bob.html", "sitemap.xml"} <= names
     assert {"site.css", "board.css", "board.js", "favicon.svg"} <= names
     assert "symple/101.json" not in names  # a record is told when the game is over
+    described = set()
+    for page in first.rglob("*.html"):
+        elements = Elements(page.read_text())
+        [description] = elements.all("meta", name="description")
+        [icon] = elements.all("link", rel="icon")
+        assert (page.parent / icon["href"]).resolve() == first / "favicon.svg"
+        described.add(description["content"])
+    assert len(described) == len([*first.rglob("*.html")])
+    assert "Symple board 102: alice (white) against bob (black). Won by bob (alice resigned)." in described
+    assert ET.parse(first / "favicon.svg").getroot().tag.endswith("}svg")
+    for page in ("index.html", "symple/finished.html", "users/alice.html"):
+        source = (first / page).read_text()
+        assert "<th>Board</th><th>Status</th><th>Players</th>" in source
+        assert "102</a></td><td>won by bob</td><td><a" in source
+    elements = Elements((first / "symple" / "101.html").read_text())
+    assert elements.all("link", rel="canonical") == [{"rel": "canonical", "href": f"{URL}symple/101.html"}]
+    assert elements.all("meta", property="og:title")
+    assert {"symple/101.html", "index.html"} <= {*locations(first / "sitemap.xml")}
+    assert f"<loc>{URL}symple/101.html</loc>" in (first / "sitemap.xml").read_text()
 
 
-def test_all_links_lead_to_a_file_or_to_our_address(played, folder):
+def test_all_links_lead_to_a_file_or_to_our_address_and_what_has_not_changed_is_not_made_again(
+    played, folder, monkeypatch
+):
     written(played, folder)
     for page in folder.rglob("*.html"):
         elements = Elements(page.read_text())
@@ -144,26 +165,19 @@ def test_all_links_lead_to_a_file_or_to_our_address(played, folder):
         for link in links:
             assert link.startswith("mailto:pbm@") or (page.parent / link).resolve().is_file(), f"{page.name}: {link}"
     assert written(played, folder) == set()  # nothing has changed
+    with played.store.writing():
+        played.store.users.add("a..b", "no password", played.time)
+    played.say("symple challenge -size=5 a..b alice")
+    written(played, folder)
+    monkeypatch.setattr("pbm.site.build._content", lambda page: pytest.fail(page.path))
+    assert written(played, folder) == set()
 
 
-def test_a_move_rewrites_its_page_and_what_lists_it(played, folder):
+def test_a_move_and_a_wish_to_play_rewrite_the_pages_that_tell_them(played, folder):
     written(played, folder)
     move(played, "101 alice a2")
     of_symple = {f"symple/{name}" for name in ("index.html", "101.html", "running.html", "feed.atom")}
     assert written(played, folder) == {"index.html", *of_symple, "users/alice.html", "users/bob.html"}
-
-
-def test_a_player_who_signs_off_leaves_the_standings(played, folder):
-    played.say(f"symple resign 101 alice {PASSWORDS['alice']}")
-    written(played, folder)
-    assert ">bob<" in (folder / "symple" / "standings.html").read_text()
-    played.say(f"signoff bob {PASSWORDS['bob']}")
-    assert "symple/standings.html" in written(played, folder)
-    assert ">bob<" not in (folder / "symple" / "standings.html").read_text()
-
-
-def test_the_first_page_shows_who_wants_games_in_all_games(played, folder):
-    written(played, folder)
     assert "Who wants to play" not in (folder / "index.html").read_text()
     played.say("spiro seek carol carol-secret 2")
     played.say("symple seek alice alice-secret 1")
@@ -580,14 +594,6 @@ def sign_up_and_begin(shell):
     shell.run("symple", "challenge", "alice", "bob")
 
 
-def test_with_an_address_of_its_own_the_site_tells_it(first):
-    elements = Elements((first / "symple" / "101.html").read_text())
-    assert elements.all("link", rel="canonical") == [{"rel": "canonical", "href": f"{URL}symple/101.html"}]
-    assert elements.all("meta", property="og:title")
-    assert {"symple/101.html", "index.html"} <= {*locations(first / "sitemap.xml")}
-    assert f"<loc>{URL}symple/101.html</loc>" in (first / "sitemap.xml").read_text()
-
-
 def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_and_come_last(
     played, folder, monkeypatch
 ):
@@ -614,7 +620,7 @@ def image_of(file):
     return image["content"]
 
 
-def test_a_feed_tells_what_has_changed_last(played, folder):
+def test_a_feed_tells_what_has_changed_last_and_a_player_who_signs_off_leaves_the_standings(played, folder):
     played.pass_time(hours=1)
     played.say(f"symple resign 101 alice {PASSWORDS['alice']}")
     written(played, folder)
@@ -622,6 +628,10 @@ def test_a_feed_tells_what_has_changed_last(played, folder):
     titles = [next(part.text for part in entry if part.tag.endswith("}title")) for entry in entries]
     assert titles[0].startswith("Symple board 101: alice against bob, won by bob")
     assert len(titles) == 2
+    assert ">bob<" in (folder / "symple" / "standings.html").read_text()
+    played.say(f"signoff bob {PASSWORDS['bob']}")
+    assert "symple/standings.html" in written(played, folder)
+    assert ">bob<" not in (folder / "symple" / "standings.html").read_text()
 
 
 def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club, folder):
@@ -647,26 +657,6 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
     legend = "R1 is round 1; 5:1 in it is a game won against No 5, bye a point without a game, bye= half a point"
     assert legend in swiss
     assert "Buchholz score without the lowest opponent (BH-1)" in swiss
-
-
-def test_lists_tell_how_boards_stand_before_the_rest(first):
-    for page in ("index.html", "symple/finished.html", "users/alice.html"):
-        source = (first / page).read_text()
-        assert "<th>Board</th><th>Status</th><th>Players</th>" in source
-        assert "102</a></td><td>won by bob</td><td><a" in source
-
-
-def test_every_page_says_what_it_is_about_and_has_an_icon(first):
-    described = set()
-    for page in first.rglob("*.html"):
-        elements = Elements(page.read_text())
-        [description] = elements.all("meta", name="description")
-        [icon] = elements.all("link", rel="icon")
-        assert (page.parent / icon["href"]).resolve() == first / "favicon.svg"
-        described.add(description["content"])
-    assert len(described) == len([*first.rglob("*.html")])
-    assert "Symple board 102: alice (white) against bob (black). Won by bob (alice resigned)." in described
-    assert ET.parse(first / "favicon.svg").getroot().tag.endswith("}svg")
 
 
 @pytest.mark.parametrize("game", helptexts.GAMES)
@@ -759,12 +749,3 @@ def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, fol
     played.say(f"symple join s bob {PASSWORDS['bob']}")
     assert written(played, folder) == {"symple/pool-s.html"}
     assert "bob" in (folder / "symple" / "pool-s.html").read_text()
-
-
-def test_a_page_of_a_player_with_two_dots_in_his_name_is_known_again(played, folder, monkeypatch):
-    with played.store.writing():
-        played.store.users.add("a..b", "no password", played.time)
-    played.say("symple challenge -size=5 a..b alice")
-    written(played, folder)
-    monkeypatch.setattr("pbm.site.build._content", lambda page: pytest.fail(page.path))
-    assert written(played, folder) == set()

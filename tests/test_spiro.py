@@ -80,10 +80,11 @@ FACES = """
 
 
 @pytest.mark.parametrize("die", range(1, 7))
-def test_a_die_shows_its_pips(die):
+def test_a_die_shows_its_pips_with_which_a_piece_steps_or_jumps_on_the_first_turn(die):
     drawn = spiro.draw(spiro.new(small=True, pieces=6).roll((die,))).splitlines()
     column = 8 * (die - 1)
     assert [line[50:] for line in drawn[:5]] == [line[column : column + 7] for line in FACES.splitlines()[1:]]
+    assert list(spiro.new().roll((die,)).moves()) == [f"g4:{die}", "g4:+"]
 
 
 def test_below_the_board_stand_no_dice_after_the_end_and_one_pip_in_the_singular():
@@ -159,10 +160,17 @@ def test_a_piece_jumps_over_the_wall_of_its_cell_to_the_other_path(small, side):
 
 
 @pytest.mark.parametrize("small", [True, False])
-def test_two_paths_of_equal_length_cover_the_board(small):
+def test_two_paths_of_equal_length_cover_the_board_and_random_games_are_won_by_both_sides(small):
     rules = Rules(small=small)
     assert [len(path) for path in rules.paths] == ([16, 16] if small else [33, 33])
     assert set(rules.place) == set(spiro.board(small=small).names)
+    won = set()
+    for seed in range(12):
+        *_, end = random_game({"small": small, "pieces": 1}, seed, 3000)
+        view = end.view()
+        won.add(view["winner"])
+        assert view["scores"][view["winner"]] == 1
+    assert won == {"X", "O"}
 
 
 @pytest.mark.parametrize(("small", "home"), [(True, {"e2": "OOOOOO", "e3": "XXXXXX"}),
@@ -204,11 +212,6 @@ def test_the_first_turn_of_x_has_one_die_and_every_later_turn_two_and_nobody_cha
     assert needed == [1, 2, 2]
     state = spiro.new()
     assert state.seats == state.roll((3,)).play("g4:3").seats == (0, 1)
-
-
-@pytest.mark.parametrize("die", range(1, 7))
-def test_on_the_first_turn_a_piece_steps_or_jumps(die):
-    assert list(spiro.new().roll((die,)).moves()) == [f"g4:{die}", "g4:+"]
 
 
 @pytest.mark.parametrize("dice", [(), (1, 2), (0,), (7,), (-1,), (True,), (1.0,), ("1",)])
@@ -815,17 +818,6 @@ def test_a_shortened_text_means_what_it_fits_and_is_refused_if_that_is_not_one_p
                 assert frozen(after(state, text)) in readings
             else:
                 assert ("which lead to different positions" in refusal(state, text)) == (len(readings) > 1)
-
-
-@pytest.mark.parametrize("small", [True, False])
-def test_random_games_are_won_by_both_sides(small):
-    won = set()
-    for seed in range(12):
-        *_, end = random_game({"small": small, "pieces": 1}, seed, 3000)
-        view = end.view()
-        won.add(view["winner"])
-        assert view["scores"][view["winner"]] == 1
-    assert won == {"X", "O"}
 
 
 def test_what_a_refusal_of_unused_pips_proposes_uses_them_all():

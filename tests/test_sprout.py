@@ -68,12 +68,20 @@ def winner(state):
 
 
 @pytest.mark.parametrize("board", CELLS)
-def test_every_board_has_its_cells_in_board_order_and_neighbours_across_each_edge(board):
+def test_every_board_can_be_chosen_begins_empty_with_black_and_has_its_cells_in_board_order(board):
     layout = sprout.layout(board)
     near = geometry(board)
     assert len(near) == CELLS[board]
     assert list(layout.bit) == list(near)
     assert {name: set(layout.names(layout.near_bit[bit])) for name, bit in layout.bit.items()} == near
+    state = sprout.new(**games.read_options(sprout, [f"-board={board.upper()}"]))
+    view = state.view()
+    assert (view["cells"], view["turn"], view["over"], view["winner"]) == ({}, "black", False, None)
+    assert view["scores"] == {"black": 0, "white": 0}
+    assert view["eyes"] == {"black": [], "white": []}
+    assert set(state.moves()) == set(geometry(board))
+    assert state.seats == (0, 1)
+    assert state.dice_needed == 0
 
 
 @pytest.mark.parametrize(
@@ -92,18 +100,6 @@ def test_the_usual_board_is_limping_5_and_such_a_board_has_one_cell_more_at_the_
     assert sprout.new() == sprout.new(board="limping-5")
     names = list(sprout.layout("limping-3").bit)
     assert [sum(name[0] == row for name in names) for row in "abcdef"] == [4, 5, 6, 5, 4, 3]
-
-
-@pytest.mark.parametrize("board", CELLS)
-def test_every_board_can_be_chosen_and_begins_empty_with_black(board):
-    state = sprout.new(**games.read_options(sprout, [f"-board={board.upper()}"]))
-    view = state.view()
-    assert (view["cells"], view["turn"], view["over"], view["winner"]) == ({}, "black", False, None)
-    assert view["scores"] == {"black": 0, "white": 0}
-    assert view["eyes"] == {"black": [], "white": []}
-    assert set(state.moves()) == set(geometry(board))
-    assert state.seats == (0, 1)
-    assert state.dice_needed == 0
 
 
 def test_either_square_of_a_cairo_brick_is_its_name():

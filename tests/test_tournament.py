@@ -150,7 +150,7 @@ def test_a_tournament_starts_a_board_for_each_two_players(players):
     ]
 
 
-def test_each_player_gets_one_mail_about_all_his_boards(players):
+def test_each_player_gets_one_mail_about_all_his_boards_and_pools_of_different_games_have_the_same_name(players):
     run(players, "a", "alice", "bob", "carol")
     run(players, "b", "alice", "bob")
     mails = json.loads(players.run("outbox", "list", "--json").stdout)["mails"]
@@ -161,6 +161,7 @@ def test_each_player_gets_one_mail_about_all_his_boards(players):
         ("Symple tournament a: your boards of round 1", "bob"),
         ("Symple tournament a: your boards of round 1", "carol"),
     ]
+    assert players.run("tournament", "papagra", "a", "alice", "bob").returncode == 0
 
 
 def test_a_tournament_has_options_and_clocks_for_all_its_boards(players):
@@ -258,11 +259,6 @@ def test_a_tournament_that_cannot_be_is_refused_and_nothing_is_changed(players, 
     assert dump(players) == before
 
 
-def test_pools_of_different_games_may_have_the_same_name(players):
-    run(players, "a", "alice", "bob")
-    assert players.run("tournament", "papagra", "a", "alice", "bob").returncode == 0
-
-
 @pytest.fixture
 def played(players):
     """The pool a, in which alice has won against bob, bob has won against carol, and one game goes on."""
@@ -279,7 +275,7 @@ def play_two_of_three(players):
         players.run("symple", "move", board, winner, PASSWORDS[winner], "c3")
 
 
-def test_the_table_of_a_pool_for_people(played):
+def test_the_table_of_a_pool_is_told_to_people_programs_and_spreadsheets_in_markdown_and_in_html(played):
     assert run(played, "a", as_json=False) == (
         "Pool a of Symple, 2 of 3 games played\n"
         "\n"
@@ -290,9 +286,6 @@ def test_the_table_of_a_pool_for_people(played):
         "\n"
         "Places by points, then Sonneborn-Berger score (SB), direct encounter.\n"
     )
-
-
-def test_the_table_of_a_pool_for_programs(played):
     shown = run(played, "A")
     assert (shown["game"], shown["pool"], shown["order"]) == ("symple", "a", ["points", "sb", "direct"])
     assert shown["table"][1].pop("used_seconds") >= 0
@@ -307,28 +300,22 @@ def test_the_table_of_a_pool_for_programs(played):
         "to_play": 0,
         "results": {"alice": [0], "carol": [1]},
     }
-
-
-def test_programs_are_told_sonneborn_berger_scores_also_where_they_decide_nothing(players):
-    run(players, "a", "alice", "bob", "--tiebreaks=direct")
-    assert [line["sonneborn_berger"] for line in run(players, "a")["table"]] == [0, 0]
-
-
-def test_the_table_of_a_pool_for_spreadsheets(played):
     rows = list(csv.DictReader(run(played, "a", "--csv", as_json=False).splitlines()))
     assert rows[0] == {
         "place": "1", "userid": "alice", "points": "1", "sonneborn_berger": "1", "won": "1", "lost": "0",
         "tied": "0", "to_play": "1", "alice": "", "bob": "1", "carol": "-",
     }  # fmt: skip
-
-
-def test_the_table_of_a_pool_in_markdown_and_in_html(played):
     lines = run(played, "a", "--format=markdown", as_json=False).splitlines()
     assert lines[0] == "**Pool a of Symple, 2 of 3 games played**"
     assert lines[4] == "| 1 | alice | 1 | 1 | 1 | 0 | 0 | 1 |  | 1 | . |"
     shown = run(played, "a", "--format=html", as_json=False)
     assert "<td>alice</td>" in shown
     assert json.loads(run(played, "a", "--format=json", as_json=False)) == run(played, "a")
+
+
+def test_programs_are_told_sonneborn_berger_scores_also_where_they_decide_nothing(players):
+    run(players, "a", "alice", "bob", "--tiebreaks=direct")
+    assert [line["sonneborn_berger"] for line in run(players, "a")["table"]] == [0, 0]
 
 
 def test_a_swiss_tournament_and_a_knockout_start_with_their_first_round_at_once(players):

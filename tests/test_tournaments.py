@@ -244,22 +244,17 @@ def test_a_board_says_that_its_game_was_adjudicated(league):
     assert "\nThe game is a tie (adjudicated).\n" in league.club.text("symple show s2")
 
 
-def test_a_pool_without_a_move_vanishes_whole_and_its_name_is_free(league):
-    names = league.signed_up(4)
-    league.start("swiss", names, rounds=2)
-    league.do("cancel")
-    assert league.club.store.boards.of_tournament("symple", "s") == []
-    assert league.club.store.tournaments.get("symple", "s") is None
-    league.start("knockout", names)
-
-
-def test_a_dry_run_says_what_would_be_and_changes_nothing(league):
+def test_a_dry_run_changes_nothing_and_a_cancelled_pool_without_a_move_vanishes_whole_and_its_name_is_free(league):
     names = league.signed_up(4)
     league.start("swiss", names, rounds=2)
     before = list(league.club.store.db.iterdump())
     for words in ("cancel", "finish", f"withdraw {names[0]}", "adjudicate s1 draw", "status"):
         league.do(words, dry_run=True)
     assert list(league.club.store.db.iterdump()) == before
+    league.do("cancel")
+    assert league.club.store.boards.of_tournament("symple", "s") == []
+    assert league.club.store.tournaments.get("symple", "s") is None
+    league.start("knockout", names)
 
 
 def test_a_round_ends_at_its_time_by_the_loss_of_whoever_is_to_move(league):
