@@ -8,21 +8,57 @@ import pytest
 
 from pbm.actions.cleanup import Done
 
+from conftest import PASSWORDS
 from contract import SENDER, text_to, to
+from examples import rules
 
 
-def test_by_default_a_player_is_reminded_after_7_days_and_forfeits_after_21(game):
-    for days, done in ((6, Done()), (1, Done(reminded=1)), (13, Done(reminded=1)), (1, Done(forfeited=1))):
-        game.pass_time(days=days)
-        assert game.clean() == done
-
-
-def test_the_options_of_a_board_count_instead(four):
-    four.begin("symple challenge -size=5 --nagtime=2 --forfeittime=3 alice bob")
+@pytest.mark.parametrize(
+    ("options", "story"),
+    rules("""
+by default a player is reminded after 7 days and forfeits after 21
+    | 6 days: nothing; 1 day: alice reminded; 13 days: alice reminded; 1 day: forfeited
+the options of a board count instead
+    --nagtime=2 --forfeittime=3 | 1 day: nothing; 1 day: alice reminded; 1 day: forfeited
+a clean-up that comes late is right as well
+    | 400 days: forfeited
+the age counts from the last move
+    | 6 days: nothing; alice: symple move 101 ME a1; 6 days: nothing
+an undo counts as a move
+    | 6 days: nothing; alice: symple move 101 ME undo; bob: symple move 101 ME accept; 6 days: nothing; \
+1 day: bob reminded
+a proposal and its rejection count as none
+    | 6 days: nothing; alice: symple move 101 ME propose; bob: symple move 101 ME reject; 1 day: alice reminded
+    | 6 days: nothing; alice: symple move 101 ME undo; bob: symple move 101 ME reject; 1 day: alice reminded
+a player is reminded on every day until they move, but once in 24 hours
+    | 7 days: alice reminded; 0 hours: nothing; 23 hours: nothing; 1 hour: alice reminded; 24 hours: alice reminded; \
+12 hours: nothing; alice: symple move 101 ME a1; 13 hours: nothing
+total time runs on in a vacation
+    --totaltime=3 | alice: vacation ME 2026-12-05; 3 days: forfeited
+nobody on vacation accepts by silence
+    | bob: symple move 101 ME propose; 15 days: alice reminded; alice: vacation ME 2026-12-15; 6 days: nothing
+the vacation of the other player changes nothing
+    | bob: vacation ME 2026-12-10; 7 days: alice reminded
+without days of vacation that are taken by themselves a game is forfeited
+    | alice: vacation ME auto; bob: vacation ME auto; alice: vacation ME noauto; 21 days: forfeited
+on a board without vacations the clocks run on
+    --novacation | alice: vacation ME auto; 6 days: nothing; alice: vacation ME 2026-12-16; 1 day: alice reminded; \
+14 days: forfeited
+    """),
+)
+def test_what_a_clean_up_does_on_a_board_with_two_moves(four, options, story):
+    four.begin(f"symple challenge -size=5 {options} alice bob")
     four.plays("c3", "b1")
-    for done in (Done(), Done(reminded=1), Done(forfeited=1)):
-        four.pass_time(days=1)
-        assert four.clean() == done
+    for step in story.split("; "):
+        who_or_when, _, what = step.partition(": ")
+        if who_or_when in PASSWORDS:
+            four.signs(who_or_when, what)
+            continue
+        number, unit = who_or_when.split()
+        four.pass_time(**{f"{unit.removesuffix('s')}s": int(number)})
+        *name, deed = what.split()
+        assert four.clean() == (Done() if deed == "nothing" else Done(**{deed: 1}))
+        assert not name or [reader for reader, _ in four.outbox()] == name
 
 
 def test_the_options_are_shown_with_the_board_and_offered_for_the_next_one(four):
@@ -37,39 +73,6 @@ def test_the_options_are_shown_with_the_board_and_offered_for_the_next_one(four)
 
 
 # The age of a board
-
-
-def test_the_age_counts_from_the_start_if_there_is_no_move(four):
-    four.begin()
-    four.pass_time(days=7)
-    assert four.clean() == Done(reminded=1)
-
-
-def test_the_age_counts_from_the_last_move(game):
-    game.pass_time(days=6)
-    game.plays("a1")
-    game.pass_time(days=6)
-    assert game.clean() == Done()
-
-
-def test_an_undo_counts_as_a_move(game):
-    game.pass_time(days=6)
-    game.signs("alice", "symple move 101 ME undo")
-    game.signs("bob", "symple move 101 ME accept")
-    game.pass_time(days=6)
-    assert game.clean() == Done()
-    game.pass_time(days=1)
-    game.clean()
-    assert game.outbox() == [("bob", "Nag: Symple Board 101 bob")]
-
-
-@pytest.mark.parametrize("line", ["propose", "undo"])
-def test_a_proposal_and_its_rejection_count_as_none(game, line):
-    game.pass_time(days=6)
-    game.signs("alice", f"symple move 101 ME {line}")
-    game.signs("bob", "symple move 101 ME reject")
-    game.pass_time(days=1)
-    assert game.clean() == Done(reminded=1)
 
 
 def test_each_clock_runs_while_it_is_the_players_turn(both_ways):
@@ -123,14 +126,6 @@ def test_1_before_the_first_moves_the_board_is_removed_and_is_not_shown_any_more
     assert both_ways.store.players.results_of_user("symple", "bob") == []
 
 
-def test_1_total_time_runs_on_in_a_vacation(four):
-    four.begin("symple challenge -size=5 --totaltime=3 alice bob")
-    four.plays("c3", "b1")
-    four.signs("alice", "vacation ME 2026-12-05")
-    four.pass_time(days=3)
-    assert four.clean() == Done(forfeited=1)
-
-
 # Step 2: a draw is proposed
 
 
@@ -150,15 +145,6 @@ def test_2_who_has_not_answered_a_proposal_is_reminded_and_then_accepts_by_silen
     assert f"{other} has not answered, and the last move was 21 days ago, which counts as accepting." in " ".join(
         game.mails("alice")[0].text.split()
     )
-
-
-def test_2_nobody_on_vacation_accepts_by_silence(game):
-    game.signs("bob", "symple move 101 ME propose")
-    game.pass_time(days=15)
-    game.signs("alice", "vacation ME 2026-12-15")
-    game.pass_time(days=6)
-    assert game.clean() == Done()
-    assert not game.at().is_over
 
 
 # Step 4: age
@@ -191,17 +177,6 @@ def test_4_before_the_first_moves_the_board_is_removed_instead(four):
         "bob has not moved in time on Symple board 101.\nThe board is removed. Nobody has won or lost."
     )
     assert "bob has not moved for 21 days" in text
-
-
-def test_4_a_player_is_reminded_on_every_day_until_he_moves_but_once_in_24_hours(game):
-    game.pass_time(days=7)
-    assert game.clean() == Done(reminded=1)
-    for hours, done in ((0, 0), (23, 0), (1, 1), (24, 1), (12, 0)):
-        game.pass_time(hours=hours)
-        assert game.clean() == Done(reminded=done)
-    game.plays("a1")
-    game.pass_time(hours=13)
-    assert game.clean() == Done()
 
 
 def test_4_a_forfeit_beats_a_queued_move_and_a_resignation_of_the_other(game):
@@ -280,11 +255,6 @@ def test_to_clean_up_twice_is_to_clean_up_once(four):
     assert four.stored() == once
 
 
-def test_a_clean_up_that_comes_late_is_right_as_well(game):
-    game.pass_time(days=400)
-    assert game.clean() == Done(forfeited=1)
-
-
 def test_a_board_that_cannot_be_replayed_stops_no_other(game):
     game.begin()
     game.plays("c3", "b1", board="102")
@@ -328,12 +298,6 @@ def test_nobody_on_vacation_is_reminded_or_forfeits(game):
     for _ in range(20):
         game.pass_time(days=1)
         assert game.clean() == Done()
-
-
-def test_the_vacation_of_the_other_player_changes_nothing(game):
-    game.signs("bob", "vacation ME 2026-12-10")
-    game.pass_time(days=7)
-    assert game.clean() == Done(reminded=1)
 
 
 def test_opponents_see_a_vacation_in_the_mails_while_it_lasts(begun):

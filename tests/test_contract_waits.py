@@ -124,14 +124,6 @@ def test_a_clock_that_runs_out_takes_a_day_of_vacation_instead_of_the_game_while
     assert game.at().row.reason == "forfeited"
 
 
-def test_without_it_or_after_noauto_the_game_is_forfeited(game):
-    game.signs("alice", "vacation ME auto")
-    game.signs("bob", "vacation ME auto")
-    game.signs("alice", "vacation ME noauto")
-    game.pass_time(days=21)
-    assert game.clean() == Done(forfeited=1)
-
-
 def test_a_day_that_was_taken_serves_all_boards_of_the_user_and_spares_no_day_more(game):
     game.begin()
     game.plays("c3", "b1", board="102")
@@ -172,17 +164,6 @@ def test_a_draw_by_silence_takes_days_too_and_the_total_time_takes_none(game):
 
 
 # Boards without vacations
-
-
-def test_on_a_board_without_vacations_the_clocks_run_on(four):
-    four.begin("symple challenge -size=5 --novacation alice bob")
-    four.plays("c3", "b1")
-    four.signs("alice", "vacation ME auto")
-    four.pass_time(days=6)
-    four.signs("alice", "vacation ME 2026-12-16")
-    for days, done in ((1, Done(reminded=1)), (14, Done(forfeited=1))):
-        four.pass_time(days=days)
-        assert four.clean() == done
 
 
 def test_every_mail_about_a_board_without_vacations_says_so_and_the_option_takes_no_value(both_ways):
