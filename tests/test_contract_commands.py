@@ -78,13 +78,6 @@ def test_challenge_starts_a_board_on_which_the_first_userid_moves_first(both_way
     assert both_ways.at().turn == "bob"
 
 
-def test_queue_stores_a_move_for_later_and_in_turn_it_is_the_same_as_move(begun):
-    begun.signs("bob", "symple queue 101 ME b1")
-    assert begun.played() == []
-    begun.signs("alice", "symple queue 101 ME c3")
-    assert begun.played() == ["c3", "(b1)"]
-
-
 @pytest.mark.parametrize("line", ["symple preview 101 c3", "symple preview new 2 -size=5 c3"])
 def test_preview_shows_the_position_after_moves_to_anyone_and_stores_nothing(begun, line):
     before = begun.stored()

@@ -5,6 +5,7 @@ from random import Random
 import pytest
 
 from contract import SENDER, text_to, to
+from examples import rules
 
 OVER = "c3", "b1", "resign"
 
@@ -50,27 +51,75 @@ def test_total_time_is_checked_before_whose_turn_it_is_and_behind_the_votes(both
 # After an accepted move
 
 
-def test_a_move_is_stored_in_canonical_form(begun):
-    begun.plays("A1", "b4", "C3", "d4")
-    begun.signs("alice", "symple move 101 ME C4 , A2")
-    assert begun.played() == ["a1", "b4", "c3", "d4", "a2,c4"]
+@pytest.mark.parametrize(
+    ("challenge", "story"),
+    rules("""
+a move is stored in canonical form
+    symple -size=5 alice bob | alice: move A1; bob: move b4; alice: move C3; bob: move d4; alice: move C4 , A2; \
+played a1 b4 c3 d4 a2,c4
+a move clears a submitted move and a vote
+    symple -size=5 alice bob | alice: submit a1; submitted a1; bob: move propose; vote draw; voter bob; \
+alice: move e1; submitted none; vote none; voter none; bob refused: move accept
+only the player to move submits, a legal move in canonical form, and a new one replaces it
+    symple -size=5 alice bob | bob refused: submit b1; alice refused: submit z9; alice: submit A1; \
+alice refused: submit z9; submitted a1; alice: submit c3; submitted c3
+an undo clears a submitted move
+    symple -size=5 alice bob | alice: move c3; bob: move b1; alice: submit a1; bob: move undo; alice: move accept; \
+submitted none
+a pending resignation comes before everything else
+    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: queue e5; bob: move resign; alice: move a1; \
+played c3 b1 a1 (Resign); winner alice
+an undo keeps a pending resignation
+    symple -size=5 alice bob | alice: move c3; bob: move b1; alice: move a1; alice: resign; bob: move undo; \
+alice: move accept; played c3 b1; plan alice Resign; alice: move unresign; alice: move e1; played c3 b1 e1
+a resignation out of turn stays when a vote is rejected and goes with a draw
+    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: resign; alice: move propose; bob: move reject; \
+plan bob Resign; alice: move propose; bob: move accept; winner none; plan none; turn none
+a vote goes away with a resignation
+    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: move propose; alice: resign; vote none; winner bob
+    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: move undo; alice: resign; vote none; winner bob
+a move that is merely queued ends no vote, but one that is played does
+    symple -size=5 alice bob | alice: move c3; bob: move propose; alice: queue e5; vote draw; bob: move b1; vote none
+    symple -size=5 alice bob | alice: move c3; bob: move undo; alice: queue e5; vote undo; bob: move b1; vote none
+who plays against themselves agrees with themselves at once
+    symple -size=5 alice alice | alice: move c3; alice: move b1; alice: move undo; played c3; \
+alice: move propose; turn none
+a new queued move replaces the one before
+    symple -size=5 alice bob | bob: queue b1; bob: queue e5; bob: queue d2; alice: move c3; played c3 (d2)
+a move that is queued by the player to move is played at once, and another one later
+    symple -size=5 alice bob | bob: queue b1; played; alice: queue c3; played c3 (b1)
+a queued move goes away when the game ends
+    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: queue e5; alice: resign; turn none; plan none
+    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: queue e5; bob: resign; alice: move a1; \
+turn none; plan none
+    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: queue e5; alice: move propose; bob: move accept; \
+turn none; plan none
+a queued move that has to wait for two turns in a row waits
+    spora -size=5 -pie alice bob | alice: move komi=0; alice: queue a1; bob: move black; turn bob; \
+played komi=0 black; bob: move c3; played komi=0 black c3 (a1)
+    """),
+)
+def test_what_becomes_of_a_board(both_ways, challenge, story):
+    game, _, players = challenge.partition(" ")
+    both_ways.begin(f"{game} challenge {players}")
+    for step in story.split("; "):
+        who, is_done, command = step.partition(": ")
+        name, _, is_refused = who.partition(" ")
+        word, _, rest = command.partition(" ")
+        if is_done:
+            give = both_ways.refused if is_refused else both_ways.signs
+            give(name, f"{game} {word} 101 ME {rest}")
+        else:
+            what, _, value = step.partition(" ")
+            assert seen(both_ways.at(game=game))[what] == value
 
 
-def test_a_move_clears_a_submitted_move_and_a_vote(moved):
-    moved.signs("alice", "symple submit 101 ME a1")
-    moved.signs("bob", "symple move 101 ME propose")
-    moved.signs("alice", "symple move 101 ME e1")
-    row = moved.at().row
-    assert (row.submitted, row.vote, row.voter) == (None, None, None)
-    moved.refused("bob", "symple move 101 ME accept")
-
-
-def test_a_pending_resignation_comes_before_everything_else(moved):
-    moved.signs("bob", "symple queue 101 ME e5")
-    moved.signs("bob", "symple move 101 ME resign")
-    moved.signs("alice", "symple move 101 ME a1")
-    assert moved.played() == ["c3", "b1", "a1", "(Resign)"]
-    assert moved.at().winner == "alice"
+def seen(board):
+    """What a story can tell of a board."""
+    row = board.row
+    of_row = {what: getattr(row, what) or "none" for what in ("turn", "winner", "vote", "voter", "submitted")}
+    turns = " ".join(f"({turn.text})" if turn.automatic else turn.text for turn in board.turns)
+    return of_row | {"played": turns, "plan": " ".join(map(" ".join, board.plans.items())) or "none"}
 
 
 def test_a_queued_move_is_played_and_then_the_game_goes_on(begun):
@@ -95,13 +144,6 @@ def test_the_mover_gets_the_board_at_his_address_and_not_the_sender(by_mail):
 
 
 # Queue
-
-
-def test_a_new_queued_move_replaces_the_one_before(begun):
-    for move in ("b1", "e5", "d2"):
-        begun.signs("bob", f"symple queue 101 ME {move}")
-    begun.signs("alice", "symple move 101 ME c3")
-    assert begun.played() == ["c3", "(d2)"]
 
 
 @pytest.mark.parametrize("move", ["z9", "c3", "nonsense", "pass", "swap", "--", "b1#9"])
@@ -145,32 +187,6 @@ def test_an_undo_drops_a_queued_move_and_only_its_owner_is_told(begun):
     assert begun.at().plans == {}
     assert "Your plan is dropped, because a move was taken back." in text_to("alice", told)
     assert "your plan" not in text_to("bob", told).lower()
-
-
-@pytest.mark.parametrize("end", ["alice resign", "bob resign", "draw"])
-def test_a_queued_move_goes_away_when_the_game_ends(moved, end):
-    moved.signs("bob", "symple queue 101 ME e5")
-    if end == "draw":
-        moved.signs("alice", "symple move 101 ME propose")
-        moved.signs("bob", "symple move 101 ME accept")
-    else:
-        moved.signs(end.split()[0], "symple move 101 ME resign")
-        if not moved.at().is_over:
-            moved.signs("alice", "symple move 101 ME a1")
-    assert moved.at().is_over
-    assert moved.at().plans == {}
-
-
-def test_a_queued_move_that_must_wait_for_two_turns_in_a_row_waits(both_ways):
-    both_ways.begin("spora challenge -size=5 -pie alice bob")
-    both_ways.plays("komi=0", game="spora")
-    both_ways.signs("alice", "spora queue 101 ME a1")
-    both_ways.signs("bob", "spora move 101 ME black")
-    assert both_ways.at(game="spora").turn == "bob"
-    assert both_ways.played(game="spora") == ["komi=0", "black"]
-    both_ways.signs("bob", "spora move 101 ME c3")
-    assert both_ways.played(game="spora") == ["komi=0", "black", "c3", "(a1)"]
-    assert both_ways.at(game="spora").state.seats == (1, 0)
 
 
 def test_the_moves_and_the_winner_follow_the_user_when_seats_are_exchanged(both_ways):
@@ -218,16 +234,6 @@ def test_the_clocks_follow_the_user_when_seats_are_exchanged(both_ways):
 
 
 # Submit and confirm
-
-
-def test_submit_is_for_the_player_to_move_and_stores_a_legal_move_which_a_new_one_replaces(begun):
-    assert "not your turn" in begun.refused("bob", "symple submit 101 ME b1").text
-    begun.refused("alice", "symple submit 101 ME z9")
-    begun.signs("alice", "symple submit 101 ME A1")
-    begun.refused("alice", "symple submit 101 ME z9")
-    assert begun.at().row.submitted == "a1"
-    begun.signs("alice", "symple submit 101 ME c3")
-    assert begun.at().row.submitted == "c3"
 
 
 @pytest.mark.parametrize("word", ["resign", "undo", "propose", "swap", "pass", "clear"])
@@ -414,15 +420,6 @@ def test_where_nothing_is_proposed_nothing_can_be_answered(begun, word):
 
 
 @pytest.mark.parametrize("vote", VOTES)
-def test_a_move_that_is_merely_queued_ends_no_vote_but_one_that_is_played_does(moved, vote):
-    moved.signs("bob", f"symple move 101 ME {vote}")
-    moved.signs("bob", "symple queue 101 ME e5")
-    assert moved.at().row.vote == VOTES[vote]
-    moved.signs("alice", "symple move 101 ME a1")
-    assert moved.at().row.vote is None
-
-
-@pytest.mark.parametrize("vote", VOTES)
 def test_a_vote_changes_no_turn_stops_no_clock_and_is_not_accepted_by_its_proposer(moved, vote):
     moved.pass_time(days=2)
     moved.signs("bob", f"symple move 101 ME {vote}")
@@ -464,25 +461,6 @@ def test_an_undo_may_go_back_to_the_start(moved):
     assert moved.store.boards.get("symple", "101") is None
 
 
-def test_an_undo_keeps_a_pending_resignation(begun):
-    begun.plays("c3", "b1", "a1")
-    begun.signs("alice", "symple resign 101 ME")
-    begun.signs("bob", "symple move 101 ME undo")
-    begun.signs("alice", "symple move 101 ME accept")
-    assert begun.played() == ["c3", "b1"]
-    assert begun.at().plans == {"alice": "Resign"}
-    begun.signs("alice", "symple move 101 ME unresign")
-    begun.signs("alice", "symple move 101 ME e1")
-    assert begun.played() == ["c3", "b1", "e1"]
-
-
-def test_an_undo_clears_a_submitted_move(moved):
-    moved.signs("alice", "symple submit 101 ME a1")
-    moved.signs("bob", "symple move 101 ME undo")
-    moved.signs("alice", "symple move 101 ME accept")
-    assert moved.at().row.submitted is None
-
-
 def test_a_game_with_dice_refuses_undo_and_offers_draws(both_ways):
     both_ways.made = 12
     both_ways.begin("spiro challenge -small -pieces=2 alice bob")
@@ -502,31 +480,3 @@ def test_all_games_offer_draws_and_those_without_dice_undo(four, game):
         four.signs("bob", f"{game} move 101 ME accept")
     assert four.at(game=game).is_over
     assert four.played(game=game) == []
-
-
-def test_who_plays_against_himself_agrees_with_himself_at_once(both_ways):
-    both_ways.begin("symple challenge -size=5 alice alice")
-    both_ways.plays("c3", "b1")
-    both_ways.signs("alice", "symple move 101 ME undo")
-    assert both_ways.played() == ["c3"]
-    both_ways.signs("alice", "symple move 101 ME propose")
-    assert both_ways.at().is_over
-
-
-@pytest.mark.parametrize("vote", VOTES)
-def test_a_vote_goes_away_with_a_resignation(moved, vote):
-    moved.signs("bob", f"symple move 101 ME {vote}")
-    moved.signs("alice", "symple resign 101 ME")
-    assert moved.at().row.vote is None
-    assert moved.at().winner == "bob"
-
-
-def test_a_resignation_out_of_turn_stays_when_a_vote_is_rejected_and_goes_with_a_draw(moved):
-    moved.signs("bob", "symple resign 101 ME")
-    moved.signs("alice", "symple move 101 ME propose")
-    moved.signs("bob", "symple move 101 ME reject")
-    assert moved.at().plans == {"bob": "Resign"}
-    moved.signs("alice", "symple move 101 ME propose")
-    moved.signs("bob", "symple move 101 ME accept")
-    assert moved.at().winner is None
-    assert moved.at().plans == {}
