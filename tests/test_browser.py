@@ -228,9 +228,9 @@ def test_all_of_a_picture_can_be_read_in_light_and_in_dark(browser, name):
 def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(browser, name, is_sheet_kept):
     point = point_of_board(name)
     png = images.board_png(point, illustrations.ZOOM)
-    width = round(images.width(png) / illustrations.ZOOM)
     turns = ("a4", "a5", "f3:4:4,e2:1", *(f"{cell}{number}" for cell in "bcdefg" for number in range(1, 5)))
-    illustration = illustrations.Illustration(png, width, turns=turns, page="https://games.example.org/spiro/101.html")
+    width = round(images.width(png) / illustrations.ZOOM)
+    illustration = illustrations.Illustration(png, turns=turns, page="https://games.example.org/spiro/101.html")
     [letter] = letters.of_board(TIMES, point, point.turn or NAMES[0], is_full=True)
     told = blocks.stored(letter.with_answer())
     row = Mail("bob", "bob@players.example", "Board 101 bob", told, "<1@pbm.example>", None, NOW, NOW)

@@ -170,7 +170,7 @@ def test_a_puzzle_of_a_board_that_cannot_be_played_again_holds_up_nothing_else(s
     solvers.store.db.execute("UPDATE turns SET text = 'z9' WHERE board = '101' AND number = 1")
     done = cleanup.clean_up(Session(solvers.server))
     assert (done.digests, [one.partition(":")[0] for one in done.problems]) == (1, ["puzzle"])
-    assert solvers.mails("carol")[-1].subject .startswith("Spiro Digest")
+    assert solvers.mails("carol")[-1].subject.startswith("Spiro Digest")
 
 
 def test_puzzles_end_by_the_button_of_a_mail_program_and_by_off(solvers):

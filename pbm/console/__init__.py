@@ -84,10 +84,8 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
             return fail(objection(why), 1, as_json=as_json)
         usage = f"\n\n{why.ctx.get_usage()}" if why.ctx else ""
         return fail(objection(why) + usage, 2, as_json=as_json)
-    except Refused as why:
+    except (Refused, Unusable) as why:
         return fail(str(why), why.status, as_json=as_json)
-    except Unusable as why:
-        return fail(str(why), 1, as_json=as_json)
     return status or 0
 
 

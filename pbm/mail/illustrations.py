@@ -29,8 +29,6 @@ class Illustration(NamedTuple):
     """What a mail gets."""
 
     png: bytes
-    width: int
-    """The pixels of its natural size."""
     what: str = "board"
     """What it shows."""
     turn: str | None = None
@@ -39,6 +37,11 @@ class Illustration(NamedTuple):
     """The legal turns of the player to move, if there are few; only they get these."""
     page: str = ""
     """The page of the board, with the token of the reply address in its fragment; empty if there is no site."""
+
+    @property
+    def width(self) -> int:
+        """The pixels of its natural size."""
+        return round(images.width(self.png) / ZOOM)
 
 
 @dataclass
@@ -77,8 +80,7 @@ class Illustrator:
 
 def _illustrated(curve: Curve) -> Illustration:
     """The picture of a curve."""
-    png = images.curve_png(curve.chances, ZOOM)
-    return Illustration(png, round(images.width(png) / ZOOM), "curve")
+    return Illustration(images.curve_png(curve.chances, ZOOM), "curve")
 
 
 def _drawn(server: Server, drawing: Drawing) -> Illustration | None:
@@ -89,7 +91,7 @@ def _drawn(server: Server, drawing: Drawing) -> Illustration | None:
             return None
         png = images.board_png(point, ZOOM)
     turn = point.turn if point.is_present else None
-    return Illustration(png, round(images.width(png) / ZOOM), turn=turn, turns=few_turns(point) if turn else ())
+    return Illustration(png, turn=turn, turns=few_turns(point) if turn else ())
 
 
 def few_turns(point: Point) -> tuple[str, ...]:

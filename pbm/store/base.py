@@ -28,6 +28,9 @@ AnyRow = TypeVar("AnyRow", bound=NamedTuple)
 class Unusable(Exception):
     """The database cannot be used. The text says why and what would help; nothing was changed."""
 
+    status = 1
+    """The exit status of a shell command that it ends."""
+
 
 class Replaced(Unusable):
     """The file that is open is not the database any more: that was deleted or replaced, and the process has to end."""
