@@ -64,7 +64,6 @@ def test_each_two_programs_play_as_often_with_each_side_and_stay_alive(shell, tm
         (["a=cat", "a=cat"], "Two programs are called a."),
         (["a=cat", "b=no-such-program"], "The program no-such-program cannot be started: it is not found"),
         (["a=cat", "b=cat", "-nonsense"], "There is no option"),
-        (["a=cat", "b=cat", "--rated"], "--rated is for games that are stored"),
         (["alice=cat", "bob=cat", "--save=a"], "There is no user 'bob'."),
         (["alice=cat", "robot1=cat", "--save=a1"], "The name of a pool is 1 to 12 letters, not 'a1'."),
     ],
@@ -79,12 +78,11 @@ def test_an_arena_that_cannot_be_is_refused(shell, words, reason):
 # Games that are stored
 
 
-@pytest.mark.parametrize("rated", [False, True])
-def test_games_are_stored_as_boards_that_look_like_any_others(shell, tmp_path, rated):
+def test_games_are_stored_as_boards_that_look_like_any_others(shell, tmp_path):
     for name in ("up", "down"):
         shell.run("signup", name, "good-secret", f"{name}@players.example")
     programs = [robot(tmp_path, "Up", "range(1, 6)"), robot(tmp_path, "down", "range(5, 0, -1)")]
-    words = ["arena", "symple", *programs, "-size=5", "--games=4", "--save=A", *(["--rated"] if rated else [])]
+    words = ["arena", "symple", *programs, "-size=5", "--games=4", "--save=A"]
     told = json.loads(shell.run(*words, "--json").stdout)
     assert (told["pool"], told["boards"]) == ("a", ["a1", "a2", "a3", "a4"])
 
@@ -97,11 +95,9 @@ def test_games_are_stored_as_boards_that_look_like_any_others(shell, tmp_path, r
         ("up", True, True),
         ("down", True, True),
     ]
-    assert (
-        "It is unrated because it was over before it was stored." in shell.run("symple", "show", "a1").stdout
-    ) != rated
+    assert "It is unrated because it was over before it was stored." in shell.run("symple", "show", "a1").stdout
     ratings = json.loads(shell.run("symple", "standings", "--json").stdout)
-    assert bool(ratings["players"]) == rated
+    assert ratings["players"] == []
     assert json.loads(shell.run("outbox", "list", "--json").stdout)["mails"] == []
     assert shell.run("doctor").returncode == 0
 
@@ -121,7 +117,7 @@ def test_a_stored_game_has_the_turns_that_were_played(club, game):
         moments.append(club.time + timedelta(seconds=number))
     club.pass_time(minutes=1)
     fault = Played(0, "It took too long.", 0)
-    store_game(club.server, pool, ("bob", "alice"), referee, moments, fault, is_rated=True)
+    store_game(club.server, pool, ("bob", "alice"), referee, moments, fault)
     board = Board.load(club.store, game, "a1")
     assert (board.players, board.row.reason, board.is_over) == (("bob", "alice"), "forfeited", True)
     seen = [(turn.text, turn.dice, turn.userid) for turn in replayed(board.row, board.turns).turns]
@@ -140,7 +136,7 @@ def test_a_stored_game_against_a_robot_that_is_not_rated_is_unrated(club):
     for pool, robot in (("a", "robot1"), ("b", "robot2")):
         one = open_pool(club.server, "symple", pool, [], ["alice", robot])
         given_up = Played(0, "", None)
-        board = store_game(club.server, one, ("alice", robot), Referee("symple"), [club.time], given_up, is_rated=True)
+        board = store_game(club.server, one, ("alice", robot), Referee("symple"), [club.time], given_up)
         assert club.store.boards.get("symple", board).unrated == (robot == "robot2")
 
 

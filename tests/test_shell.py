@@ -283,7 +283,7 @@ def test_where_there_can_be_no_data_folder_a_command_says_what_to_do(shell, tmp_
         (["outbox", "--help"], "the next flush sends them."),
         (["outbox", "list", "--help"], "--limit N"),
         (["outbox", "LIST", "--limit=3", "-h"], "--limit N"),
-        (["help", "users", "list"], "--after USERID"),
+        (["help", "users", "list"], "--limit N"),
         (["help", "users", "move"], "MOVE[#n]"),
         (["help", "wait", "boards", "mend"], "Usage: pbm boards mend [OPTIONS] GAME BOARD"),
         (["help", "wait", "boards", "mend"], "--until"),

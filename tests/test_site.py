@@ -578,7 +578,7 @@ def test_all_pages_are_made_again_after_a_restore_though_what_that_has_undone_wa
     shell.become(sign_up_and_begin)
     copy, record = str(shell.folder / "copy"), shell.run("export", "symple", "101").stdout
     shell.run("backup", copy)
-    shell.run("import", "--as=150", stdin=record)
+    shell.run("import", stdin=record.replace('"board": "101"', '"board": "150"'))
     shell.run("site", str(folder))
     assert (folder / "symple" / "150.html").exists()
     shell.run("restore", copy, "--yes")

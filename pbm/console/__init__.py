@@ -160,10 +160,10 @@ def time_text(moment: datetime | None) -> str:
 
 def find_user(server: Server, userid: str) -> UserRow:
     """A user, or one who has signed off. Raises Refused if there is none."""
-    found = server.store.users.listed([userid.lower()])
-    if not found:
+    found = server.store.users.get(userid.lower())
+    if found is None:
         raise Refused(f"There is no user {userid!r}.")
-    return found[0]
+    return found
 
 
 @contextmanager

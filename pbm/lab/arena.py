@@ -41,7 +41,6 @@ commands = Commands("pbm")
 )
 @number_of_games(2, "How many games each two play; an odd number is one more.")
 @click.option("--save", "pool", metavar="POOL", help="Store the games as boards of a new pool; names are userids.")
-@click.option("--rated", is_flag=True, help="Let these games count in the ratings.")
 @WORKERS
 @TIMEOUT
 @SEED
@@ -53,7 +52,6 @@ def arena(
     number: int,
     *,
     pool: str | None,
-    rated: bool,
     workers: int,
     timeout: float,
     seed: str | None,
@@ -65,10 +63,8 @@ def arena(
     which it ends, takes too long, or has three moves in a row refused, and by the answer `resign`.
 
     With --save, programs have the names of users or robots of the server, and each game is stored when it ends, to be
-    looked at like any other; nobody is mailed. Such games are not rated, but with --rated.
+    looked at like any other; nobody is mailed. Such games are not rated.
     """
-    if rated and not pool:
-        raise Refused("--rated is for games that are stored, with --save=POOL.")
     game, options, named = read_words(words, ctx)
     programs = _programs(named)
     seed = seed or new_seed()
@@ -91,7 +87,7 @@ def arena(
                 faults.append(f"{' against '.join(names)}: {loser}{played.fault}")
             if server and tournament:
                 players = one.lower(), other.lower()
-                boards.append(store_game(server, tournament, players, referee, moments, played, is_rated=rated))
+                boards.append(store_game(server, tournament, players, referee, moments, played))
 
         match = Match(game, options, (programs[names[0]], programs[names[1]]), timeout, f"{seed} {' '.join(names)}")
         play_pairs(match, range(1, pairs + 1), workers, note=note)
@@ -148,8 +144,6 @@ def store_game(
     referee: Referee,
     moments: Sequence[datetime],
     played: Played,
-    *,
-    is_rated: bool,
 ) -> str:
     """Store a game that the first of these players has begun, in a transaction. Returns the name of its board."""
     store, now = server.store, server.now()
@@ -182,7 +176,7 @@ def store_game(
         store.boards.add(row)
         store.boards.save(row, 1, turns)
         store.tournaments.add_meeting(*one.place, Meeting(1, *players, board=row.board))
-        ratings.settle(store, row, now, has_begun=is_rated and board.has_begun)
+        ratings.settle(store, row, now, has_begun=False)
     return row.board
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import click
 
-import games
 from pbm import texts
 from pbm.actions.finding import find_row
 from pbm.board import dice, records
@@ -18,7 +17,6 @@ from pbm.board.records import Record, Unsound
 from pbm.console import answer, confirm, open_existing, progress_bar
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, YES, Commands
 from pbm.disk import whole
-from pbm.names import is_new_board
 from pbm.refusals import Refused, touching
 from pbm.server import Server
 from pbm.session import Session
@@ -165,9 +163,8 @@ def _rows(server: Server, game: str, boards: Sequence[str], pool: str | None) ->
 
 @commands.command("import")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@click.option("--as", "number", metavar="NUMBER", help="Give the board that number.")
 @click.option("--map", "pairs", multiple=True, metavar="OLD:NEW", help="What a player of the record is called here.")
-def import_(file: Path | None, number: str | None, pairs: tuple[str, ...]) -> None:
+def import_(file: Path | None, pairs: tuple[str, ...]) -> None:
     """Store the records of games from a file or standard input, as `pbm export` prints them: all or none.
 
     Every turn is checked by the rules. A board keeps its number if that is free; otherwise it gets a new one. The
@@ -177,15 +174,13 @@ def import_(file: Path | None, number: str | None, pairs: tuple[str, ...]) -> No
     documents = list(_documents(_text(file)))
     if not documents:
         raise Refused("There is no record.")
-    if number is not None and len(documents) > 1:
-        raise Refused(f"These are {len(documents)} records; --as={number} is for one.")
     server = open_existing()
     told, taken = [], []
     with server.store.writing():
         for at, document in enumerate(documents, 1):
             try:
                 record = records.read(document, names, server.now())
-                board = take_in(server, record, number)
+                board = take_in(server, record)
             except Unsound as why:
                 raise Refused(f"Record {at}{_name_of(document)}: {why}") from why
             told.append(_told(record.row, board))
@@ -235,18 +230,17 @@ def _name_of(document: object) -> str:
     return f" ({game[:20]} {board[:20]})" if isinstance(game, str) and isinstance(board, str) else ""
 
 
-def take_in(server: Server, record: Record, number: str | None = None) -> str:
-    """Store a game under a number of its own, which is returned. Raises Unsound if it cannot be stored."""
+def take_in(server: Server, record: Record) -> str:
+    """Store a game under its number, or a new one if that is taken, and return it.
+
+    Raises Unsound if it cannot be stored.
+    """
     row, store = record.row, server.store
     for userid in dict.fromkeys(row.players):
         if not (store.users.is_taken(userid) if row.ended else store.users.password_of(userid) is not None):
             raise Unsound(f"there is no user {userid} here; --map={userid}:USERID says who that is.")
-    board = (number or row.board).lower()
-    if not is_new_board(board):
-        raise Unsound(f"{games.quoted(board)} is no number of a board.")
+    board = row.board
     if store.boards.get(row.game, board):
-        if number is not None:
-            raise Unsound(f"there is a board {board} already.")
         board = store.boards.next_number(row.game)
     if board.isdigit():
         store.boards.reserve_number(row.game, int(board))

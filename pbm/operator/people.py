@@ -10,7 +10,7 @@ import click
 
 from pbm import letters, texts
 from pbm.actions import users
-from pbm.console import answer, answer_list, confirm, find_user, open_existing, time_text
+from pbm.console import answer, answer_list, confirm, find_user, more_than, open_existing, time_text
 from pbm.console.usage import ADDRESS_ARGUMENT, LIMIT, USER_ARGUMENT, YES, Commands, Listing
 from pbm.mail.incoming import is_ours
 from pbm.names import is_address
@@ -23,7 +23,6 @@ FORM_NAMES = {"text": "text", "html": "HTML and text", "pictures": "pictures, HT
 """How mails come, in words."""
 
 commands = Commands("pbm")
-AFTER = click.option("--after", default="", metavar="USERID", help="Begin behind that name.")
 
 
 # Users
@@ -37,12 +36,11 @@ def users_() -> None:
 @users_.command("list")
 @click.argument("userids", nargs=-1, metavar="[USERID]...")
 @LIMIT
-@AFTER
-def list_users(userids: tuple[str, ...], limit: int, after: str) -> None:
+def list_users(userids: tuple[str, ...], limit: int) -> None:
     """List users with their addresses and the number of their active boards; show more about users who are named."""
     server = open_existing()
     with server.store.reading():
-        rows, more = _page(server, userids, limit, after)
+        rows, more = _page(server, userids, limit)
         found = _facts(server, rows)
         for one in found if userids else ():
             one["ratings"] = [
@@ -85,13 +83,12 @@ def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
     ]
 
 
-def _page(server: Server, userids: Sequence[str], limit: int, after: str) -> tuple[list[UserRow], str]:
-    """The users who are named, or a page of all, with the line below it if there are more."""
+def _page(server: Server, userids: Sequence[str], limit: int) -> tuple[list[UserRow], str]:
+    """The users who are named, or the first of all, with the line below them if there are more."""
     if userids:
         return [find_user(server, userid) for userid in dict.fromkeys(map(str.lower, userids))], ""
-    rows = server.store.users.listed(limit=limit + 1, after=after.lower())
-    more = f"There are more users; --after={rows[limit - 1].userid} goes on." if len(rows) > limit else ""
-    return rows[:limit], more
+    rows = server.store.users.listed(limit + 1)
+    return rows[:limit], more_than(limit, rows)
 
 
 def _is_away(user: Mapping[str, Any], today: date) -> bool:
@@ -185,12 +182,11 @@ def addresses() -> None:
 @addresses.command("list")
 @click.argument("userids", nargs=-1, metavar="[USERID]...")
 @LIMIT
-@AFTER
-def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
+def list_addresses(userids: tuple[str, ...], limit: int) -> None:
     """List the addresses of these users, or of all users. The limit counts users."""
     server = open_existing()
     with server.store.reading():
-        rows, more = _page(server, userids, limit, after)
+        rows, more = _page(server, userids, limit)
         found = server.store.users.addresses(*(row.userid for row in rows))
     data = [address_data(one) for one in found]
     lines = [("Userid", "Address", "State"), *((one["userid"], one["address"], _state_text(one)) for one in data)]

@@ -29,11 +29,10 @@ LOOK_AGAIN_AFTER = 1.0
 @click.option(
     "--url", default="", metavar="URL", help="Where the site will stand, such as https://games.example/; else PBM_SITE."
 )
-@click.option("--no-pictures", is_flag=True, help="Make no PNG of each board for those who link to it.")
 @click.option("--web", is_flag=True, help="Let pages post to a web door at the same address, as `serve --web` has it.")
 @click.option("--whole", is_flag=True, help="Make all pages again, and not only those of what has changed.")
 @click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
-def site(folder: Path, url: str, *, no_pictures: bool, web: bool, whole: bool, follow: bool) -> int:
+def site(folder: Path, url: str, *, web: bool, whole: bool, follow: bool) -> int:
     """Write a web site: plain files for any web server, with a page for each board.
 
     Only what has changed since the last time is written. The pages show only what anybody may see with `show`. With
@@ -44,7 +43,7 @@ def site(folder: Path, url: str, *, no_pictures: bool, web: bool, whole: bool, f
     session = Session(open_existing())
     if follow:
         let_server_go_first()
-    common = shared(url, no_pictures=no_pictures)._replace(has_door=web)
+    common = shared(url)._replace(has_door=web)
     version = session.store.data_version()
     done = _written(session, folder, common, is_whole=whole)
     while follow and _has_changed(session, version):
@@ -57,7 +56,7 @@ def site(folder: Path, url: str, *, no_pictures: bool, web: bool, whole: bool, f
     return 1 if done.failed else 0
 
 
-def shared(url: str, *, no_pictures: bool) -> "Look":
+def shared(url: str) -> "Look":
     """What the options make of the pages. Raises Refused."""
     try:
         from pbm.site.pages import Look
@@ -66,7 +65,7 @@ def shared(url: str, *, no_pictures: bool) -> "Look":
     if url and not is_site(url):
         raise Refused(f"{url!r} is no address of a site; it looks like https://games.example/.")
     where = url or settings.site() or ""
-    return Look(f"{where.rstrip('/')}/" if where else "", bool(where) and not no_pictures and images.is_available())
+    return Look(f"{where.rstrip('/')}/" if where else "", bool(where) and images.is_available())
 
 
 def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool = False) -> "Built":

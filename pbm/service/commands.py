@@ -133,7 +133,7 @@ def _words_of_site(folder: str | None, url: str | None, web: str | None) -> list
         return []
     from pbm.operator.site import shared
 
-    shared(url or "", no_pictures=False)
+    shared(url or "")
     return [f"--url={url}"] * bool(url) + ["--web"] * bool(web) + ["--", folder]
 
 

@@ -28,6 +28,9 @@ class UserRow(NamedTuple):
         return STORED_FORMS[self.html]
 
 
+FIELDS_OF_USER = ", ".join(UserRow._fields)
+
+
 class Vacation(NamedTuple):
     """The first and the last day of a vacation."""
 
@@ -294,12 +297,14 @@ class Users(Questions):
 
     # For the operator
 
-    def listed(self, userids: Sequence[str] = (), *, limit: int = -1, after: str = "") -> list[UserRow]:
-        """These users, or all but robots, by name: at most *limit* of those that come *after* a name."""
-        people = "userid > ? AND userid NOT IN (SELECT userid FROM robots)"
-        which = "userid IN (SELECT value FROM json_each(?))" if userids else people
-        query = f"SELECT {', '.join(UserRow._fields)} FROM users WHERE {which} ORDER BY 1 LIMIT ?"
-        return self.rows(UserRow, query, userids or after, limit)
+    def get(self, userid: str) -> UserRow | None:
+        """A user, or one who has signed off; None if there is none of that name."""
+        return self.row(UserRow, f"SELECT {FIELDS_OF_USER} FROM users WHERE userid = ?", userid)
+
+    def listed(self, limit: int) -> list[UserRow]:
+        """All users but robots, by name, at most so many."""
+        people = "userid NOT IN (SELECT userid FROM robots)"
+        return self.rows(UserRow, f"SELECT {FIELDS_OF_USER} FROM users WHERE {people} ORDER BY 1 LIMIT ?", limit)
 
     def ids_from(self, prefix: str, most: int) -> list[str]:
         """The users who are signed up and whose names begin with *prefix*, at most so many, by name.
