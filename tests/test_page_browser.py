@@ -8,6 +8,7 @@ import time
 from email import message_from_bytes
 from email.policy import default
 from random import Random
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -290,6 +291,91 @@ def test_a_whole_game_is_played_by_keyboard_alone(visitor):
     told = json.loads(visitor.served.shell.run("symple", "show", board, "--json").stdout)
     assert told["over"]
     assert told["moves"] > 10
+
+
+class Told(NamedTuple):
+    """What a screen reader is given of a part of a page."""
+
+    role: str
+    name: str
+    text: str
+    live: str
+    """``polite`` or ``assertive`` if it is read whenever it changes."""
+    element: int
+
+
+def told(visitor):
+    """The page as a screen reader is given it, part by part, in its order."""
+    nodes = visitor.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    by_number = {node["nodeId"]: node for node in nodes}
+
+    def below(node):
+        for number in node["childIds"]:
+            yield by_number[number]
+            yield from below(by_number[number])
+
+    def text(node):
+        return "".join(one["name"]["value"] for one in below(node) if one.get("role", {}).get("value") == "StaticText")
+
+    def live(node):
+        return "".join(one["value"]["value"] for one in node.get("properties", ()) if one["name"] == "live")
+
+    return [
+        Told(node["role"]["value"], node["name"]["value"], text(node), live(node), node["backendDOMNodeId"])
+        for node in below(nodes[0])
+        if not node["ignored"] and node["role"]["value"] not in {"StaticText", "InlineTextBox"}
+    ]
+
+
+def test_a_screen_reader_is_given_a_table_of_named_cells_and_each_move_as_it_is_made(visitor):
+    board = visitor.begin("spora")
+    visitor.open(visitor.link("spora", board))
+    visitor.one("summary").click()
+    parts = told(visitor)
+    named = [(part.role, part.name) for part in parts]
+    in_order = [
+        ("heading", f"Spora board {board}: alice (black) against bob (white)"),
+        ("table", "Board"),
+        ("textbox", "Your move, and your plan"),
+        ("button", "Send"),
+        ("button", "Clear"),
+        ("DisclosureTriangle", "More"),
+        ("button", "Plan: if they play …"),
+        ("textbox", "Comment, beside your move or alone"),
+        ("button", "Chat: to both"),
+        ("button", "Note: for me alone"),
+        ("button", "Take back"),
+        ("button", "Propose a draw"),
+        ("button", "Resign"),
+        ("slider", "Move"),
+    ]
+    assert [part for part in named if part in in_order] == in_order[:-1]  # there is no move yet
+    assert [part for part in named if part[0] in {"button", "textbox", "DisclosureTriangle"} and not part[1]] == []
+    assert [part.role for part in parts].count("row") == 7
+    assert [part.name for part in parts if part.role == "cell"] == [
+        f"{column}{row}, empty" for row in range(7, 0, -1) for column in "abcdefg"
+    ]
+    [status] = [part for part in parts if part.live and part.text == "alice, please start (black)."]
+    assert [part.role for part in parts].index("heading") < parts.index(status) < named.index(("table", "Board"))
+
+    def announced(*texts):
+        """Whether parts that are read when they change, and were there before, have these texts."""
+        known = {part.element for part in parts}
+        return {*texts} <= {part.text for part in told(visitor) if part.live and part.element in known}
+
+    for _ in range(2):
+        visitor.tap(".cells [data-cell='c3']")
+    until(lambda: announced("This move is legal."))
+    visitor.send()
+    until(lambda: announced("Move 1 of 1 by alice: c3:2", "bob's turn (white)."))
+    assert ("cell", "c3, black, height 2") in [(part.role, part.name) for part in told(visitor)]
+    visitor.served.shell.run("spora", "move", board, "bob", PASSWORDS["bob"], "e5")
+    until(lambda: announced("Move 2 of 2 by bob: e5", "alice's turn (black)."))
+    assert [(part.role, part.name) for part in told(visitor)].count(in_order[-1]) == 1
+    visitor.one("[name=line]").send_keys("z9")
+    visitor.send()
+    until(lambda: announced("There is no point 'z9'; columns go from a to g, rows from 1 to 7."))
+    assert [part.role for part in told(visitor) if part.live == "assertive"] == ["alert"]
 
 
 def test_a_guest_plays_at_once_to_the_end_and_keeps_the_game_with_an_account(visitor):
