@@ -229,7 +229,8 @@ def test_notify_with_boards_is_for_those_and_without_for_all_until_the_same_agai
     begun.signs("carol", "symple notify ME 101")
     begun.signs("dora", "symple notify ME")
     for board, names in (("101", ["carol", "dora"]), ("102", ["dora"])):
-        begun.plays("c3", "b1", board=board)
+        assert {one.to for one in begun.signs("alice", f"symple move {board} ME c3")} <= {"alice", "bob"}
+        begun.plays("b1", board=board)
         told = begun.signs("alice", f"symple resign {board} ME")
         assert sorted(one.to for one in told if one.text.startswith("Notification:")) == names
     begun.signs("dora", "symple notify ME")

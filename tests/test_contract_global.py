@@ -150,6 +150,8 @@ def test_signoff_out_of_turn_and_against_oneself(moved):
 
 
 def test_list_has_the_games_with_the_number_of_boards_and_with_names_the_active_boards(begun):
+    begun.begin()
+    begun.plays("c3", "b1", "resign", board="102")
     assert re.search(r"^symple +1$", text_to(SENDER, begun.give("stranger", "list")), re.MULTILINE)
     told = begun.give("stranger", "list symple Spiro")
     assert to(told) == [(SENDER, "List of Spiro games"), (SENDER, "List of Symple games")]

@@ -120,6 +120,8 @@ def test_an_installed_package_has_its_programs_games_and_help_texts(bare, tmp_pa
     pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
     subprocess.run([*pip, "--target", target, str(bare)], check=True)
     assert {path.name for path in (target / "bin").iterdir()} >= NAMES
+    ours = [path for folder in ("games", "help", "pbm") for path in (bare / folder).rglob("*.*") if path.is_file()]
+    assert [path for path in ours if not (target / path.relative_to(bare)).is_file() and path.suffix != ".pyc"] == []
     settings = environment(tmp_path) | {"PYTHONPATH": str(target)}
     code = "import pbm, games; print(pbm.__file__, games.names())"
     found = subprocess.run(

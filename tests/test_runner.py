@@ -7,13 +7,13 @@ import sqlite3
 from contextlib import closing
 from itertools import count, product
 from pathlib import Path
-from threading import Thread
+from threading import Barrier, Thread
 
 import pytest
 
 from pbm import passwords, runner
 from pbm.access.tokens import reply_address
-from pbm.language import answers
+from pbm.language import answers, words
 from pbm.language.commands import root
 from pbm.language.grammar import Command, Group, function
 from pbm.language.line import Line
@@ -221,10 +221,11 @@ def test_two_that_were_proved_together_are_one_move(room):
 
 def test_of_movers_who_race_one_moves(room):
     path = room.club().store.path
-    told = []
+    told, start = [], Barrier(4, timeout=60)
 
     def race():
         club = Club(path)
+        start.wait()
         told.append(tried(club, "symple move 101 alice alice-secret a1#3"))
         club.store.close()
 
@@ -324,6 +325,22 @@ def test_no_statement_of_a_move_looks_through_a_whole_table(room):
     plans = {(query, row[-1]) for query in queries for row in club.store.db.execute(f"EXPLAIN QUERY PLAN {query}")}
     assert len(plans) > 20
     assert [plan for plan in plans if plan[1].startswith("SCAN") and "json_each" not in plan[1]] == []
+
+
+@pytest.mark.parametrize(
+    ("subject", "body", "lines"),
+    [
+        ("Re: symple move 101 alice alice-secret a1", "", []),
+        ("symple move 101 alice wrong-secret a1", "Hello pbm!\nsymple show\n101\nYours, Alice", []),
+        ("Good morning to you all", "Hello pbm!\nsymple show\n101\nYours, Alice", ["Hello pbm!"]),
+        ("multiple", "symple show 101\nnothing that we know", ["symple show 101", "nothing that we know"]),
+    ],
+)
+def test_each_line_of_a_mail_is_read_once(room, monkeypatch, subject, body, lines):
+    read, tidied = [], words.tidied
+    monkeypatch.setattr(words, "tidied", lambda line: [read.append(line), tidied(line)][1])
+    finished(room.club(), mail(subject, body))
+    assert read == [subject, *lines]
 
 
 def test_no_command_has_two_words_of_one_name():

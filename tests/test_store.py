@@ -108,6 +108,21 @@ def test_two_writers_take_turns(store):
     assert sorted(map(int, numbers)) == list(range(101, 301))
 
 
+def test_a_writer_reads_what_the_one_before_has_written(store):
+    def write():
+        with Store(store.path) as other, other.writing():
+            numbers.append(other.boards.next_number("spiro"))
+
+    numbers, waiting = [], threading.Thread(target=write)
+    with store.writing():
+        waiting.start()
+        waiting.join(0.2)
+        assert waiting.is_alive()
+        numbers.append(store.boards.next_number("spiro"))
+    waiting.join()
+    assert numbers == ["101", "102"]
+
+
 def test_a_reader_does_not_wait_for_a_writer(store):
     with Store(store.path) as other, store.writing():
         store.boards.next_number("spiro")

@@ -34,7 +34,7 @@ class Clocks(NamedTuple):
     forfeit: int | None = None
     total: int | None = None
     novacation: bool = False
-    """Whether the clocks run on while a player is on vacation."""
+    """Whether players on vacation are reminded and forfeit as others do."""
     noweekends: bool = False
     """Whether no clock runs on Saturdays and Sundays."""
 

@@ -43,8 +43,8 @@ OF_A_GAME = (
 
         `help GAME` lists the options of the game. A player is reminded after 7 days without a move and forfeits after
         21. --nagtime and --forfeittime change that. --totaltime limits the days that each player has in the whole game.
-        With --novacation, vacations do not stop the clocks of the board. With --noweekends, no clock runs on Saturdays
-        and Sundays, in the time zone of the player to move.
+        With --novacation, vacations spare nobody on the board. With --noweekends, no clock runs on Saturdays and
+        Sundays, in the time zone of the player to move.
 
         You challenge a robot as you challenge a person. With -talk, a robot says with each move what it thinks of its
         chances. If a robot begins, the command in a shell ends after its move; with --no-wait it ends at once.
@@ -266,8 +266,8 @@ OF_ALL = (
         calendar year, and at most 21 in one go. `off` ends the vacation. Without days, it says what is planned.
 
         With `auto`, one of the 30 days is taken each day that you would lose by the time of a move, as long as there
-        are any. `noauto` ends that. The total time of a board runs on in any vacation. Boards with --novacation know no
-        vacations. Days begin and end in UTC.
+        are any. `noauto` ends that. No clock stops: the total time of a board runs on in any vacation. On a board with
+        --novacation, you are reminded and forfeit as if you were not away. Days begin and end in UTC.
         """),
     Command("message", [USERID, PASSWORD, arguments("readers", "USERID...")], "actions.messages.message",
         text="""Write to other users. The text stands in the body, or in --comment=TEXT in a shell. Nobody sees an

@@ -90,7 +90,7 @@ class BoardRow(NamedTuple):
     given: int = 0
     """How many of its turns were taken from there."""
     novacation: bool = False
-    """Whether its clocks run on while a player is on vacation."""
+    """Whether players on vacation are reminded and forfeit as others do."""
     reason: str | None = None
     """Why the game has ended, one of `pbm.board.board.REASONS`; None while it goes on."""
     unrated: bool = False
