@@ -136,6 +136,16 @@ def test_a_match_of_three_is_over_when_it_is_decided_and_a_tie_is_played_on(leag
     assert league.now().one.state == "finished"
 
 
+@pytest.mark.parametrize(("kind", "rounds"), [("ladder", None), ("knockout", None), ("swiss", 3)])
+def test_a_tournament_that_is_finished_begins_no_more_games_and_ends_with_those_that_are_on(league, kind, rounds):
+    league.start(kind, league.signed_up(4), rounds=rounds)
+    league.do("finish")
+    assert league.now().one.state == "closing"
+    league.play(Random(1), draws=0, until=2)
+    found = league.now()
+    assert (found.one.state, len(found.meetings)) == ("finished", 2)
+
+
 def test_a_match_of_two_teams_by_rank(league):
     names = league.signed_up(8)
     league.start("roundrobin", names, teams={"red": names[:4], "blue": names[4:]})
