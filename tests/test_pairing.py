@@ -147,7 +147,7 @@ def test_a_swiss_tournament_in_which_much_happens_keeps_the_rules_and_its_report
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(1, 40, 3))
+@pytest.mark.parametrize("seed", [*range(20), *range(22, 40, 3)])  # the larger ones take seconds each
 def test_the_report_of_a_larger_tournament_is_accepted(seed):
     field, meetings = eventful(Random(seed), 20 + seed, 9)
     check_rules(field, meetings)
@@ -214,7 +214,7 @@ def test_of_33_players_those_meet_who_have_about_as_many_points_in_the_last_roun
     assert sum(apart(meetings, 6) for meetings in found) / 3 < 2.2  # 4.9 when even sides came first
     found = [tournament(33, 6, Random(seed), until=4, leave={4: 2}) for seed in range(6)]
     assert sum(apart(meetings, 4) for _, meetings in found) / 6 < 1.6  # 4.0 when even sides came first
-    assert sum(leader_meets_somebody_lower(*each, 4) for each in found) <= 1  # 7 then
+    assert not any(leader_meets_somebody_lower(*each, 4) for each in found)  # 7 of 12 then
 
 
 def test_in_the_first_round_the_upper_half_meets_the_lower_half_but_those_who_are_never_to_meet():
