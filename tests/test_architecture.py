@@ -47,7 +47,7 @@ def test_every_room_has_its_floor():
     assert {room(name) for name in graph()} == set(LEVEL)
 
 
-def test_imports_go_down_only():
+def test_imports_go_down_only_and_in_no_circle():
     up = [
         f"{name} -> {other}"
         for name, others in graph().items()
@@ -55,25 +55,19 @@ def test_imports_go_down_only():
         if room(other) != room(name) and LEVEL[room(other)] >= LEVEL[room(name)]
     ]
     assert up == []
-
-
-def test_no_imports_go_in_a_circle():
     left = {name: set(others) for name, others in graph().items()}
     while free := {name for name, others in left.items() if not others & left.keys()}:
         left = {name: others for name, others in left.items() if name not in free}
     assert left == {}
 
 
-def test_every_module_is_named_in_its_wing():
+def test_every_module_is_named_in_its_wing_and_all_that_the_page_leads_to_is_there():
     for name, path in MODULES.items():
         if path.stem in {"__init__", "__main__"} or room(name) == "games":
             continue
         wing = f"`{room(name)}/`" if path.parent.name != "pbm" else "in `pbm/` itself"
         part = PAGE.rpartition(wing)[2].partition("\n\n`")[0]
         assert f"`{path.stem}`" in part, f"{name} is not named behind {wing}"
-
-
-def test_all_that_the_page_leads_to_is_there():
     links = re.findall(r"\]\((\.\./[\w/.]+)\)", PAGE)
     assert len(links) > 10
     for link in links:

@@ -32,9 +32,6 @@ def test_every_face_is_equally_likely():
     assert chi_square < 20.5  # 5 degrees of freedom: one honest secret in a thousand does worse, and this one is fixed
 
 
-def test_a_long_throw_goes_on_with_the_next_block():
+def test_a_long_throw_goes_on_with_the_next_block_and_the_promise_is_the_sha256_of_the_secret():
     assert len(dice.throw(SECRET, "spiro 101", 0, 100)) == 100
-
-
-def test_the_promise_is_the_sha256_of_the_secret():
     assert dice.commitment(SECRET) == hashlib.sha256(SECRET).hexdigest()

@@ -211,7 +211,7 @@ def test_wilsons_interval_is_that_of_the_books_and_ratings_follow_from_the_share
         assert elo(expected(difference)) == pytest.approx(difference)
 
 
-def test_without_draws_the_ratio_is_that_of_walds_test_and_draws_say_nothing_about_what_lies_around_them():
+def test_the_ratio_is_that_of_walds_test_without_draws_which_say_nothing_and_what_has_never_come_decides_nothing():
     low, high = 0.5, 0.6
     wald = 70 * log(high / low) + 30 * log((1 - high) / (1 - low))
     assert likelihood_ratio({0: 30, 1: 70}, low, high) == pytest.approx(wald, rel=1e-6)
@@ -219,9 +219,6 @@ def test_without_draws_the_ratio_is_that_of_walds_test_and_draws_say_nothing_abo
     even = {0: 10, 0.25: 20, 0.5: 40, 0.75: 20, 1: 10}
     assert likelihood_ratio(even, 0.45, 0.55) == pytest.approx(0, abs=1e-6)
     assert likelihood_ratio(even, 0.5, 0.55) < 0 < likelihood_ratio(even, 0.45, 0.5)
-
-
-def test_what_has_never_come_decides_nothing_at_once():
     two_pairs = {0: 0, 0.25: 0, 0.5: 0, 0.75: 0, 1: 2}
     assert 0 < likelihood_ratio(two_pairs, 0.5, expected(50)) < 0.5
 

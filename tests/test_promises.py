@@ -40,9 +40,19 @@ def broken(state=None, text=HELP, **names):
     return list(promises.broken(game, Random(1), text))
 
 
-def test_a_game_that_keeps_its_promises_breaks_none():
+def test_a_game_that_keeps_its_promises_breaks_none_and_a_setup_that_forgets_whose_turn_it_is_is_found():
     assert broken() == []
     assert broken({}) == []
+
+    def setup(view, **options):
+        return symple.setup(view, **options)._replace(turn=0)
+
+    assert any("is set up with other turn" in sentence for sentence in broken(setup=setup))
+
+    def setup(view, **options):
+        return symple.setup(dict(view.items()), **options)  # as a game may that takes only objects
+
+    assert broken(setup=setup) == []
 
 
 def replies(requests):
@@ -192,18 +202,6 @@ def test_a_broken_promise_of_a_module_is_found(names, why):
     found = broken(**names)
     assert any(why in sentence for sentence in found), found
     assert all(sentence.endswith((".", "!", "?")) for sentence in found)
-
-
-def test_a_setup_that_forgets_whose_turn_it_is_is_found_and_one_that_takes_objects_alone_keeps_its_promises():
-    def setup(view, **options):
-        return symple.setup(view, **options)._replace(turn=0)
-
-    assert any("is set up with other turn" in sentence for sentence in broken(setup=setup))
-
-    def setup(view, **options):
-        return symple.setup(dict(view.items()), **options)  # as a game may that takes only objects
-
-    assert broken(setup=setup) == []
 
 
 def test_the_command_says_that_a_game_keeps_its_promises_and_knows_no_other_game(shell):

@@ -209,7 +209,7 @@ def test_what_follows_an_attribution_is_cut_if_it_is_not_marked_as_a_quotation(a
     assert quotes.own(f"c3\n{attribution}\n{QUOTE}") == "c3"
 
 
-def test_a_quotation_is_cut_with_the_line_above_it_or_before_it_that_tells_who_wrote():
+def test_a_quotation_is_cut_with_the_line_that_tells_who_wrote_and_a_signature_but_hyphens_alone_are_the_pass():
     who = "pbm+r17-0123456789abcdef0123456789abcdef@games.example.org"
     for attribution in (f"<{who}> wrote (20 Nov 2026 13:00 GMT):", f"{who} writes:", f"<{who}>\nwrote (20 Nov 2026):"):
         assert quotes.own(f"c3\n{attribution}\n{QUOTE}") == "c3"
@@ -218,6 +218,11 @@ def test_a_quotation_is_cut_with_the_line_above_it_or_before_it_that_tells_who_w
     assert quotes.own("c3\n\nOn 20.11.2026 I wrote:  nothing") == "c3\n\nOn 20.11.2026 I wrote:  nothing"
     assert quotes.own(">>> a\n>> b\n> c\n\nc3") == "c3"
     assert quotes.own(">>> a@b.example >>>\n>> b\n\nc3") == "c3"
+    assert quotes.own("c3\n-- \nAlice\nCologne") == "c3"
+    assert quotes.own("--\n-- \nAlice") == "--"
+    assert quotes.own("-- \n\n") == "--"
+    assert quotes.own(f"-- \n\n{ATTRIBUTIONS[0]}\n{QUOTE}") == "--"
+    assert quotes.own("-- \nAlice") == ""
 
 
 @pytest.mark.parametrize(
@@ -334,14 +339,6 @@ def test_what_a_player_wrote_is_never_cut(text):
 def test_what_follows_a_heading_between_marks_is_cut_whether_it_is_marked_or_not(heading):
     assert quotes.own(f"c3\n\nHello\n\n{heading}\n\n{ORIGINAL}") == "c3\n\nHello"
     assert quotes.own(f"c3\n\nHello\n\n{heading}\n{QUOTE}") == "c3\n\nHello"
-
-
-def test_a_signature_is_cut_but_hyphens_alone_are_the_pass():
-    assert quotes.own("c3\n-- \nAlice\nCologne") == "c3"
-    assert quotes.own("--\n-- \nAlice") == "--"
-    assert quotes.own("-- \n\n") == "--"
-    assert quotes.own(f"-- \n\n{ATTRIBUTIONS[0]}\n{QUOTE}") == "--"
-    assert quotes.own("-- \nAlice") == ""
 
 
 @pytest.mark.parametrize("delimiter", ["--\u00a0", "-- \u200b", "\ufeff-- ", "-\u200b-\u00a0", "\u200c--\u2060\u202f"])

@@ -333,7 +333,7 @@ def test_random_plays_a_legal_turn_and_names_it_up_to_the_end_of_the_game():
 # moves
 
 
-def test_moves_counts_the_turns_and_lists_them_up_to_100():
+def test_moves_counts_the_turns_or_says_plus_and_lists_them_up_to_100():
     assert said("dice 4", "moves")[1] == "= 2 e3:4 e3:+"
     count, *turns = said(MIDDLE, "moves")[1].split()[1:]
     assert int(count) == len(turns) == len(set(turns))
@@ -343,16 +343,6 @@ def test_moves_counts_the_turns_and_lists_them_up_to_100():
         1:
     ]
     assert int(count) > len(turns) == 100
-
-
-@pytest.mark.parametrize("limit", [0, 1, 2, 3, 50])
-def test_moves_lists_no_more_turns_than_asked(limit):
-    listed = said(MIDDLE, "moves")[1].split()
-    count = "+" if limit < int(listed[1]) else listed[1]
-    assert said(MIDDLE, f"moves {limit}")[1].split() == ["=", count, *listed[2 : 2 + limit]]
-
-
-def test_moves_says_plus_when_there_are_too_many_to_count():
     count, *turns = next(replies("symple", ["moves"])).split()[1:]
     assert (count, len(turns)) == ("361", 100)
     count, *turns = next(replies("symple", ["moves 361"])).split()[1:]
@@ -361,6 +351,13 @@ def test_moves_says_plus_when_there_are_too_many_to_count():
     _, reply = replies("symple", [f"position {json.dumps({'cells': cells, 'turn': 'white'})}", "moves 2"])
     assert reply.startswith("= + ")
     assert len(reply.split()) == 4
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3, 50])
+def test_moves_lists_no_more_turns_than_asked(limit):
+    listed = said(MIDDLE, "moves")[1].split()
+    count = "+" if limit < int(listed[1]) else listed[1]
+    assert said(MIDDLE, f"moves {limit}")[1].split() == ["=", count, *listed[2 : 2 + limit]]
 
 
 def test_no_more_turns_are_looked_for_than_were_asked_for_even_on_a_crowded_board_of_spora():
@@ -376,7 +373,7 @@ def test_no_more_turns_are_looked_for_than_were_asked_for_even_on_a_crowded_boar
 # Skips, and the end
 
 
-def test_a_skip_is_a_turn_of_its_own_where_dice_are_thrown():
+def test_a_skip_is_a_turn_of_its_own_where_dice_are_thrown_and_after_the_end_there_are_no_turns():
     requests = [
         'position {"turn": "X", "cells": {"h3": "XO"}, "dice": [3, 4]}',
         "moves",
@@ -387,9 +384,6 @@ def test_a_skip_is_a_turn_of_its_own_where_dice_are_thrown():
     *answers, found = said(*requests)
     assert answers == ["= ok", "= 1 --", "= --", "= 1 2"]
     assert (json.loads(found[2:])["moves"], json.loads(found[2:])["turn"]) == (3, "O")
-
-
-def test_after_the_end_there_are_no_turns():
     end = ['position {"turn": "X", "cells": {"c4": "X", "e2": "O"}, "dice": [1, 2]}', "play c4:x"]
     answers = said(*end, "play e2:1:2", "play --", "random", "moves", "dice 1 2", "undo", "moves")
     assert answers[2:5] == ["? The game is over."] * 3

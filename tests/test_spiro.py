@@ -95,7 +95,7 @@ def test_below_the_board_stand_no_dice_after_the_end_and_one_pip_in_the_singular
     assert "X      1 pip to go   2 of 3 pieces off" in spiro.draw(state, state).splitlines()
 
 
-def test_what_the_last_turn_changed_stands_in_brackets_and_the_race_below():
+def test_what_the_last_turn_changed_stands_in_brackets_and_the_race_below_if_there_was_a_turn():
     before = position("X", 1, 2, pieces=3, f3="XX", e2="O")
     state = before.play("f3:1:2").roll((3, 4))
     picture, (empty, *race) = (lines := spiro.draw(state, before).splitlines())[:-4], lines[-4:]
@@ -107,16 +107,10 @@ def test_what_the_last_turn_changed_stands_in_brackets_and_the_race_below():
         "O    16 pips to go   2 of 3 pieces off",
         "( ) changed by the last turn",
     ]
-
-
-def test_brackets_stand_around_the_upper_of_two_pieces_and_where_there_is_none_any_more():
     before = position("X", 1, 2, f3="X", f2="O", e2="O")
     lines = spiro.draw(before.play("f3:1:2"), before).splitlines()
     assert [line[25:28] for line in lines if "(" in line] == ["( )", "(X)", "urn"]
     assert lines[[*map("(X)".__eq__, (line[25:28] for line in lines))].index(True) + 1][25:28] == " O "
-
-
-def test_a_position_without_one_before_is_drawn_as_in_the_pictures_and_no_more():
     before = position("X", 1, 2, f3="X", e2="O")
     state = before.play("f3:1:2")
     assert not set("()") & set(spiro.draw(state))

@@ -129,7 +129,7 @@ def test_a_turn_is_written(text, canonical):
     assert position(OPEN).parse(text) == canonical
 
 
-def test_a_drop_puts_pieces_of_the_reserve_on_an_empty_point_or_an_own_stack_and_those_over_four_are_removed():
+def test_a_drop_puts_pieces_of_the_reserve_on_an_empty_point_or_an_own_stack_which_keeps_four():
     state = after(position(OPEN, reserve={"black": 9, "white": 9}), "d4:3")
     assert cells(state)["d4"] == "B3"
     assert state.view()["reserve"] == {"black": 6, "white": 9}
@@ -139,6 +139,8 @@ def test_a_drop_puts_pieces_of_the_reserve_on_an_empty_point_or_an_own_stack_and
     assert state.view()["reserve"]["black"] == 5
     state = position(OPEN)
     assert cells(after(state, "b2")) == cells(state)
+    state = position(OPEN, reserve={"black": 2, "white": 9})
+    assert refusal(state, "c3:3") == "c3:3 is not possible: your reserve has 2."
 
 
 @pytest.mark.parametrize(
@@ -160,11 +162,6 @@ def test_what_is_no_drop_is_refused(text, why):
     said = refusal(position(OPEN), text)
     assert said == why if why.endswith(".") else why in said
     assert not position(OPEN).must_skip
-
-
-def test_a_drop_cannot_have_more_pieces_than_the_reserve():
-    state = position(OPEN, reserve={"black": 2, "white": 9})
-    assert refusal(state, "c3:3") == "c3:3 is not possible: your reserve has 2."
 
 
 def test_the_first_turn_of_each_player_is_any_drop_alone():
@@ -306,7 +303,7 @@ def test_a_hand_becomes_smaller_at_each_point(stacks, where):
     assert where in refusal(row(*stacks), "a3,a1@eeee")
 
 
-def test_a_captured_stack_can_leave_its_colour_with_a_single_group_which_is_dead():
+def test_a_capture_can_leave_a_single_group_which_is_dead_or_several_before_the_dead_ones_are_captured():
     state = position("""
         .  .  B1 .  W1
         .  .  .  .  .
@@ -315,9 +312,6 @@ def test_a_captured_stack_can_leave_its_colour_with_a_single_group_which_is_dead
         B2 W1 .  .  .
     """)
     assert cells(after(state, "a3,a1@en")) == {"a3": "B1", "b1": "B1", "b2": "B1", "c5": "B1"}
-
-
-def test_a_colour_that_is_split_by_a_capture_has_several_groups_before_its_dead_ones_are_captured():
     state = position("""
         B1 .  .  .  .
         .  .  .  .  .
@@ -477,7 +471,7 @@ def test_a_drop_that_captures_can_be_alive_without_an_empty_point_at_first():
     assert cells(after(state, "a1")) == pairs("a1=B1 a3=B1 b2=B1 c1=B1 e2=W1 e4=W1")
 
 
-def test_joining_the_last_two_groups_is_illegal():
+def test_joining_the_last_two_groups_is_illegal_unless_the_sowing_parts_them_again():
     state = position("""
         .  .  .  .  .
         .  .  .  .  W1
@@ -490,9 +484,6 @@ def test_joining_the_last_two_groups_is_illegal():
         "its group would be the only black one, after there were several."
     )
     assert is_legal(state, "b2")
-
-
-def test_groups_joined_by_the_drop_can_be_parted_again_by_the_sowing():
     state = position("""
         .  .  W1 .  .
         .  W4 .  .  B1
@@ -535,12 +526,15 @@ def last(turn, **reserve):
     return position(LAST, turn=turn, reserve=reserve, komi=0)
 
 
-def test_when_a_reserve_is_empty_the_other_player_has_one_last_turn():
+def test_when_a_reserve_is_empty_the_other_player_has_one_last_turn_of_single_pieces():
     state = after(last("white", black=4, white=2), "c3:2")
     assert not state.view()["over"]
     assert state.view()["turn"] == "black"
     assert state.view()["reserve"] == {"black": 4, "white": 0}
     assert after(state, "a2").view()["over"]
+    state = after(last("black", black=4, white=0), "a2,c3,a2,d1")
+    assert cells(state) == pairs("a1=B1 a2=B2 a4=W1 b5=W1 c3=B1 d1=B2 e2=W1")
+    assert after(last("black", black=4, white=0), "c3").view()["reserve"] == {"black": 0, "white": 0}
 
 
 @pytest.mark.parametrize(
@@ -548,12 +542,6 @@ def test_when_a_reserve_is_empty_the_other_player_has_one_last_turn():
 )
 def test_the_last_turn_is_written_in_the_order_played(text, canonical):
     assert last("black", black=4, white=0).parse(text) == canonical
-
-
-def test_the_last_turn_drops_single_pieces_on_empty_points_and_own_stacks_and_what_is_left_is_gone():
-    state = after(last("black", black=4, white=0), "a2,c3,a2,d1")
-    assert cells(state) == pairs("a1=B1 a2=B2 a4=W1 b5=W1 c3=B1 d1=B2 e2=W1")
-    assert after(last("black", black=4, white=0), "c3").view()["reserve"] == {"black": 0, "white": 0}
 
 
 @pytest.mark.parametrize(
@@ -694,15 +682,12 @@ def test_a_position_is_refused(view, why):
     assert str(refused.value).startswith(why)
 
 
-def test_a_position_before_the_pie_turns_is_for_the_side_that_has_to_answer():
+def test_a_position_before_the_pie_turns_is_for_the_side_that_has_to_answer_and_what_it_leaves_out_as_after_them():
     assert spora.setup({"cells": {}, "turn": "black", "moves": 0}, size=5, pie=True).parse("komi=1") == "komi=1"
     named = {"cells": {}, "turn": "white", "moves": 1, "komi": 1}
     assert spora.setup(named, size=5, pie=True).parse("black") == "black"
     with pytest.raises(Illegal, match="it is not the turn of black"):
         spora.setup({**named, "turn": "black"}, size=5, pie=True)
-
-
-def test_what_a_position_leaves_out_is_as_after_the_first_turns():
     view = spora.setup({"cells": {"a1": "B3", "e5": "W1"}}, size=5, komi=7).view()
     assert view["reserve"] == {"black": 12, "white": 14}
     assert view["komi"] == 7

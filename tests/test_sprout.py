@@ -299,7 +299,7 @@ def test_a_later_stone_may_fill_an_enemy_eye_which_stays_one_and_is_taken_back()
     assert score(back) == (4, 0)
 
 
-def test_an_occupied_eye_stays_an_eye_without_a_group_around_it():
+def test_an_occupied_eye_stays_an_eye_keeps_a_group_immortal_and_counts_for_an_immortal_stone_on_it_too():
     state = position("""
       W . W
      . . . .
@@ -310,6 +310,25 @@ def test_an_occupied_eye_stays_an_eye_without_a_group_around_it():
     """, "black", black_eyes="f3")  # fmt: skip
     assert eyes(state, "black") == ["f3"]
     assert score(state) == (1, 0)
+    state = position("""
+      . B W
+     . . . B
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """, "black", black_eyes="f3")  # fmt: skip
+    assert score(state) == (3, 0), "f2, e4 and the eye, though the stones are not connected"
+    state = position("""
+      W . W
+     W W W B
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """, "black", black_eyes="f3")  # fmt: skip
+    assert eyes(state, "white") == ["f2"]
+    assert score(state) == (2, 6)
 
 
 def test_an_immortal_group_is_removed_when_its_only_eye_is_filled_and_nothing_can_be_put_next_to_it():
@@ -361,31 +380,6 @@ def test_a_cell_is_filled_as_an_eye_only_if_it_is_one_at_that_moment():
     after = play(sprout.setup({"cells": cells}, board="square-9"), "i9,xa2,a1")
     assert eyes(after, "white") == [], "a2 had gone before a1 was filled"
     assert score(after) == (0, 0)
-
-
-def test_a_group_of_the_owner_next_to_an_occupied_eye_is_immortal():
-    state = position("""
-      . B W
-     . . . B
-    . . . . .
-   . . . . . .
-    . . . . .
-     . . . .
-    """, "black", black_eyes="f3")  # fmt: skip
-    assert score(state) == (3, 0), "f2, e4 and the eye, though the stones are not connected"
-
-
-def test_an_occupied_eye_counts_for_both_if_the_stone_on_it_is_immortal():
-    state = position("""
-      W . W
-     W W W B
-    . . . . .
-   . . . . . .
-    . . . . .
-     . . . .
-    """, "black", black_eyes="f3")  # fmt: skip
-    assert eyes(state, "white") == ["f2"]
-    assert score(state) == (2, 6)
 
 
 # Exceptional cases and the end

@@ -499,14 +499,11 @@ def test_a_position_that_cannot_be_is_refused(view):
         symple.setup(view, size=5)
 
 
-def test_nobody_has_grown_in_a_position_where_each_group_is_a_single_stone():
+def test_nobody_has_grown_in_a_position_of_single_stones_and_a_full_board_can_be_set_up():
     cells = {"a1": "W", "b2": "W", "e5": "B", "d4": "B"}
     assert symple.setup({"cells": cells, "turn": "black"}, size=5).parse("d5,c1") == "d5,c1"
     with pytest.raises(Illegal, match="first growth"):
         symple.setup({"cells": {**cells, "a2": "W"}, "turn": "black"}, size=5).parse("d5,c1")
-
-
-def test_a_full_board_can_be_set_up():
     cells = {f"{x}{y}": "W" if y < 4 else "B" for x in "abcde" for y in range(1, 6)}
     position = json.dumps({"cells": cells, "turn": "black"})
     lines = ["new -size=5", f"position {position}", "moves", "play a1", "random"]
@@ -613,7 +610,7 @@ def test_everything_that_parse_accepts_is_listed(seed):
     assert accepted >= {move for move in listed if set(move.split(",")) <= set(names) and move.count(",") < 3}
 
 
-def test_all_kinds_of_turns_are_chosen_at_random():
+def test_all_kinds_of_turns_and_all_turns_of_a_small_position_are_chosen_at_random():
     rng = Random(5)
     balance = {before_balance().random(rng) for _ in range(300)}
     assert {move.count(",") for move in balance} == {0, 1, 2, 3}
@@ -621,9 +618,6 @@ def test_all_kinds_of_turns_are_chosen_at_random():
     chosen = {top_left().random(rng) for _ in range(300)}
     assert {"d3", "c4,e4"} <= chosen
     assert sum("," not in move for move in chosen) > 30
-
-
-def test_all_turns_of_a_small_position_are_chosen_at_random():
     state = picture("""
         W W W W W
         W W W W W

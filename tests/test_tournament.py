@@ -77,7 +77,7 @@ def test_the_table_counts_points_half_for_ties_then_sonneborn_berger_scores_then
     assert table(["alice", "bob"], games) == [(1, "alice", 1.5, 0.75), (2, "bob", 0.5, 0.75)]
 
 
-def test_buchholz_scores_are_the_points_of_the_opponents_and_cut_1_leaves_the_lowest_out():
+def test_buchholz_scores_are_the_points_of_the_opponents_and_games_to_be_played_or_cancelled_give_none():
     games = [
         game("alice", "bob", "alice"), game("carol", "dave", "carol"), bye(1, "erin"),
         game("alice", "carol", None), game("erin", "bob", "erin"), bye(2, "dave"),
@@ -90,9 +90,6 @@ def test_buchholz_scores_are_the_points_of_the_opponents_and_cut_1_leaves_the_lo
         (4, "dave", 1, 2.5, 1.5, 0),
         (5, "bob", 0, 3.5, 2, 0),
     ]
-
-
-def test_games_that_are_not_over_are_only_to_be_played_and_cancelled_ones_not_even_that():
     games = [game("alice", "bob", "?"), game("alice", "carol", "?")._replace(is_void=True)]
     lines = places_of(["alice", "bob", "carol"], games, ["sb", "direct"])
     assert [(line.place, line.points, line.to_play) for line in lines] == [(1, 0, 1), (1, 0, 1), (1, 0, 0)]
