@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from email.message import EmailMessage
+from email.policy import SMTP
 from functools import cache
 from io import BytesIO, TextIOWrapper
 from itertools import compress
@@ -97,6 +99,16 @@ def store_of_tests(path: Path) -> Store:
     store = Store(path)
     store.db.execute("PRAGMA synchronous = OFF")
     return store
+
+
+def mail_of(sender: str, subject: str, body: str = "", to: str = ADDRESS, **fields: str) -> bytes:
+    """A mail as a mail program sends it; ``message_id=...`` and the like are further fields of its header."""
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = sender, to, subject
+    for name, value in fields.items():
+        mail[name.replace("_", "-")] = value
+    mail.set_content(body)
+    return mail.as_bytes(policy=SMTP)
 
 
 class Club:

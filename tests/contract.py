@@ -2,8 +2,6 @@
 
 import re
 import shutil
-from email.message import EmailMessage
-from email.policy import SMTP
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +17,7 @@ from pbm.runner import run
 from pbm.session import Session
 from pbm.texts import clean, written
 
-from conftest import ADDRESS, Club, Done, Made, lasting_folder, make, stored
+from conftest import Club, Done, Made, lasting_folder, mail_of, make, stored
 
 NAMES = "alice", "bob", "carol", "dora"
 SENDER = "sender"
@@ -73,12 +71,9 @@ class Members(Club):
     def raw(self, name: str, line: str, body: str = "", **fields: str) -> bytes:
         """The mail with which a member gives a command; each has a Message-ID of its own."""
         self.sent += 1
-        mail = EmailMessage()
-        mail["From"], mail["To"], mail["Subject"] = f"{name}@players.example", ADDRESS, line
-        for field, value in ({"message_id": f"<{self.sent}@players.example>"} | fields).items():
-            mail[field.replace("_", "-")] = value
-        mail.set_content(body)
-        return mail.as_bytes(policy=SMTP)
+        return mail_of(
+            f"{name}@players.example", line, body, **{"message_id": f"<{self.sent}@players.example>"} | fields
+        )
 
     def signs(self, name: str, line: str, body: str = "") -> list[Told]:
         """A command with ``ME`` in the place of the userid and the password of who gives it."""

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
-from email.message import EmailMessage
 from itertools import combinations, pairwise
 from random import Random
 
@@ -29,7 +28,7 @@ from pbm.settings import transport
 
 import helptexts
 import reference_plans
-from conftest import ADDRESS, Club
+from conftest import ADDRESS, Club, mail_of
 from reference_server import BY_SERVER, FORFEIT, RESIGN, Secretary, Table, ratings
 
 NAMES = "alice bob carol dave erin frank grace heidi ivan judy kevin laura".split()
@@ -118,13 +117,7 @@ class Month(Club):
 
     def letter(self, name, subject, body, way):
         self.mailed += 1
-        message = EmailMessage()
-        message["From"] = self.sender(name, way)
-        message["To"] = ADDRESS
-        message["Subject"] = subject
-        message["Message-ID"] = f"<{self.mailed}@players.example>"
-        message.set_content(body)
-        return bytes(message)
+        return mail_of(self.sender(name, way), subject, body, message_id=f"<{self.mailed}@players.example>")
 
     def sender(self, name, way):
         return f"{name}@elsewhere.example" if way == "mail from elsewhere" else self.books.addresses[name][0]

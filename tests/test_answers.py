@@ -1,10 +1,8 @@
 """Answering board mails: what stands in one, where an answer goes, and what it may say."""
 
-import email.policy
 import re
 import subprocess
 from email import message_from_bytes
-from email.message import EmailMessage
 
 import pytest
 
@@ -22,7 +20,7 @@ from pbm.session import Session
 from pbm.texts import WIDTH
 
 import helptexts
-from conftest import ADDRESS, PASSWORDS
+from conftest import ADDRESS, PASSWORDS, mail_of
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 EASY = "To move, reply with your move as the first line. You need no password."
@@ -38,12 +36,7 @@ def new(club, before):
 
 def written(subject, body="", sender=ALICE, recipient=ADDRESS, **fields):
     """A mail of a user."""
-    mail = EmailMessage()
-    mail["From"], mail["To"], mail["Subject"] = sender, recipient, subject
-    for name, value in fields.items():
-        mail[name.replace("_", "-")] = value
-    mail.set_content(body)
-    return mail.as_bytes(policy=email.policy.SMTP)
+    return mail_of(sender, subject, body, recipient, **fields)
 
 
 def send(club, subject, body="", sender=ALICE, recipient=ADDRESS):

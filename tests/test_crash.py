@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from email import message_from_bytes
-from email.message import EmailMessage
 from queue import SimpleQueue
 from random import Random
 from typing import NamedTuple
@@ -24,7 +23,7 @@ from pbm.settings import database_path, open_server
 from pbm.store import Store
 
 import reference_plans as reference
-from conftest import stored
+from conftest import mail_of, stored
 from examples import IS_QUICK
 from patience import PATIENCE
 
@@ -105,15 +104,7 @@ def serving(name: str = "log") -> Iterator[tuple[subprocess.Popen[str], int]]:
 
 def send(smtp: smtplib.SMTP, name: str, subject: str, message_id: str, body: str = "") -> None:
     """Mail a command; no error means that the server took it."""
-    message = EmailMessage()
-    message["From"], message["To"], message["Subject"], message["Message-ID"] = (
-        address(name),
-        SERVER,
-        subject,
-        message_id,
-    )
-    message.set_content(body)
-    smtp.send_message(message)
+    smtp.sendmail(address(name), [SERVER], mail_of(address(name), subject, body, SERVER, message_id=message_id))
 
 
 def delivered() -> dict[tuple[str, str], list[str]]:

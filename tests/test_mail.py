@@ -19,18 +19,13 @@ from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.store import Failures, Reply
 
-from conftest import ADDRESS, stored
+from conftest import ADDRESS, mail_of, stored
 
 ALICE = "alice@players.example"
 
 
 def message(subject, body="", sender=ALICE, **fields):
-    mail = EmailMessage()
-    mail["From"], mail["To"], mail["Subject"] = sender, ADDRESS, subject
-    for name, value in fields.items():
-        mail[name.replace("_", "-")] = value
-    mail.set_content(body)
-    return mail.as_bytes(policy=email.policy.SMTP)
+    return mail_of(sender, subject, body, **fields)
 
 
 def send(club, subject, body="", envelope=None, **fields):

@@ -19,7 +19,6 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from email import message_from_bytes, policy
-from email.message import EmailMessage
 from pathlib import Path
 from random import Random
 
@@ -27,7 +26,7 @@ import pytest
 
 from pbm.mail.incoming import MOST_BYTES
 
-from conftest import PASSWORDS, Shell
+from conftest import PASSWORDS, Shell, mail_of
 from patience import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(
@@ -175,13 +174,9 @@ class Postfix:
 
     def send(self, name, to, subject, body="", raw=None, **fields):
         """A player mails something."""
-        mail = EmailMessage()
-        mail["From"], mail["To"], mail["Subject"] = f"{name}@players.example", to, subject
-        for field, value in fields.items():
-            mail[field.replace("_", "-")] = value
-        mail.set_content(body)
+        raw = raw or mail_of(f"{name}@players.example", subject, body, to, **fields)
         with smtplib.SMTP("127.0.0.1", self.smtp) as connection:
-            connection.sendmail(f"{name}@players.example", [to], raw or mail.as_bytes(policy=policy.SMTP))
+            connection.sendmail(f"{name}@players.example", [to], raw)
 
     def receive(self, name):
         """The next mail that arrives for a player."""

@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from concurrent.futures import Future
-from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from pbm.mail.smtp import Connections, Delivery
 from pbm.service.serve import MainThread, Received, Receiver, Service
 from pbm.store import Unusable
 
-from conftest import ADDRESS, Shell, stored, two_players
+from conftest import ADDRESS, Shell, mail_of, stored, two_players
 from patience import PATIENCE, children_of, until
 from test_mail import message
 
@@ -204,9 +203,7 @@ def test_many_connections_at_once_are_all_served(served):
     answers = []
 
     def ask(number):
-        raw = EmailMessage()
-        raw["From"], raw["Subject"] = f"player{number}@players.example", "spiro games"
-        answers.extend(converse(port, raw.as_bytes()))
+        answers.extend(converse(port, mail_of(f"player{number}@players.example", "spiro games")))
 
     threads = [threading.Thread(target=ask, args=[number]) for number in range(20)]
     for thread in threads:

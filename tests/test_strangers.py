@@ -2,8 +2,6 @@
 
 import sqlite3
 from datetime import UTC, datetime
-from email.message import EmailMessage
-from email.policy import SMTP
 from itertools import count
 from threading import Event, Thread
 from typing import Any
@@ -17,7 +15,7 @@ from pbm.mail.writing import compose
 from pbm.refusals import Refused
 from pbm.store import PlayerRow, Store
 
-from conftest import ADDRESS, Club, pair_up
+from conftest import Club, mail_of, pair_up
 from examples import IS_QUICK
 from patience import PATIENCE
 
@@ -26,11 +24,7 @@ NUMBERS = count()
 
 
 def message(subject: str, body: str = "", sender: str = ALICE) -> bytes:
-    mail = EmailMessage()
-    mail["From"], mail["To"], mail["Subject"] = sender, ADDRESS, subject
-    mail["Message-ID"] = f"<{next(NUMBERS)}@players.example>"
-    mail.set_content(body)
-    return mail.as_bytes(policy=SMTP)
+    return mail_of(sender, subject, body, message_id=f"<{next(NUMBERS)}@players.example>")
 
 
 def hostile(number: int) -> bytes:

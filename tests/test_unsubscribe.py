@@ -2,7 +2,6 @@
 
 import email.policy
 from email import message_from_bytes
-from email.message import EmailMessage
 from urllib.parse import unquote
 
 import pytest
@@ -14,7 +13,7 @@ from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
 
-from conftest import ADDRESS
+from conftest import ADDRESS, mail_of
 
 BROADCAST, DIGEST, BOARD = "Broadcast from bob", "Symple Digest", "Symple Board 101 bob"
 
@@ -62,14 +61,10 @@ def buttons(club, name="carol"):
 
 def press(club, address, subject="unsubscribe", body="", sender="carol@players.example", **fields):
     """A mail as the button of a mail program sends it; what the user is told of it."""
-    mail = EmailMessage()
-    mail["From"], mail["To"], mail["Subject"] = sender, address, subject
-    mail["Message-ID"] = f"<{club.random_bytes(12).hex()}@players.example>"
-    for name, value in fields.items():
-        mail[name.replace("_", "-")] = value
-    mail.set_content(body)
+    message_id = f"<{club.random_bytes(12).hex()}@players.example>"
+    raw = mail_of(sender, subject, body, address, message_id=message_id, **fields)
     before = len(club.mails())
-    assert handle(club.server, mail.as_bytes(policy=email.policy.SMTP), sender, [address]) == "unsubscribe"
+    assert handle(club.server, raw, sender, [address]) == "unsubscribe"
     return club.mails()[before:]
 
 

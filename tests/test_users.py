@@ -1,7 +1,6 @@
 """Signing up, addresses, passwords."""
 
 import re
-from email.message import EmailMessage
 
 import pytest
 from argon2.exceptions import VerificationError
@@ -10,7 +9,7 @@ from pbm.mail.incoming import handle
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 
-from conftest import ADDRESS
+from conftest import ADDRESS, mail_of
 
 STRANGER = "dave@players.example"
 
@@ -60,12 +59,8 @@ def test_a_user_who_changes_his_address_is_not_welcomed_again(club):
 )
 def test_a_program_that_answers_while_somebody_is_away_confirms_nothing(club, subject, body, fields, is_confirmed):
     club.say("signup dave dave-secret", sender=STRANGER)
-    mail = EmailMessage()
-    mail["From"], mail["Subject"] = STRANGER, f"{subject}{club.mails()[0].subject}"
-    for name, value in fields.items():
-        mail[name] = value
-    mail.set_content(body)
-    assert handle(club.server, mail.as_bytes(), STRANGER, [ADDRESS]) == ("command" if is_confirmed else "automatic")
+    raw = mail_of(STRANGER, f"{subject}{club.mails()[0].subject}", body, **fields)
+    assert handle(club.server, raw, STRANGER, [ADDRESS]) == ("command" if is_confirmed else "automatic")
     assert bool(club.store.users.addresses("dave")[0].confirmed) == is_confirmed
     assert len(club.mails()) == 1 + is_confirmed  # a program gets no answer
 
