@@ -278,6 +278,11 @@ class Shell:
         """Find what there is after that was done in a new folder; it is done once, and copied."""
         shutil.copytree(folder_after(done), self.folder, dirs_exist_ok=True)
 
+    def sign_up(self, *names: str, has_mail: bool = False) -> None:
+        """Become users, at an address of their own or at none."""
+        for name in names:
+            self.run("signup", name, f"{name}-secret", *([f"{name}@players.example"] if has_mail else []))
+
     def run(self, *args: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `pbm` with these arguments, as a process would but in this one: to start one takes far longer.
 
@@ -364,8 +369,7 @@ def players(shell: Shell) -> Shell:
 
 
 def two_players(shell: Shell) -> None:
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
+    shell.sign_up("alice", "bob", has_mail=True)
     shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
     shell.run("outbox", "flush")
 

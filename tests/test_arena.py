@@ -21,7 +21,6 @@ from pbm.lab.matches import Played
 from pbm.referee import Referee
 from pbm.refusals import Refused
 
-from conftest import PASSWORDS
 from helptexts import GAMES
 
 FIRST_FREE = """
@@ -69,7 +68,7 @@ def test_each_two_programs_play_as_often_with_each_side_and_stay_alive(shell, tm
     ],
 )
 def test_an_arena_that_cannot_be_is_refused(shell, words, reason):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     done = shell.run("arena", "symple", *words)
     assert (done.returncode, done.stdout) == (1, "")
     assert reason in done.stderr

@@ -33,8 +33,7 @@ def board(shell):
 
 
 def end_one_of_two(shell):
-    for name in ("alice", "bob", "carol"):
-        shell.run("signup", name, PASSWORDS[name])
+    shell.sign_up("alice", "bob", "carol")
     for _ in range(2):
         shell.run("symple", "challenge", "-size=5", "alice", "bob")
     for name, move in (("alice", "c3"), ("bob", "a1"), ("alice", "resign")):

@@ -78,7 +78,7 @@ def test_who_follows_gets_each_event_as_it_comes(players):
     command = [sys.executable, "-m", "pbm", "events", "--follow", "--since=3", "--json"]
     with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, text=True) as following:
         try:
-            players.run("signup", "carol", PASSWORDS["carol"])
+            players.sign_up("carol")
             assert json.loads(following.stdout.readline())["kind"] == "signup"
             players.run("symple", "challenge", "-size=5", "carol", "bob")
             assert json.loads(following.stdout.readline())["kind"] == "challenge"

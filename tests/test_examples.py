@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PASSWORDS
 from patience import PATIENCE
 
 TOP = Path(__file__).parent.parent
@@ -59,8 +58,7 @@ def board(shell, number):
 
 
 def test_a_match_between_programs_names_the_winner(scripts):
-    for name in ("alice", "bob"):
-        scripts.run("signup", name, PASSWORDS[name])
+    scripts.sign_up("alice", "bob")
     scripts.run("symple", "challenge", "-size=5", "alice", "bob")
     done = run(scripts, "match", "symple", "101", f"bob={RANDOM}", f"alice={scripts.beginner}", "carol=/no/such/robot")
     assert (done.returncode, done.stdout, done.stderr) == (0, "bob\n", "")
@@ -69,8 +67,7 @@ def test_a_match_between_programs_names_the_winner(scripts):
 
 @pytest.mark.long
 def test_a_program_that_fails_loses_its_match(scripts):
-    for name in ("alice", "bob"):
-        scripts.run("signup", name, PASSWORDS[name])
+    scripts.sign_up("alice", "bob")
     scripts.run("tournament", "symple", "a", "alice", "bob", "-size=5")
     done = run(scripts, "match", "symple", "a1", f"bob={RANDOM}", "alice=false")
     assert (done.returncode, done.stdout) == (0, "bob\n")
@@ -149,8 +146,7 @@ def test_in_the_weekly_arena_each_call_plays_a_round_and_winners_meet_winners(sc
     ],
 )
 def test_the_random_robot_plays_every_game(scripts, game, options):
-    for name in ("alice", "bob"):
-        scripts.run("signup", name, PASSWORDS[name])
+    scripts.sign_up("alice", "bob")
     scripts.run("tournament", game, "a", "alice", "bob", *options)
     program = f"sh -c '{{ read -r s; echo \"$s\"; }} | {RANDOM}'"
     done = scripts.run("play", game, "a1", "alice", "--with", program)

@@ -591,8 +591,7 @@ def board(shell):
 
 
 def move_twice(shell):
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name])
+    shell.sign_up("alice", "bob")
     shell.run("symple", "challenge", "-size=5", "alice", "bob")
     shell.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     shell.run("symple", "move", "101", "bob", PASSWORDS["bob"], "a1")

@@ -47,8 +47,7 @@ def schema_of(path):
 
 
 def test_two_sign_ups_are_in_the_file_itself(shell, tmp_path):
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name])
+    shell.sign_up("alice", "bob")
     copy = tmp_path / "copy"
     shutil.copyfile(tmp_path / "pbm.db", copy)
     assert users(copy) == ["alice", "bob"]
@@ -140,7 +139,7 @@ def test_a_copy_that_cannot_be_made_leaves_the_older_version_as_it_is(older):
 
 @pytest.mark.parametrize("schema", [1, FIRST_SCHEMA - 1])
 def test_a_database_of_a_version_before_the_first_release_is_refused_and_not_touched(shell, tmp_path, schema):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     path = tmp_path / "pbm.db"
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {schema}")
@@ -262,7 +261,7 @@ def test_the_doctor_finds_a_database_that_may_only_be_read(shell):
         "import os, sys; from pbm import shell; shell.main(['doctor']); shell.main(['status']);"
         f"{drop} os.environ['PBM_DB'] = sys.argv[1]; sys.exit(max(shell.main([word]) for word in sys.argv[2:]))"
     )
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     with TemporaryDirectory() as name:
         path = Path(name) / "pbm.db"
         with Store(path):

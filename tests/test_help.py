@@ -31,8 +31,7 @@ def test_the_help_of_a_game_begins_with_all_that_a_first_game_needs_and_ends_wit
 
 @pytest.mark.parametrize("game", OURS)
 def test_the_first_game_that_the_help_names_can_be_started(game, shell):
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name])
+    shell.sign_up("alice", "bob")
     challenge, move = re.search(
         rf"^Start +({game} .*)\n +({game} move .*?)(?:  .*)?$", read(game), re.MULTILINE
     ).groups()

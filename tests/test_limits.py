@@ -38,8 +38,7 @@ def slow(shell, tmp_path):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: take\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[pbm.games]\ntake = take_game\n")
     shell.environment["PYTHONPATH"] = os.pathsep.join([str(info.parent), *sys.path])
-    for name in ("alice", "bob"):
-        shell.run("signup", name, f"{name}-secret", f"{name}@players.example")
+    shell.sign_up("alice", "bob", has_mail=True)
     shell.process("take", "challenge", "alice", "bob")
     return shell
 

@@ -117,8 +117,8 @@ def test_what_becomes_of_each_mail_that_comes_by_smtp(tmp_path):
 
 
 def test_the_outbox_says_that_a_mail_waits_because_others_have_bounced(shell):
-    shell.run("signup", "alice", "alice-secret", "alice@players.example")
-    shell.run("signup", "bob", "bob-secret")
+    shell.sign_up("alice", has_mail=True)
+    shell.sign_up("bob")
     with Store(shell.folder / "pbm.db") as store, store.writing():
         store.users.suspend_address(store.users.addresses("alice")[0].number, datetime.now(UTC))
     shell.run("spiro", "challenge", "-small", "bob", "alice")

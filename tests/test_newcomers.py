@@ -230,7 +230,7 @@ def test_the_line_below_a_board_is_quoted_as_it_was_sent_and_what_is_near_a_pass
 
 
 def test_a_placeholder_is_no_password_that_the_operator_can_set_either(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     done = shell.run("users", "password", "alice", stdin="PASSWORD\n")
     assert (done.returncode, done.stderr.partition("\n")[0]) == (
         1,

@@ -37,7 +37,7 @@ from pbm.shell import main
 from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
 
 import helptexts
-from conftest import ADDRESS, PASSWORDS, pair_up
+from conftest import ADDRESS, pair_up
 from examples import examples
 from patience import PATIENCE, until
 from test_plugin import MODULE
@@ -597,14 +597,14 @@ def test_the_doctor_names_the_package_of_a_game_that_cannot_be_loaded(shell, tmp
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: take-a-stick\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[pbm.games]\ntake = take_game\n")
     shell.environment["PYTHONPATH"] = os.pathsep.join([str(site), *sys.path])
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     done = shell.process("doctor")
     assert done.returncode == 1
     assert done.stdout.startswith("take: the package take-a-stick, which brings it, has a fault (ModuleNotFoundError")
 
 
 def test_the_doctor_says_that_all_is_well_or_tells_programs_what_is_wrong(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     done = shell.run("doctor")
     assert (done.returncode, done.stdout) == (0, f"All is well with {shell.folder / 'pbm.db'}.\n")
     assert json.loads(shell.run("doctor", "--json").stdout) == {"ok": True, "findings": []}
@@ -634,9 +634,9 @@ def kept(shell):
 
 
 def sign_up_after_backup(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     assert shell.run("backup", str(shell.folder / "copy")).returncode == 0
-    shell.run("signup", "bob", PASSWORDS["bob"])
+    shell.sign_up("bob")
 
 
 def names(path):

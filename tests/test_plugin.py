@@ -90,8 +90,7 @@ def elsewhere(shell, tmp_path):
 
 
 def test_a_game_from_another_package_is_listed_explained_and_played_and_has_a_referee(elsewhere):
-    for name in ("alice", "bob"):
-        elsewhere.run("signup", name, f"{name}-secret")
+    elsewhere.sign_up("alice", "bob")
     assert re.search(r"^take +0$", elsewhere.process("list").stdout, re.MULTILINE)
     assert "Bad-Name" not in elsewhere.process("help").stdout  # it could not be called
     assert elsewhere.process("take", "help").stdout == "Take one stick or two.\n"

@@ -235,7 +235,7 @@ def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
     ],
 )
 def test_what_cannot_be_a_robot_is_refused(shell, words, said):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     done = shell.run("robots", *words)
     assert done.returncode == 1
     assert said in done.stderr
@@ -288,7 +288,7 @@ def test_a_user_has_so_many_boards_against_robots_at_once(against):
 
 
 def test_the_operator_sets_how_many(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     for most, status in (("1", 0), ("1", 1), ("2", 0), ("none", 1)):
         done = shell.run("symple", "challenge", "alice", "robot1", PBM_ROBOT_BOARDS=most)
         assert done.returncode == status
@@ -308,7 +308,7 @@ def test_a_robot_takes_challenges_up_to_its_number_and_of_its_games_and_while_it
 
 
 def test_a_robot_plays_in_no_tournament_of_a_game_that_it_does_not_play(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     shell.run("robots", "add", "deep", "--games=symple,spiro")
     done = shell.run("tournament", "spora", "a", "alice", "deep")
     assert (done.returncode, done.stderr) == (
@@ -662,7 +662,7 @@ def test_a_program_that_writes_to_standard_error_without_end_is_paused_like_one_
 
 
 def test_an_operator_sees_which_program_has_failed_and_that_nobody_plays(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     path = shell.folder / "deep"
     path.touch(0o700)
     shell.run("robots", "add", "deep", f"--with={path}")
@@ -685,7 +685,7 @@ def test_an_operator_sees_which_program_has_failed_and_that_nobody_plays(shell):
 
 
 def test_a_game_that_was_taken_in_from_elsewhere_goes_on_with_the_robot(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     shell.run("symple", "challenge", "--no-wait", "-size=5", "robot1", "alice")
     (shell.folder / "record").write_text(shell.run("export", "symple", "101").stdout)
     assert shell.run("import", str(shell.folder / "record")).stdout.startswith("symple 101 is taken in as 102")
@@ -703,7 +703,7 @@ def types(shell, text, *words):
 
 @pytest.fixture
 def typed(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"], "alice@players.example")
+    shell.sign_up("alice", has_mail=True)
     shell.run("symple", "challenge", "-size=5", "alice", "robot1")
     return shell
 
@@ -793,7 +793,7 @@ def test_by_mail_the_answers_of_a_robot_come_within_seconds_while_others_wait_to
 
 @pytest.mark.long
 def test_a_process_that_is_killed_again_and_again_loses_nothing_and_plays_nothing_twice(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"], "alice@players.example")
+    shell.sign_up("alice", has_mail=True)
     for first, second in (("robot1", "robot2"), ("robot2", "robot1"), ("robot1", "alice")):
         shell.run("symple", "challenge", "-size=5", "--no-wait", first, second)
     for board in ("101", "102"):

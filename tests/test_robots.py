@@ -32,8 +32,7 @@ def board(shell):
 
 
 def begin_symple(shell):
-    for name in ("alice", "bob", "carol"):
-        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
+    shell.sign_up("alice", "bob", "carol", has_mail=True)
     shell.run(*SMALL)
 
 
@@ -232,7 +231,7 @@ def test_who_waits_holds_nobody_up_and_uses_hardly_any_time(board):
     waiting = start_waiting(board, "wait", "symple", "101", "--until=over")
     before = used(waiting.pid)
     begin = time.monotonic()
-    board.run("signup", "dave", "dave-secret")
+    board.sign_up("dave")
     assert time.monotonic() - begin < BUSY_SECONDS
     time.sleep(1)
     assert used(waiting.pid) - before < 0.15
@@ -416,8 +415,7 @@ def test_a_command_that_is_ended_ends_its_program_and_says_nothing(board, tmp_pa
 
 @pytest.mark.long
 def test_programs_play_games_with_dice(shell, tmp_path):
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name])
+    shell.sign_up("alice", "bob")
     shell.run("spiro", "challenge", "-small", "-pieces=1", "alice", "bob")
     text = (
         "import subprocess\n"

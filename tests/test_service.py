@@ -322,7 +322,7 @@ NO_FILE, NO_ADDRESS = "there is no such file or folder.", "this machine has no s
     ],
 )
 def test_what_the_system_or_we_refuse_is_told_in_a_sentence(shell, line, why):
-    shell.run("signup", "alice", "alice-secret")
+    shell.sign_up("alice")
     for environment in ({}, {"PBM_DEBUG": "1"}):
         done = shell.run(*line.split(), **environment)
         assert (done.returncode, done.stderr) == (1, f"{why}\n")
@@ -364,7 +364,7 @@ def test_a_fault_in_an_operators_command_is_shown_as_one_and_is_no_refusal(shell
         raise ValueError("planted")
 
     monkeypatch.setattr("pbm.operator.status.look", planted)
-    shell.run("signup", "alice", "alice-secret")
+    shell.sign_up("alice")
     done = shell.run("status")
     said = "pbm has a fault here (ValueError: planted); PBM_DEBUG=1 shows where.\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", said)

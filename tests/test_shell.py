@@ -30,8 +30,7 @@ def board(shell):
 
 
 def begin_spiro(shell):
-    for name in ("alice", "bob", "carol"):
-        shell.run("signup", name, PASSWORDS[name])
+    shell.sign_up("alice", "bob", "carol")
     shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
 
 

@@ -275,7 +275,7 @@ def shown_steps(found):
 
 def test_a_game_that_cannot_draw_takes_no_page_of_another_along(shell, monkeypatch):
     site = str(shell.folder / "site")
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     for game in ("symple", "spora"):
         shell.run(game, "challenge", "-size=5", "alice", "alice")
     assert shell.run("site", site).returncode == 0
@@ -589,8 +589,7 @@ def test_all_pages_are_made_again_after_a_restore_though_what_that_has_undone_wa
 
 
 def sign_up_and_begin(shell):
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name])
+    shell.sign_up("alice", "bob")
     shell.run("symple", "challenge", "alice", "bob")
 
 
@@ -698,8 +697,7 @@ def test_a_game_of_another_package_shows_its_text(played, folder, monkeypatch):
 
 
 def test_the_command_writes_a_site_and_says_what_it_did(shell, tmp_path):
-    shell.run("signup", "alice", PASSWORDS["alice"])
-    shell.run("signup", "bob", PASSWORDS["bob"])
+    shell.sign_up("alice", "bob")
     shell.run("symple", "challenge", "alice", "bob")
     done = shell.run("site", str(tmp_path / "site"), "--json")
     assert json.loads(done.stdout)["written"] == json.loads(done.stdout)["pages"] > 20
@@ -709,7 +707,7 @@ def test_the_command_writes_a_site_and_says_what_it_did(shell, tmp_path):
 
 @pytest.mark.parametrize("url", ["games.example", "ftp://games.example/", "https://games.example/?x=1", "javascript:x"])
 def test_what_is_no_address_of_a_site_is_refused(shell, tmp_path, url):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     done = shell.run("site", str(tmp_path / "site"), f"--url={url}")
     assert done.returncode == 1
     assert "is no address of a site" in done.stderr

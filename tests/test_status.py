@@ -14,7 +14,7 @@ from pbm.mail import incoming
 from pbm.operator.status import look, needed
 from pbm.session import Session
 
-from conftest import PASSWORDS, stored
+from conftest import stored
 from costs import cost
 from test_mail import message
 
@@ -61,8 +61,7 @@ def test_commands_by_mail_are_counted_as_done_or_refused_for_a_day(pair):
 
 
 def test_commands_of_a_shell_are_counted_if_they_change_something(shell):
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name])
+    shell.sign_up("alice", "bob")
     shell.run("list")
     shell.run("signup", "alice", "another-secret")
     assert json.loads(shell.run("status", "--json").stdout)["commands"] == {"done": 2, "refused": 0}
@@ -111,7 +110,7 @@ def test_mails_that_wait_for_long_or_were_given_up_need_a_person(begun):
 
 def test_the_command_says_what_it_found_with_its_exit_status(shell):
     assert shell.run("status").stderr.startswith(f"There is no database {shell.folder / 'pbm.db'} yet; ")
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     done = shell.run("status")
     assert done.returncode == 0
     assert [line.partition(":")[0] for line in done.stdout.splitlines()] == [
@@ -148,7 +147,7 @@ def test_twenty_thousand_boards_and_users_are_counted_in_no_time(pair):
 
 
 def test_dated_backups_are_kept_as_many_as_one_likes(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     folder = shell.folder / "backups"
     done = shell.run("backup", "--keep=2", str(folder))
     assert (done.returncode, done.stderr) == (1, f"There is no folder {folder}.\n")
@@ -168,7 +167,7 @@ def test_dated_backups_are_kept_as_many_as_one_likes(shell):
 
 
 def test_a_backup_that_fails_removes_no_other(shell):
-    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.sign_up("alice")
     folder = shell.folder / "backups"
     folder.mkdir()
     first = json.loads(shell.run("backup", "--keep=1", str(folder), "--json").stdout)["backup"]

@@ -106,8 +106,7 @@ def players(shell):
 
 
 def sign_up_three(shell):
-    for name in ("alice", "bob", "carol"):
-        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
+    shell.sign_up("alice", "bob", "carol", has_mail=True)
 
 
 def run(shell, *args, as_json=True):
@@ -176,7 +175,7 @@ def test_a_dry_run_lists_the_boards_and_changes_nothing(players):
 
 
 def test_a_tournament_of_pairs_lets_neighbours_meet(players):
-    players.run("signup", "dave", "dave-secret")
+    players.sign_up("dave")
     done = run(players, "a", "carol", "alice", "bob", "dave", "--pairs")
     assert [board["players"] for board in done["schedule"]] == [["carol", "alice"], ["bob", "dave"]]
 
