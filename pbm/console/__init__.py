@@ -129,7 +129,8 @@ def rested(seconds: float) -> bool:
 
 def rest() -> Callable[[float], bool]:
     """What a command does that goes on until told to end: it rests, until standard input ends if that is a pipe."""
-    return pipe_ended if stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode) else rested
+    is_piped = sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)  # it may be closed
+    return pipe_ended if is_piped else rested
 
 
 def let_server_go_first(niceness: int = NICER) -> None:

@@ -64,14 +64,16 @@ def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
     """What is known of some users, as programs are told it."""
     names = [row.userid for row in rows]
     active = server.store.boards.active_counts(names)
-    addresses = [address_data(one) for one in server.store.users.addresses(*names)]
+    addresses: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    for one in server.store.users.addresses(*names):
+        addresses[one.userid].append(address_data(one))
     today = server.now().date()
     return [
         {
             "userid": row.userid,
             "since": row.created,
             "signed_off": row.signed_off,
-            "addresses": [one for one in addresses if one["userid"] == row.userid],
+            "addresses": addresses[row.userid],
             "boards": active.get(row.userid, {}),
             "vacations": [
                 {"first": one.first, "last": one.last} for one in server.store.users.vacations(row.userid, today)
