@@ -236,13 +236,14 @@ def test_the_lock_of_the_sender_follows_no_link_and_changes_no_file(waiting, tmp
     assert lock.stat().st_mode & 0o777 == 0o600
 
 
-def test_whoever_waits_for_another_sender_gives_up_with_a_sentence(waiting, tmp_path):
+def test_whoever_waits_for_another_sender_gives_up_with_a_sentence(waiting, tmp_path, monkeypatch):
+    monkeypatch.setattr("pbm.mail.outbox.LOCK_PATIENCE", 0.2)
     with setting("maildir", tmp_path) as (text, _):
         way = Counting(transport(text))
 
         def also_flush():
             with pytest.raises(Unusable, match="Another process has been sending mails for 0 s"):
-                flush(waiting.server, way, patience=0.2)
+                flush(waiting.server, way)
 
         way.after = also_flush
         assert flush(waiting.server, way)[:2] == (4, 0)

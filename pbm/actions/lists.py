@@ -275,5 +275,5 @@ def _row(session: Session, row: BoardRow) -> Row:
         "Robot": ", ".join(session.store.robots.among(players)),
         "Status": f"{letters.status(row)}{vote}",
         "Reason": f"{row.reason or ''}{', unrated' if is_unrated else ''}",
-        "Options": " ".join(filter(None, [row.options, clocks.of(row).text])),
+        "Options": clocks.all_options(row),
     }

@@ -43,13 +43,6 @@ class Clocks(NamedTuple):
         nag, forfeit = TOURNAMENT_DAYS if is_tournament else USUAL_DAYS
         return self.nag or nag, self.forfeit or forfeit
 
-    @property
-    def text(self) -> str:
-        """The options as they are written."""
-        written = [f"--{name}={days}" for name, days in zip(DAYS, self[:3], strict=True) if days]
-        flags = [f"--{name}" for name in ("novacation", "noweekends") if getattr(self, name)]
-        return " ".join([*written, *flags])
-
 
 def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clocks, list[str]]:
     """The clocks that the options of a challenge set, and what is wrong with the options."""
@@ -76,6 +69,14 @@ def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clock
 def of(row: BoardRow) -> Clocks:
     """The clock options of a board."""
     return Clocks(row.nag_days, row.forfeit_days, row.total_days, row.novacation, row.weekends is not None)
+
+
+def all_options(row: BoardRow) -> str:
+    """The options of a board as they are written, those of its game and of its clocks."""
+    set_up = of(row)
+    days = [f"--{name}={days}" for name, days in zip(DAYS, set_up[:3], strict=True) if days]
+    flags = [f"--{name}" for name in ("novacation", "noweekends") if getattr(set_up, name)]
+    return " ".join([*filter(None, [row.options]), *days, *flags])
 
 
 def limits(row: BoardRow) -> tuple[timedelta, timedelta]:

@@ -156,7 +156,7 @@ def answer(point: Point, to: str | None) -> tuple[str, str]:
 def challenge(board: Board, first: str, second: str) -> str:
     """The command that starts another board with the same options."""
     row = board.row
-    return " ".join(filter(None, [row.game, "challenge", row.options, clocks.of(row).text, first, second]))
+    return " ".join(filter(None, [row.game, "challenge", clocks.all_options(row), first, second]))
 
 
 def data(point: Point) -> dict[str, Any]:
@@ -287,7 +287,7 @@ def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
     board, row = point.board, point.board.row
     if proof := dice_proof(board, is_told=is_full, is_over=point.is_over):
         yield Paragraph("\n".join(proof))
-    options = " ".join(filter(None, [row.options, clocks.of(row).text]))
+    options = clocks.all_options(row)
     told = [f"Options: {options}"] if options else []
     if row.source:
         moves = "The first move is that" if row.given == 1 else f"The first {row.given} moves are those"

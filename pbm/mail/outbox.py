@@ -69,7 +69,6 @@ def flush(
     until: Callable[[], bool] = lambda: False,
     rest: Callable[[float], object] = time.sleep,
     pauses: Iterable[float] = PAUSES,
-    patience: float = LOCK_PATIENCE,
 ) -> Sent:
     """Send all mails that are due, or go on *until* told to end.
 
@@ -77,7 +76,7 @@ def flush(
     nothing can be noted; what went out and cannot be noted then is not sent again, but noted after *pauses*, in which
     the process does *rest*. One that is killed in between leaves mails that are sent a second time.
 
-    Raises Unusable if nothing can be noted, or if another process has been sending for *patience* seconds.
+    Raises Unusable if nothing can be noted, or if another process has been sending for LOCK_PATIENCE seconds.
     """
     sent = failed = 0
     last = None
@@ -92,7 +91,7 @@ def flush(
             mails = [] if is_enough or until() else server.store.outbox.claim(server.now(), most)
             return untried, mails, is_busy
 
-    with server.store.alone("sending", "sending mails", patience, until), way:
+    with server.store.alone("sending", "sending mails", LOCK_PATIENCE, until), way:
         is_enough = not server.store.outbox.are_due(server.now(), 0)  # to look locks nothing
         while tried or not is_enough:
             untried, mails, is_busy = _kept_at(partial(go_on, is_enough=is_enough), rest, pauses if tried else ())

@@ -49,7 +49,7 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     data = []
     for row in rows[:limit]:
         age = (server.now() - row.happened).days
-        options = " ".join(filter(None, [row.options, clocks.of(row).text]))
+        options = clocks.all_options(row)
         players = f"{row.first_player} {row.second_player}"
         status = f"{letters.status(row)} ({row.reason})" if row.reason else letters.status(row)
         started = f"{row.started:%Y-%m-%d}"
