@@ -17,13 +17,14 @@ it is by chance once in a hundred times, and does not stay there while more
 dice are thrown. Where less than 5 of a kind are expected, it says little."""
 
 
-def dice_of(session: Session, game: str, number: str) -> list[Letter]:
-    """Check the dice of a board, or without its number count those of all boards."""
-    return check_dice(session, game.lower(), number) if number else count_dice(session, game.lower())
-
-
 def check_dice(session: Session, game: str, number: str) -> list[Letter]:
-    """Compare every throw of a board that is over with the secret that the players were promised."""
+    """Compare every throw of a board that is over with the secret that the players were promised.
+
+    Without a number, count the dice of all boards.
+    """
+    game = game.lower()
+    if not number:
+        return count_dice(session, game)
     board = find_board(session, game, number)
     if not games.needs_dice(board.states[0]):
         raise Refused(f"{game.capitalize()} is played without dice.")

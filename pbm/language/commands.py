@@ -300,7 +300,7 @@ OF_ALL = (
         """),
     Command("list", [arguments("names", "[GAME]...")], "actions.lists.list_games", reads=True,
         text="""Say how many active boards each game has, or list the active boards of some games."""),
-    Command("dice", [argument("name", "GAME"), argument("board", "[BOARD]")], "actions.proofs.dice_of", reads=True,
+    Command("dice", [argument("name", "GAME"), argument("board", "[BOARD]")], "actions.proofs.check_dice", reads=True,
         text="""Check all dice of a finished board against the secret that they came from.
 
         Without a board, count all dice that were thrown in a game, and compare them with honest ones by a chi-square
