@@ -170,6 +170,9 @@ def _answers(ready: Ready, reader: str | None) -> list[Letter]:
             raise call
         session = replace(session, comment=without(session.comment, call.passwords))
         name, given = _signed(session, call)
+        if call.command.takes_plan:
+            session, lines = function("language.plans.without_plan")(session)
+            given = [*given, lines]
         told = [_of_lines(ready)] if ready.lines else function(call.command.deed)(session, *given)
     except Illegal as why:  # whoever has signed for a board sees it again
         row = given[0] if name and isinstance(given[0], BoardRow) else None

@@ -53,7 +53,7 @@ OF_A_GAME = (
         and dice of its own, and is not rated. No robot plays there while two people still play on the old board. --name
         names a board of a tournament, in a shell only.
         """),
-    Command("move", [*ON_BOARD, MOVE], "language.plans.play_typed",
+    Command("move", [*ON_BOARD, MOVE], "actions.play.move", takes_plan=True,
         text="""Play a move. With #n behind it, the move is played as move number n or not at all.
 
         In the place of a move, `resign` gives up. `unresign` takes that back while it is not your turn. `propose`
@@ -81,7 +81,7 @@ OF_A_GAME = (
         says so. In games with dice, only `any` can stand behind `if`. A plan has at most 200 moves of yours, and 20 in
         a row.
         """),
-    Command("queue", [*ON_BOARD, MOVE], "language.plans.queue_typed",
+    Command("queue", [*ON_BOARD, MOVE], "actions.play.queue", takes_plan=True,
         text="""Store a move that is played as soon as it is your turn, whatever the other player does.
 
         It is the plan `if any then MOVE`. The server looks at the move only then. If it is not legal, you are told. A
@@ -90,7 +90,7 @@ OF_A_GAME = (
         """),
     Command("submit", [*ON_BOARD, MOVE], "actions.play.submit",
         text="""Show yourself what a move leads to. `confirm` then plays it."""),
-    Command("confirm", ON_BOARD, "language.plans.confirm_typed",
+    Command("confirm", ON_BOARD, "actions.play.confirm", takes_plan=True,
         text="""Play the move that you have submitted."""),
     Command("resign", ON_BOARD, "actions.play.resign",
         text="""Give up, now or when your turn comes. If not both players have moved, the board is removed."""),

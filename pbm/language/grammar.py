@@ -60,13 +60,15 @@ class Command(click.Command):
         check: str = "",
         needs_store: bool = True,
         takes_options: bool = False,
+        takes_plan: bool = False,
         named: Mapping[str, str] = UNNAMED,
         instead: str = "",
         in_any_order: bool = False,
     ) -> None:
         """Declare a command, which may take the options of a game, and *named* ones of its own: ``--name=VALUE``.
 
-        One that is named with an empty VALUE is written without it. A command without a *text* is not listed.
+        One that is named with an empty VALUE is written without it. A command without a *text* is not listed. One that
+        takes a plan gets its lines last, which stand above the comment.
 
         The *deed* is a function, such as ``actions.play.move``: it gets the session, the name of the player who has
         signed, and what the words stand for. It only *reads*, or may write. A *check* is a function that may refuse the
@@ -78,7 +80,7 @@ class Command(click.Command):
         super().__init__(name, params=[*words], help=text, hidden=not text)
         self.named, self.instead, self.in_any_order = named, instead, in_any_order
         self.add_help_option = False  # `--help` would print and leave; the shell reads it as `help COMMAND`
-        self.takes_options = takes_options
+        self.takes_options, self.takes_plan = takes_options, takes_plan
         self.deed, self.writes, self.check, self.needs_store = deed, not reads, check, needs_store
         own = tuple(parameter.name or "" for parameter in self.params)
         self.ways = [own, *[SIGNED_BOARD] * bool(instead), *[("followed", *SIGNED_BOARD[1:])] * in_any_order]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from games import Illegal
-from pbm.actions import plans, play
+from pbm.actions import plans
 from pbm.board.plans import ANY_MOVE, Conditional, PlanLine
 from pbm.language import words
 from pbm.letters import Letter
@@ -50,25 +50,7 @@ def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str])
     return plans.plan(session, row, name, [read(line) for line in lines], *notes)
 
 
-def play_typed(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
-    """Play a move; a plan may stand above its comment. Raises Refused, and Illegal."""
-    session, lines = _without_plan(session)
-    return play.move(session, row, name, text, lines)
-
-
-def queue_typed(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
-    """Queue a move; more of the plan may stand in the body. Raises Refused, and Illegal."""
-    session, lines = _without_plan(session)
-    return play.queue(session, row, name, text, lines)
-
-
-def confirm_typed(session: Session, row: BoardRow, name: str) -> list[Letter]:
-    """Play the move that was submitted; a plan may stand above its comment. Raises Refused, and Illegal."""
-    session, lines = _without_plan(session)
-    return play.confirm(session, row, name, lines)
-
-
-def _without_plan(session: Session) -> tuple[Session, list[PlanLine]]:
+def without_plan(session: Session) -> tuple[Session, list[PlanLine]]:
     """A command whose comment is what stands below its plan, and the plan. Raises Illegal."""
     if not session.body:  # as with most moves
         return session, []
