@@ -141,6 +141,46 @@ def text_to(name: str, told: list[Told]) -> str:
     return "\n".join(one.text for one in told if one.to == name)
 
 
+def follow(members: Members, story: str) -> None:
+    """Do what a story says, step by step, and check what it tells.
+
+    ``alice: symple move 101 ME a1`` is a command, and ``alice refused: ...`` one that is refused.
+    ``challenge alice bob`` begins a board of small Symple, ``plays c3 b1`` moves on it, ``3 days`` pass, and
+    ``clean up`` is what it says. Of the last of these ``told alice bob`` says who is told something, and
+    ``bob reads TEXT`` or ``bob reads no TEXT`` what. ``played``, ``plan`` and the like are of board 101: see `seen`.
+    """
+    told, board = list[Told](), "101"
+    for step in story.split(" / "):
+        if command := re.fullmatch(r"(\w+)( refused)?: (.*)", step):
+            name, is_refused, line = command.groups()
+            told = [members.refused(name, line)] if is_refused else members.signs(name, line)
+        elif reads := re.fullmatch(r"(\w+) reads (no )?(.*)", step):
+            text = " ".join(text_to(reads[1], told).split())
+            assert (reads[3] in text) == (reads[2] is None), text
+        elif passes := re.fullmatch(r"(\d+) (days|hours)", step):
+            members.pass_time(**{passes[2]: int(passes[1])})
+        elif step == "clean up":
+            members.clean()
+            told = [Told(str(mail.userid), mail.subject, mail.text) for mail in members.mails()]
+        else:
+            what, _, value = step.partition(" ")
+            if what == "challenge":
+                board = members.begin(f"symple challenge -size=5 {value}")
+            elif what == "plays":
+                members.plays(*value.split(), board=board)
+            else:
+                names = " ".join(sorted({one.to for one in told}))
+                assert (names if what == "told" else seen(members.at())[what]) == value
+
+
+def seen(board: Board) -> dict[str, str]:
+    """What a story can tell of a board."""
+    row = board.row
+    of_row = {what: getattr(row, what) or "none" for what in ("turn", "winner", "vote", "voter", "submitted")}
+    turns = " ".join(f"({turn.text})" if turn.automatic else turn.text for turn in board.turns)
+    return of_row | {"played": turns, "plan": " ".join(map(" ".join, board.plans.items())) or "none"}
+
+
 def found(path: Path) -> Passwords:
     """Sign the four up in a new database. Returns what remembers their passwords."""
     club = Club(path)

@@ -9,7 +9,7 @@ import pytest
 from pbm.actions.cleanup import Done
 
 from conftest import PASSWORDS
-from contract import SENDER, text_to, to
+from contract import SENDER, follow, text_to, to
 from examples import rules
 
 
@@ -75,28 +75,31 @@ def test_the_options_are_shown_with_the_board_and_offered_for_the_next_one(four)
 # The age of a board
 
 
-def test_each_clock_runs_while_it_is_the_players_turn(both_ways):
-    both_ways.begin("symple challenge -size=5 --totaltime=30 alice bob")
-    for hours, move in ((1, "c3"), (2, "b1"), (4, "a1"), (8, "d4")):
-        both_ways.pass_time(hours=hours)
-        both_ways.plays(move)
-    both_ways.pass_time(hours=16)
-    text = text_to(SENDER, both_ways.give("carol", "symple show 101"))
-    assert "Time of alice    0 days 21:00" in text
-    assert "Time of bob      0 days 10:00" in text
-    assert "Time of both     1 day 07:00" in text
+@pytest.mark.parametrize(
+    "story",
+    rules("""
+each clock runs while it is the player's turn
+    challenge --totaltime=30 alice bob / 1 hours / plays c3 / 2 hours / plays b1 / 4 hours / plays a1 / 8 hours / \
+plays d4 / 16 hours / carol: symple show 101 / sender reads Time of alice 0 days 21:00 / \
+sender reads Time of bob 0 days 10:00 / sender reads Time of both 1 day 07:00
+who has used up their total time forfeits
+    challenge --totaltime=3 alice bob / plays c3 b1 / 3 days / clean up / played c3 b1 (Forfeit) / winner bob / \
+bob reads alice has used up the 3 days that each player is allowed.
+a forfeit beats a queued move and a resignation of the other
+    challenge alice bob / plays c3 b1 / bob: symple resign 101 ME / 21 days / clean up / winner bob / plan none
+a vacation stands beside others that are planned, and takes the place of those it overlaps
+    alice: vacation ME 2026-12-20 2026-12-24 / alice: vacation ME 2026-11-22 / \
+alice reads from 2026-11-20 through 2026-11-22. / alice reads from 2026-12-20 through 2026-12-24. / \
+alice: vacation ME 2026-12-23 2026-12-30 / \
+alice reads takes the place of the one from 2026-12-20 through 2026-12-24. / \
+alice: vacation ME / alice reads from 2026-11-20 through 2026-11-22.
+    """),
+)
+def test_what_clocks_and_vacations_tell(both_ways, story):
+    follow(both_ways, story)
 
 
 # Step 1: total time
-
-
-def test_1_who_has_used_up_his_total_time_forfeits(four):
-    four.begin("symple challenge -size=5 --totaltime=3 alice bob")
-    four.plays("c3", "b1")
-    four.pass_time(days=3)
-    assert four.clean() == Done(forfeited=1)
-    assert four.at().winner == "bob"
-    assert "alice has used up the 3 days that each player is allowed." in four.mails("bob")[0].text
 
 
 @pytest.mark.parametrize("line", ["move 101 ME a1", "queue 101 ME a1", "submit 101 ME a1", "confirm 101 ME"])
@@ -177,14 +180,6 @@ def test_4_before_the_first_moves_the_board_is_removed_instead(four):
         "bob has not moved in time on Symple board 101.\nThe board is removed. Nobody has won or lost."
     )
     assert "bob has not moved for 21 days" in text
-
-
-def test_4_a_forfeit_beats_a_queued_move_and_a_resignation_of_the_other(game):
-    game.signs("bob", "symple resign 101 ME")
-    game.pass_time(days=21)
-    game.clean()
-    assert game.at().winner == "bob"
-    assert game.at().plans == {}
 
 
 def test_4_a_board_against_oneself_is_forfeited_too_and_rates_nobody(four):
@@ -386,16 +381,6 @@ def test_a_vacation_is_called_off_without_a_trace_before_it_has_begun_and_change
         told = both_ways.signs("alice", f"vacation ME {last}")
         assert f"from 2026-11-20 through {last}." in text_to("alice", told)
     assert "22 days" in both_ways.refused("alice", "vacation ME 2026-12-11").text
-
-
-def test_a_vacation_stands_beside_others_that_are_planned_and_takes_the_place_of_those_it_overlaps(four):
-    four.signs("alice", "vacation ME 2026-12-20 2026-12-24")
-    told = four.signs("alice", "vacation ME 2026-11-22")
-    assert "from 2026-11-20 through 2026-11-22." in text_to("alice", told)
-    assert "from 2026-12-20 through 2026-12-24." in text_to("alice", told)
-    told = four.signs("alice", "vacation ME 2026-12-23 2026-12-30")
-    assert "takes the place of the one from 2026-12-20 through 2026-12-24." in text_to("alice", told)
-    assert "from 2026-11-20 through 2026-11-22." in text_to("alice", four.signs("alice", "vacation ME"))
 
 
 def test_to_begin_and_end_a_vacation_on_every_day_uses_days_up_and_is_one_go(four):

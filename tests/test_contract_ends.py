@@ -2,7 +2,8 @@
 
 import pytest
 
-from contract import SENDER, text_to, to
+from contract import SENDER, follow, text_to, to
+from examples import rules
 
 # The end
 
@@ -144,6 +145,25 @@ def test_a_tournament_board_is_played_and_shown_by_its_name_in_any_case(both_way
 
 
 @pytest.mark.parametrize(
+    "story",
+    rules("""
+nobody subscribes to a game that is over
+    challenge alice bob / plays c3 b1 resign / carol: symple subscribe ME 101 / \
+carol reads Not subscribed: 101 (the game is over).
+unsubscribe says what has ended and what never was
+    challenge alice bob / challenge alice bob / carol: symple subscribe ME 101 / \
+carol: symple unsubscribe ME 101 102 / \
+carol reads You get no more mails about these boards: 101. / carol reads You were not subscribed to these: 102.
+notify of boards can be ended, too
+    challenge alice bob / carol: symple notify ME 101 / carol: symple notify ME 101 off / plays c3 b1 / \
+alice: symple resign 101 ME / told alice bob
+    """),
+)
+def test_what_followers_are_told(both_ways, story):
+    follow(both_ways, story)
+
+
+@pytest.mark.parametrize(
     ("name", "reason"), [("alice", "you play there"), ("carol", "you are subscribed already"), ("dora", None)]
 )
 def test_who_plays_or_is_subscribed_already_is_listed_as_not_subscribed(begun, name, reason):
@@ -156,13 +176,6 @@ def test_who_plays_or_is_subscribed_already_is_listed_as_not_subscribed(begun, n
         assert f"Not subscribed: 101 ({reason})." in summary.text
     else:
         assert "You get every mail about these Symple boards: 101." in summary.text
-
-
-def test_nobody_subscribes_to_a_game_that_is_over(begun):
-    begun.plays("c3", "b1", "resign")
-    assert "Not subscribed: 101 (the game is over)." in text_to(
-        "carol", begun.signs("carol", "symple subscribe ME 101")
-    )
 
 
 def test_a_subscriber_gets_one_mail_with_the_board_at_once_and_then_every_one(begun):
@@ -194,14 +207,6 @@ def test_subscribe_all_is_for_active_boards_now_and_every_later_one_until_unsubs
     begun.begin()
     followed = [begun.store.boards.followers("symple", board)["subscriber"] for board in ("101", "104", "105")]
     assert followed == [[], [], []]
-
-
-def test_unsubscribe_says_what_has_ended_and_what_never_was(begun):
-    begun.begin()
-    begun.signs("carol", "symple subscribe ME 101")
-    text = text_to("carol", begun.signs("carol", "symple unsubscribe ME 101 102"))
-    assert "You get no more mails about these boards: 101." in text
-    assert "You were not subscribed to these: 102." in text
 
 
 def test_a_player_who_forfeits_is_subscribed(game):
@@ -244,13 +249,6 @@ def test_notify_on_and_off_say_it_plainly_and_may_be_said_twice(both_ways, switc
     for _ in range(2):
         both_ways.signs("carol", f"symple notify ME {switch}")
     assert both_ways.store.players.notified_of_all("symple") == (["carol"] if switch.lower() == "on" else [])
-
-
-def test_notify_of_boards_can_be_ended_too(begun):
-    begun.signs("carol", "symple notify ME 101")
-    begun.signs("carol", "symple notify ME 101 off")
-    begun.plays("c3", "b1")
-    assert sorted(one.to for one in begun.signs("alice", "symple resign 101 ME")) == ["alice", "bob"]
 
 
 def test_who_plays_or_subscribes_is_not_notified_besides(moved):

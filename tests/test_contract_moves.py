@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from contract import SENDER, text_to, to
+from contract import SENDER, follow, seen, text_to, to
 from examples import rules
 
 OVER = "c3", "b1", "resign"
@@ -114,14 +114,6 @@ def test_what_becomes_of_a_board(both_ways, challenge, story):
             assert seen(both_ways.at(game=game))[what] == value
 
 
-def seen(board):
-    """What a story can tell of a board."""
-    row = board.row
-    of_row = {what: getattr(row, what) or "none" for what in ("turn", "winner", "vote", "voter", "submitted")}
-    turns = " ".join(f"({turn.text})" if turn.automatic else turn.text for turn in board.turns)
-    return of_row | {"played": turns, "plan": " ".join(map(" ".join, board.plans.items())) or "none"}
-
-
 def test_a_queued_move_is_played_and_then_the_game_goes_on(begun):
     begun.signs("bob", "symple queue 101 ME b1")
     told = begun.signs("alice", "symple move 101 ME c3")
@@ -144,6 +136,33 @@ def test_the_mover_gets_the_board_at_his_address_and_not_the_sender(by_mail):
 
 
 # Queue
+
+
+@pytest.mark.parametrize(
+    "story",
+    rules("""
+clear with a number that does not fit clears nothing
+    challenge alice bob / bob: symple queue 101 ME b1 / bob refused: symple queue 101 ME clear#2 / \
+sender reads would be move 1
+confirm without a submitted move is an error
+    challenge alice bob / alice refused: symple confirm 101 ME / sender reads There is no submitted move / \
+alice: symple submit 101 ME c3 / alice: symple confirm 101 ME / plays b1 / alice refused: symple confirm 101 ME / \
+sender reads There is no submitted move
+who is asked already is told how to answer
+    challenge alice bob / alice: symple move 101 ME propose / bob refused: symple move 101 ME propose / \
+sender reads alice has proposed a draw already; `accept` or `reject` answers.
+an undo takes back the last move of a player and the automatic ones behind it
+    challenge alice bob / plays c3 b1 / bob: symple queue 101 ME e5 / alice: symple move 101 ME a1 / \
+played c3 b1 a1 (e5) / bob: symple move 101 ME undo / alice: symple move 101 ME accept / played c3 b1 / turn alice / \
+bob reads Taken back: a1, e5.
+an undo drops a queued move, and only its owner is told
+    challenge alice bob / plays c3 b1 a1 / alice: symple queue 101 ME e5 / alice: symple move 101 ME undo / \
+bob: symple move 101 ME accept / played c3 b1 / plan none / \
+alice reads Your plan is dropped, because a move was taken back. / bob reads no your plan / bob reads no Your plan
+    """),
+)
+def test_what_players_are_told_of_a_board(both_ways, story):
+    follow(both_ways, story)
 
 
 @pytest.mark.parametrize("move", ["z9", "c3", "nonsense", "pass", "swap", "--", "b1#9"])
@@ -171,22 +190,6 @@ def test_clear_forgets_the_queued_move(begun, word):
     assert to(begun.signs("bob", f"symple queue 101 ME {word}")) == [("bob", "Symple Board 101 alice")]
     assert begun.at().plans == {}
     begun.refused("bob", f"symple queue 101 ME {word}")
-
-
-def test_clear_with_a_number_that_does_not_fit_clears_nothing(begun):
-    begun.signs("bob", "symple queue 101 ME b1")
-    assert "would be move 1" in begun.refused("bob", "symple queue 101 ME clear#2").text
-
-
-def test_an_undo_drops_a_queued_move_and_only_its_owner_is_told(begun):
-    begun.plays("c3", "b1", "a1")
-    begun.signs("alice", "symple queue 101 ME e5")
-    begun.signs("alice", "symple move 101 ME undo")
-    told = begun.signs("bob", "symple move 101 ME accept")
-    assert begun.played() == ["c3", "b1"]
-    assert begun.at().plans == {}
-    assert "Your plan is dropped, because a move was taken back." in text_to("alice", told)
-    assert "your plan" not in text_to("bob", told).lower()
 
 
 def test_the_moves_and_the_winner_follow_the_user_when_seats_are_exchanged(both_ways):
@@ -261,14 +264,6 @@ def test_confirm_plays_it_with_its_own_comment(begun):
     assert "words of the confirmation" in text_to("bob", told)
     assert "words of the submission" not in text_to("bob", told)
     assert begun.played() == ["c3"]
-
-
-def test_confirm_without_a_submitted_move_is_an_error(begun):
-    assert "no submitted move" in begun.refused("alice", "symple confirm 101 ME").text
-    begun.signs("alice", "symple submit 101 ME c3")
-    begun.signs("alice", "symple confirm 101 ME")
-    begun.plays("b1")
-    assert "no submitted move" in begun.refused("alice", "symple confirm 101 ME").text
 
 
 # Preview
@@ -408,12 +403,6 @@ def test_the_other_kind_replaces_a_vote_and_the_same_kind_is_an_error(moved, fir
         assert (moved.at().row.vote, moved.at().row.voter) == (VOTES[second], name)
 
 
-def test_who_is_asked_already_is_told_how_to_answer(begun):
-    begun.signs("alice", "symple move 101 ME propose")
-    text = begun.refused("bob", "symple move 101 ME propose").text
-    assert "alice has proposed a draw already; `accept` or `reject` answers." in text
-
-
 @pytest.mark.parametrize("word", ["accept", "reject"])
 def test_where_nothing_is_proposed_nothing_can_be_answered(begun, word):
     assert "Nothing is proposed" in begun.refused("bob", f"symple move 101 ME {word}").text
@@ -438,17 +427,6 @@ def test_a_draw_ends_the_game_as_a_tie_that_is_rated(moved):
     assert "The game is a tie" in text_to("alice", told)
     assert moved.store.players.get("symple", "alice").tied == 1
     assert moved.played() == ["c3", "b1"]
-
-
-def test_an_undo_takes_back_the_last_move_of_a_player_and_the_automatic_ones_behind_it(moved):
-    moved.signs("bob", "symple queue 101 ME e5")
-    moved.signs("alice", "symple move 101 ME a1")
-    assert moved.played() == ["c3", "b1", "a1", "(e5)"]
-    moved.signs("bob", "symple move 101 ME undo")
-    told = moved.signs("alice", "symple move 101 ME accept")
-    assert moved.played() == ["c3", "b1"]
-    assert "Taken back: a1, e5." in text_to("bob", told)
-    assert moved.at().turn == "alice"
 
 
 def test_an_undo_may_go_back_to_the_start(moved):

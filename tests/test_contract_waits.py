@@ -12,7 +12,8 @@ from pbm.board.records import Record, Unsound
 from pbm.operator import doctor
 from pbm.store import BoardRow, Vacation
 
-from contract import SENDER, Told, text_to, to
+from contract import SENDER, Told, follow, text_to, to
+from examples import rules
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ONE = timedelta(microseconds=1)
@@ -136,22 +137,6 @@ def test_a_day_that_was_taken_serves_all_boards_of_the_user_and_spares_no_day_mo
     assert game.clean() == Done(forfeited=2)
 
 
-def test_the_days_that_were_taken_count_in_the_allowance(game):
-    game.signs("alice", "vacation ME auto")
-    game.pass_time(days=21)
-    game.clean()
-    assert "Left in 2026: 29 days." in text_to("alice", game.signs("alice", "vacation ME"))
-    told = game.signs("alice", "vacation ME 2026-12-31")
-    assert "Left in 2026: 9 days." in text_to("alice", told)  # today is one of the 21
-
-
-def test_an_opponent_sees_the_vacation_that_was_taken(game):
-    game.signs("alice", "vacation ME auto")
-    game.pass_time(days=21)
-    game.clean()
-    assert "alice is on vacation through 2026-12-11." in text_to(SENDER, game.give("bob", "symple show 101"))
-
-
 def test_a_draw_by_silence_takes_days_too_and_the_total_time_takes_none(game):
     game.signs("alice", "vacation ME auto")
     game.signs("bob", "symple move 101 ME propose")
@@ -183,34 +168,60 @@ def test_every_mail_about_a_board_without_vacations_says_so_and_the_option_takes
 # Reminders
 
 
-def test_the_reminder_says_the_rule_and_the_date(game):
-    game.pass_time(days=7)
-    game.clean()
-    [mail] = game.mails()
-    told = "alice, please move; the last move was 7 days ago.\nA player who does not move for 21 days forfeits."
-    assert told in mail.text
-    assert "From 2026-12-11 12:00 UTC on, you forfeit." in mail.text
-
-
-def test_after_a_vacation_the_date_is_the_one_that_holds(game):
-    game.signs("alice", "vacation ME 2026-12-10")
-    game.pass_time(days=21)
-    game.clean()
-    assert "From 2026-12-14 00:00 UTC on, you forfeit." in game.mails()[0].text
-
-
-def test_before_the_first_moves_the_reminder_says_that_the_board_is_removed(four):
-    four.begin()
-    four.pass_time(days=7)
-    four.clean()
-    assert "From 2026-12-11 12:00 UTC on, it is removed." in four.mails()[0].text
-
-
-def test_a_reminder_to_answer_a_proposal_says_what_silence_means(game):
-    game.signs("bob", "symple move 101 ME propose")
-    game.pass_time(days=7)
-    game.clean()
-    assert "A player who does not answer for 21 days accepts." in game.mails()[0].text
+@pytest.mark.parametrize(
+    "story",
+    rules("""
+the days that were taken count in the allowance, and an opponent sees them
+    challenge alice bob / plays c3 b1 / alice: vacation ME auto / 21 days / clean up / \
+bob: symple show 101 / sender reads alice is on vacation through 2026-12-11. / \
+alice: vacation ME / alice reads Left in 2026: 29 days. / \
+alice: vacation ME 2026-12-31 / alice reads Left in 2026: 9 days.
+a reminder says the rule and the date
+    challenge alice bob / plays c3 b1 / 7 days / clean up / told alice / \
+alice reads alice, please move; the last move was 7 days ago. A player who does not move for 21 days forfeits. / \
+alice reads From 2026-12-11 12:00 UTC on, you forfeit.
+before the first moves it says that the board is removed
+    challenge alice bob / 7 days / clean up / alice reads From 2026-12-11 12:00 UTC on, it is removed.
+after a vacation the date is the one that holds
+    challenge alice bob / plays c3 b1 / alice: vacation ME 2026-12-10 / 21 days / clean up / \
+alice reads From 2026-12-14 00:00 UTC on, you forfeit.
+the date is in the zone of who is reminded
+    challenge alice bob / plays c3 b1 / alice: timezone ME America/New_York / 7 days / clean up / \
+alice reads From 2026-12-11 07:00 EST on, you forfeit.
+a reminder to answer a proposal says what silence means
+    challenge alice bob / plays c3 b1 / bob: symple move 101 ME propose / 7 days / clean up / \
+alice reads A player who does not answer for 21 days accepts.
+a digest is in the zone of its reader
+    challenge alice bob / plays c3 b1 / bob: symple mail ME digest / bob: timezone ME Asia/Tokyo / \
+alice: symple move 101 ME a1 / clean up / bob reads 2026-11-20 21:00 to 2026-11-20 21:00 JST
+times in mails are in the zone of their reader
+    alice: timezone ME Europe/Berlin / alice reads the time zone Europe/Berlin; it is 2026-11-20 13:00 CET now. / \
+challenge --nagtime=2 alice bob / plays c3 b1 / alice: symple move 101 ME a1 / \
+alice reads Start 2026-11-20 13:00 CET / bob reads Start 2026-11-20 12:00 UTC
+the three days between reminders by an opponent count for each player and board, also over moves
+    challenge alice bob / plays c3 b1 / challenge alice bob / plays c3 b1 / bob: symple nag 101 ME / \
+bob: symple nag 102 ME / told alice bob / alice: symple move 101 ME a1 / alice: symple nag 101 ME / told alice bob / \
+bob: symple move 101 ME d4 / bob refused: symple nag 101 ME / sender reads within the last 3 days
+nobody is reminded on a board that is over or in their vacation
+    challenge alice bob / plays c3 b1 / alice: vacation ME 2026-12-01 / bob refused: symple nag 101 ME / \
+sender reads alice is on vacation through 2026-12-01 / alice: symple resign 101 ME / bob refused: symple nag 101 ME / \
+sender reads has ended
+days that were taken spare nobody a reminder, and vacations none where they do not count
+    challenge alice bob / plays c3 b1 / alice: vacation ME auto / \
+challenge --novacation --forfeittime=90 alice bob / plays c3 b1 / 21 days / clean up / \
+bob: symple nag 101 ME / told alice bob / alice: vacation ME 2026-12-12 / bob: symple nag 102 ME / told alice bob
+who has to answer a proposal can be reminded, and does not remind
+    challenge alice bob / plays c3 b1 / bob: symple move 101 ME propose / alice refused: symple nag 101 ME / \
+sender reads It is your turn / bob: symple nag 101 ME / alice reads alice, please answer the proposal / \
+alice: symple move 101 ME reject / alice: symple move 101 ME propose / bob refused: symple nag 101 ME / \
+sender reads yours to answer
+a proposal waits for its answer, whoever is to move
+    challenge alice bob / plays c3 b1 / alice: symple move 101 ME propose / alice: all games alice / \
+sender reads alice 2026-11-20 12:00 21 for bob / dora: all games dora / sender reads There are no boards for 'dora'.
+    """),
+)
+def test_what_reminders_vacations_and_time_zones_tell(both_ways, story):
+    follow(both_ways, story)
 
 
 def test_an_opponent_reminds_once_in_three_days(moved):
@@ -228,17 +239,6 @@ def test_an_opponent_reminds_once_in_three_days(moved):
     assert len(moved.signs("bob", "symple nag 101 ME")) == 2
 
 
-def test_the_three_days_count_for_each_player_and_board_also_over_moves(game):
-    game.begin()
-    game.plays("c3", "b1", board="102")
-    game.signs("bob", "symple nag 101 ME")
-    game.signs("bob", "symple nag 102 ME")
-    game.plays("a1")
-    game.signs("alice", "symple nag 101 ME")
-    game.plays("d4")
-    assert "within the last 3 days" in game.refused("bob", "symple nag 101 ME").text
-
-
 @pytest.mark.parametrize(
     ("name", "line", "reason"),
     [
@@ -250,33 +250,6 @@ def test_the_three_days_count_for_each_player_and_board_also_over_moves(game):
 )
 def test_who_cannot_remind_is_told_why(game, name, line, reason):
     assert reason in game.refused(name, line).text
-
-
-def test_nobody_is_reminded_on_a_board_that_is_over_or_in_his_vacation(game):
-    game.signs("alice", "vacation ME 2026-12-01")
-    assert "alice is on vacation through 2026-12-01" in game.refused("bob", "symple nag 101 ME").text
-    game.signs("alice", "symple resign 101 ME")
-    assert "has ended" in game.refused("bob", "symple nag 101 ME").text
-
-
-def test_days_that_were_taken_spare_nobody_a_reminder_and_vacations_none_where_they_do_not_count(game):
-    game.signs("alice", "vacation ME auto")
-    game.begin("symple challenge -size=5 --novacation --forfeittime=90 alice bob")
-    game.plays("c3", "b1", board="102")
-    game.pass_time(days=21)
-    game.clean()
-    assert len(game.signs("bob", "symple nag 101 ME")) == 2
-    game.signs("alice", "vacation ME 2026-12-12")
-    assert len(game.signs("bob", "symple nag 102 ME")) == 2
-
-
-def test_whoever_has_to_answer_a_proposal_can_be_reminded_and_does_not_remind(game):
-    game.signs("bob", "symple move 101 ME propose")
-    assert "It is your turn" in game.refused("alice", "symple nag 101 ME").text
-    assert "alice, please answer the proposal" in text_to("alice", game.signs("bob", "symple nag 101 ME"))
-    game.signs("alice", "symple move 101 ME reject")
-    game.signs("alice", "symple move 101 ME propose")
-    assert "yours to answer" in game.refused("bob", "symple nag 101 ME").text
 
 
 @pytest.mark.parametrize("by", ["cleanup", "nag"])
@@ -323,11 +296,6 @@ def test_all_games_are_one_table_with_opponent_turn_and_the_days_that_are_left(m
     ]
 
 
-def test_a_proposal_waits_for_its_answer_whoever_is_to_move(game):
-    game.signs("alice", "symple move 101 ME propose")
-    assert "alice  2026-11-20 12:00  21 for bob" in text_to(SENDER, game.give("alice", "all games alice"))
-
-
 def test_all_games_take_selectors_and_several_users(begun):
     begun.plays("c3", "b1", "resign")
     begun.begin("spora challenge -size=5 carol alice")
@@ -362,10 +330,6 @@ def test_what_selects_no_user_is_refused(game, words, reason):
     assert reason in game.refused("alice", f"all games {words}").text
 
 
-def test_who_plays_nowhere_is_told_so(both_ways):
-    assert "There are no boards for 'dora'." in text_to(SENDER, both_ways.give("dora", "all games dora"))
-
-
 def test_by_mail_all_games_have_pages(by_mail, monkeypatch):
     monkeypatch.setattr("pbm.actions.lists.LINES_OF_PAGE", 2)
     for _ in range(3):
@@ -379,23 +343,6 @@ def test_by_mail_all_games_have_pages(by_mail, monkeypatch):
 # Time zones
 
 
-def test_times_in_mails_are_in_the_zone_of_their_reader(both_ways):
-    told = both_ways.signs("alice", "timezone ME Europe/Berlin")
-    assert "the time zone Europe/Berlin; it is 2026-11-20 13:00 CET now." in " ".join(text_to("alice", told).split())
-    both_ways.begin("symple challenge -size=5 --nagtime=2 alice bob")
-    both_ways.plays("c3", "b1")
-    told = both_ways.signs("alice", "symple move 101 ME a1")
-    assert "Start          2026-11-20 13:00 CET" in text_to("alice", told)
-    assert "Start          2026-11-20 12:00 UTC" in text_to("bob", told)
-
-
-def test_a_reminder_tells_the_date_in_the_zone_of_who_is_reminded(game):
-    game.signs("alice", "timezone ME America/New_York")
-    game.pass_time(days=7)
-    game.clean()
-    assert "From 2026-12-11 07:00 EST on, you forfeit." in game.mails()[0].text
-
-
 def test_lists_by_mail_are_in_the_zone_of_the_sender(by_mail):
     by_mail.signs("alice", "timezone ME Asia/Tokyo")
     by_mail.begin()
@@ -403,14 +350,6 @@ def test_lists_by_mail_are_in_the_zone_of_the_sender(by_mail):
     assert "Ended (Asia/Tokyo)" in text_to(SENDER, by_mail.give("alice", "symple history"))
     assert "2026-11-20 21:00" in text_to(SENDER, by_mail.give("alice", "symple history"))
     assert "2026-11-20 12:00" in text_to(SENDER, by_mail.give("bob", "symple history"))
-
-
-def test_a_digest_is_in_the_zone_of_its_reader(game):
-    game.signs("bob", "symple mail ME digest")
-    game.signs("bob", "timezone ME Asia/Tokyo")
-    game.signs("alice", "symple move 101 ME a1")
-    game.clean()
-    assert "2026-11-20 21:00 to 2026-11-20 21:00 JST" in game.mails("bob")[0].text
 
 
 @pytest.mark.parametrize(
