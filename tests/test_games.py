@@ -157,6 +157,7 @@ def test_every_game_keeps_its_promises_and_its_help_says_in_the_first_section_ho
     assert re.search(r"\n\n\n?(?:1 )?challenge\n(?:-+\n)?$", before, re.IGNORECASE)
     assert all(option.syntax.partition("=")[0] in behind for option in games.load(name).OPTIONS)
     game, text = games.load(name), helptexts.read(name)
+    assert text.count(f"\n{promises.REQUEST}") > 20
     assert list(promises.broken(game, Random(name), text, partial(referee.replies, name))) == []
 
 

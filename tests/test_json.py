@@ -530,4 +530,6 @@ def test_nothing_else_is(said, subject):
 
 def test_help_fits_a_mail():
     for path in FOLDER.glob("*.txt"):
-        assert [line for line in path.read_text().splitlines() if len(line) > 78 or line != line.rstrip()] == []
+        text = path.read_text()
+        assert text.isascii(), path
+        assert [line for line in text.splitlines() if len(line) > 78 or line != line.rstrip()] == []
