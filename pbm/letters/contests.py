@@ -200,16 +200,18 @@ def status_of_tournament(shown: Shown) -> dict[str, Any]:
 def described_tournament(shown: Shown) -> list[Block]:
     """The same for people."""
     one, data = shown.one, status_of_tournament(shown)
-    rows = [("Type", one.kind.title), ("State", one.state)]
-    if one.round:
-        rows.append(("Round", _round(one)))
-    rows += [("Options", one.options)] * bool(one.options)
-    rows += [("Director", one.director or "")] * bool(one.director)
-    rows += [("Starts", f"{one.starts:%Y-%m-%d %H:%M} UTC")] if one.starts and one.state == "open" else []
-    rows += [("At most", texts.counted(one.most, "player"))] if one.most else []
-    rows += [("Byes", f"{texts.counted(one.byes, 'bye')} of half a point for a player who asks")] if one.byes else []
-    rows += [("Apart", ", ".join(" and ".join(group) for group in one.apart))] if one.never else []
-    lines = [f"{name:11}{text}" for name, text in rows]
+    rows = {
+        "Type": one.kind.title,
+        "State": one.state,
+        "Round": _round(one) if one.round else "",
+        "Options": one.options,
+        "Director": one.director,
+        "Starts": f"{one.starts:%Y-%m-%d %H:%M} UTC" if one.starts and one.state == "open" else "",
+        "At most": texts.counted(one.most, "player") if one.most else "",
+        "Byes": f"{texts.counted(one.byes, 'bye')} of half a point for a player who asks" if one.byes else "",
+        "Apart": ", ".join(" and ".join(group) for group in one.apart),
+    }
+    lines = [f"{name:11}{text}" for name, text in rows.items() if text]
     for name in ("players", "withdrawn", "running"):
         if data[name]:
             lines += texts.folded(f"{name.capitalize():11}{', '.join(data[name])}")

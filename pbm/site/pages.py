@@ -137,9 +137,12 @@ class Pages:
         point, row, turns = board.present, board.row, board.turns
         path = f"{game}/{number}.html"
         title = f"{row.game.capitalize()} board {row.board}: {' against '.join(letters.sides(point))}"
-        about = [f"options {row.options}"] if row.options else []
-        about += [f"tournament {row.pool}"] if row.pool else []
-        about += [f"started {row.started:%Y-%m-%d}"] + ([f"ended {row.ended:%Y-%m-%d}"] if row.ended else [])
+        about = (
+            f"options {row.options}" if row.options else "",
+            f"tournament {row.pool}" if row.pool else "",
+            f"started {row.started:%Y-%m-%d}",
+            f"ended {row.ended:%Y-%m-%d}" if row.ended else "",
+        )
         taps = getattr(board.rules, "TAPS", None)
         picture, steps = pictured(board)
         return self.render(
@@ -148,7 +151,7 @@ class Pages:
             title=title,
             status=letters.status_of(point),
             players=dict.fromkeys(board.players),
-            about=about,
+            about=filter(None, about),
             picture=Markup(picture),
             moves=turns,
             taps=json.dumps(taps and taps._asdict()),
