@@ -344,7 +344,7 @@ def check_replay(store: Store, name: str) -> None:
         if turn.text != RESIGN:
             assert state.must_skip == (turn.text == SKIP)
             assert state.must_skip or state.parse(turn.text) == turn.text
-            assert turn.automatic or not state.must_skip
+            assert turn.automatic == state.must_skip or (turn.automatic and name.startswith("symple"))  # as planned
     row = board.row
     assert (row.moves, row.turn, row.winner) == (len(board.turns), board.turn, board.winner)
     assert (row.ended is not None) == board.is_over
