@@ -128,17 +128,6 @@ def test_a_stored_game_has_the_turns_that_were_played(club, game):
             club.say(f"dice {game} a1")
 
 
-def test_a_stored_game_against_a_robot_that_is_not_rated_is_unrated(club):
-    club.signed_up("alice")
-    with club.store.writing():
-        club.store.robots.save(club.store.robots.get("robot2")._replace(rated=False))
-    for pool, robot in (("a", "robot1"), ("b", "robot2")):
-        one = open_pool(club.server, "symple", pool, [], ["alice", robot])
-        given_up = Played(0, "", None)
-        board = store_game(club.server, one, ("alice", robot), Referee("symple"), [club.time], given_up)
-        assert club.store.boards.get("symple", board).unrated == (robot == "robot2")
-
-
 @pytest.mark.long
 def test_what_was_finished_stays_if_the_arena_is_killed(shell, tmp_path):
     for name in ("up", "down"):

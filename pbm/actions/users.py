@@ -181,10 +181,10 @@ RESET_HOLDS = timedelta(hours=24)
 def change_password(session: Session, name: str, new: str) -> list[Letter]:
     """Give a user another password, and tell them so at all their addresses."""
     check_new_password(new)
-    return [_set_password(session, name, new)._replace(to=name)]
+    return [replace_password(session, name, new)._replace(to=name)]
 
 
-def _set_password(session: Session, name: str, new: str) -> Letter:
+def replace_password(session: Session, name: str, new: str) -> Letter:
     """Store another password, without which no older mail can be answered any more."""
     session.store.users.change(name, password=session.server.passwords.hash(new))
     session.store.trust.revoke_replies(name)
@@ -219,7 +219,7 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
     if code:
         session.store.users.change(name, reset_code=None, reset_made=session.now)
         session.store.trust.save_failures("userid", name, NO_FAILURES)
-        letter = _set_password(session, name, new)
+        letter = replace_password(session, name, new)
         return [letter, *([] if session.in_shell else [letter._replace(to=name)])]
     addresses = {address.address.lower() for address in session.store.users.addresses(name) if address.confirmed}
     is_own = session.in_shell or str(session.sender).lower() in addresses

@@ -169,7 +169,6 @@ def store_game(
             commenter=SERVER if played.fault else None,
             reason="adjudicated" if is_drawn else None,
             pool=one.pool,
-            unrated=any(not robot.rated for robot in store.robots.among(players).values()),
         )
         board = replayed(row, turns)
         row = outcome(row._replace(drawn=is_drawn), board)

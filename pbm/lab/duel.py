@@ -113,7 +113,7 @@ def _text(data: Mapping[str, Any]) -> str:
     ]
     if len(faults) > MOST_FAULTS:
         faults[MOST_FAULTS:] = [f"and {len(faults) - MOST_FAULTS} more"]
-    return "\n\n".join([*parts, *(["\n".join(faults)] if faults else [])])
+    return "\n\n".join(filter(None, [*parts, "\n".join(faults)]))
 
 
 def _signed(number: float | None) -> str:

@@ -31,7 +31,7 @@ OF_A_PLAYER = "withdraw", "replace"
 """What a director does with somebody who takes part."""
 STATES_OF_POOLS = {"join": ["open"], "leave": ["open", "running", "closing"]}
 """In which states tournaments are offered to a player, for commands that can do nothing with others."""
-SHELL_OPTIONS = ["--comment=", "--help", "--json", "--picture"]
+SHELL_OPTIONS = "--comment=", "--help", "--json", "--picture"
 """The options that a shell understands wherever they stand."""
 
 BASH = """\
@@ -105,7 +105,7 @@ def offered(before: Sequence[str], current: str) -> list[str]:
 
 def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     """Words that may follow, whatever they begin with."""
-    given = (word for word in before if word.partition("=")[0] not in {"--comment", "--help", "--json", "--picture"})
+    given = (word for word in before if not word.startswith(SHELL_OPTIONS))
     rest = words.tidied(" ".join(given))
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
     node: click.Command | None = root

@@ -132,8 +132,7 @@ def set_password(userid: str) -> None:
         password = sys.stdin.readline().rstrip("\r\n")
     users.check_new_password(password)
     with server.store.writing():
-        server.store.users.change(user.userid, password=server.passwords.hash(password))
-        server.store.trust.revoke_replies(user.userid)
+        users.replace_password(Session(server), user.userid, password)
     answer(f"{user.userid} has a new password.", {"userid": user.userid})
 
 

@@ -81,7 +81,7 @@ def list_robots() -> None:
             robot.program or f"level {robot.level}",
             " ".join(robot.games) or "all",
             f"{counts[robot.userid]} / {robot.most}",
-            ", ".join([*([] if robot.rated else ["unrated"]), *([_paused(robot)] if robot.paused else [])]),
+            ", ".join(filter(None, ["" if robot.rated else "unrated", _paused(robot)])),
         )
         for robot in found
     ]
@@ -274,8 +274,9 @@ def _said(robot: Robot) -> str:
 
 
 def _paused(robot: Robot) -> str:
+    """Since when a robot is paused, and why; empty if it is not."""
     why = f": {robot.why}" if robot.why else ""
-    return f"paused since {time_text(robot.paused)}{why}"
+    return f"paused since {time_text(robot.paused)}{why}" if robot.paused else ""
 
 
 def _data(robot: Robot, boards: int) -> dict[str, Any]:
