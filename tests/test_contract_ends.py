@@ -1,5 +1,7 @@
 """Ends of games, ratings, lists, tournaments and followers (docs/command-language.md, section 7)."""
 
+from random import Random
+
 import pytest
 
 from contract import SENDER, follow, text_to, to
@@ -21,6 +23,17 @@ def test_a_game_that_is_played_out_tells_all_moves_the_winner_and_the_ratings(bo
         assert f"Won by {board.winner}.\n\n" in one.text
         assert f"{board.winner}  1600 -> 1824  up 224 (provisional)" in one.text
         assert all(turn.text in one.text for turn in board.turns)
+
+
+def test_who_has_taken_the_other_side_wins_with_it(four):
+    four.begin("spora challenge -size=5 -pie alice bob")
+    four.plays("komi=0", "black", game="spora")
+    rng, board = Random(1), four.at(game="spora")
+    while not board.is_over:
+        four.plays(board.state.random(rng), game="spora")
+        board = four.at(game="spora")
+    assert board.reasons == ("rules",)
+    assert board.winner == {0: "bob", 1: "alice"}[board.state.result().winner]
 
 
 @pytest.mark.parametrize(
