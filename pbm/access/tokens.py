@@ -120,9 +120,9 @@ def _token(server: Server, kind: str, number: int, about: str) -> str:
 
 
 def address_with(server: Server, token: str) -> str:
-    """The address of ours that has a token, whether that means something or not."""
+    """The address of ours that has a token, or that of a whole address, whether it means something or not."""
     local, _, host = server.address.rpartition("@")
-    return f"{local}+{token}@{host}"
+    return f"{local}+{token_of(token)}@{host}"
 
 
 def token_of(address: str) -> str:

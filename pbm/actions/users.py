@@ -292,8 +292,8 @@ def begin_as_guest(
         name = f"{GUEST}{server.random_bytes(5).hex()}"
         store.users.add(name, "", server.now())
         board = turns.start(session, game, options, (name, free[-1]), times=Clocks())
-        address = reply_address(server, game, board.row.board, name)
-        return Reply(game, board.row.board, name), token_of(address)
+        place = Reply(*board.row.place, name)
+        return place, token_of(reply_address(server, *place))
 
 
 def forget_guests(session: Session) -> None:

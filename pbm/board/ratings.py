@@ -91,7 +91,7 @@ def why_unrated(row: BoardRow) -> str:
         return "it is against oneself"
     if row.reason == "withdrawn":
         return "a player has withdrawn from the tournament"
-    if is_guest(row.first_player) or is_guest(row.second_player):
+    if any(map(is_guest, row.players)):
         return "a guest plays it"
     if row.unrated:
         return "it is against a robot that is not rated"

@@ -9,7 +9,7 @@ import secrets
 import socket
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -116,13 +116,10 @@ class Door:
         if request.method != "POST":
             return self._page(request, text=self.kept.get(request.query_params.get("shown", ""), ""))
         fields = request.state.fields = await self._posted(request)
-        address = tokens.address_with(self.server, tokens.token_of(fields.get("token", "")))
-        text, comment, key = (fields.get(name, "") for name in ("text", "comment", "id"))
-        key = key[:LONGEST_KEY] or secrets.token_hex(12)
-        player, outcome = await self._handled(request, address, key, text, comment)
-        is_repeated = outcome == "repeated"
-        if is_repeated:
-            player, outcome = await self._handled(request, address, key, "show", "")
+        address = tokens.address_with(self.server, fields.get("token", ""))
+        player, outcome = await self._handled(request, address, fields)
+        if is_repeated := outcome == "repeated":
+            player, outcome = await self._handled(request, address, fields | {"text": "show"})
         if outcome.reason or not outcome.letters:
             raise _refusal(outcome)
         told = letters.printed(outcome.letters)
@@ -136,10 +133,10 @@ class Door:
             del self.kept[next(iter(self.kept))]
         return RedirectResponse(f"answer?shown={shown}", 303)
 
-    async def _handled(
-        self, request: Request, address: str, key: str, text: str, comment: str
-    ) -> tuple[Reply, Outcome]:
+    async def _handled(self, request: Request, address: str, fields: Mapping[str, str]) -> tuple[Reply, Outcome]:
         """Who has posted something, and what has come of it, as it would have come of a mail."""
+        text, comment, key = (fields.get(name, "") for name in ("text", "comment", "id"))
+        key = key[:LONGEST_KEY] or secrets.token_hex(12)
         found = await self.work(incoming.posted, self.server, address, text, comment, key)
         if found is None:
             raise HTTPException(403, REVOKED)
@@ -185,18 +182,17 @@ class Door:
         is_post = request.method == "POST"
         if is_post:
             self._admit(request)
-            address = tokens.address_with(self.server, tokens.token_of(request.path_params["token"]))
+            address = tokens.address_with(self.server, request.path_params["token"])
             if not await self.work(incoming.is_known, self.server, address):
                 raise HTTPException(403, "This ends nothing any more.")
             outcome = await self._hand_in(Delivery(secrets.token_bytes(12), "", (address,), _peer(request)))
             if outcome != "unsubscribe":
                 raise _refusal(outcome)
-        path = request.url.path.removeprefix("/")
-        return HTMLResponse(self.pages.render("unsubscribe.html", path, title="Unsubscribe", done=is_post))
+        return HTMLResponse(self.pages.render("unsubscribe.html", "unsubscribe/", title="Unsubscribe", done=is_post))
 
     async def calendar(self, request: Request) -> Response:
         """A user's deadlines."""
-        made = await self.work(calendars.calendar, self.server, tokens.token_of(request.path_params["token"]))
+        made = await self.work(calendars.calendar, self.server, request.path_params["token"])
         if made is None:
             raise HTTPException(403, "This calendar is closed: a new password ends it.")
         return Response(made, media_type="text/calendar", headers={"Cache-Control": "private"})
@@ -232,9 +228,9 @@ class Door:
         found, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
         host = urlsplit(found or "").netloc
         is_host = host == request.headers.get("host")  # which a proxy passes on, but not whether it speaks TLS
-        is_own = found is None or (self.origins[host] == found if host in self.origins else is_host)
-        is_form = found == "null" and site == "same-origin"
-        if site not in {None, "same-origin", "none"} or not (is_own or is_form):
+        own = self.origins.get(host, found if is_host else None)
+        form = "null" if site == "same-origin" else None
+        if site not in {None, "same-origin", "none"} or found not in {None, own, form}:
             raise HTTPException(403, FOREIGN)
 
         if machine := incoming.machine_of(_peer(request)):
@@ -258,10 +254,8 @@ class Door:
             status = 503 if isinstance(error, Unusable | TimeoutError) else 500
             error = HTTPException(status, "This could not be done; please try again later.")
         why, status = error.detail, error.status_code
-        if _wants_json(request):
-            found: Response = JSONResponse({"error": why, "status": status}, status)
-        else:
-            found = self._page(request, status, error=why)
+        told = {"error": why, "status": status}
+        found = JSONResponse(told, status) if _wants_json(request) else self._page(request, status, error=why)
         found.headers.update(error.headers or {})
         return found
 

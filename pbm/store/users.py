@@ -87,8 +87,8 @@ class Users(Questions):
 
     def guests(self, before: datetime) -> list[str]:
         """The guests who came before that time, by name."""
-        query = "SELECT userid FROM users WHERE userid >= ? AND userid < ? AND created < ? ORDER BY userid"
-        return self.column(query, GUEST, f"{GUEST}~", before)
+        query = f"SELECT userid FROM users WHERE userid GLOB '{GUEST}*' AND created < ? ORDER BY userid"
+        return self.column(query, before)
 
     def remove(self, userid: str, now: datetime) -> None:
         """Forget a guest, who plays on no board any more, even their name."""
