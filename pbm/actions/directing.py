@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from games import Illegal
-from pbm import delivery, letters
+from pbm import delivery
 from pbm.actions import rounds, turns, votes
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import as_it_is
@@ -22,7 +22,7 @@ from pbm.actions.tournaments import (
     withdraw,
 )
 from pbm.blocks import Block, Paragraph, Told, blocks_of
-from pbm.board.board import FIRST_MOVES, FORFEIT, Board
+from pbm.board.board import FIRST_MOVES, FORFEIT
 from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown
 from pbm.refusals import Refused
@@ -114,7 +114,8 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
     session.note("replace", game=one.game, pool=one.pool, userid=new, replaced=old)
     for meeting, board in boards:
         if len(board.turns) < FIRST_MOVES:
-            _remove_and_tell(session, board, f"{new} takes the place of {old}, and the game begins anew.")
+            why = f"{new} takes the place of {old}, and the game begins anew."
+            turns.remove_and_tell(session, board, f"is removed. {why}", f"{one.game} table {one.pool}")
             store.tournaments.drop_meeting(one.game, meeting.board)
             first, second = (new if name == old else name for name in meeting.pair)
             rounds.start_games(session, one, meeting.round, [(first, second)], turns.start)
@@ -138,7 +139,8 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
     session = replace(session, comment="")
     if what[0] == "cancel":
         session.store.tournaments.void_meeting(one.game, board)
-        _remove_and_tell(session, row, "The director has cancelled the game; it counts for nobody.")
+        note = "is removed. The director has cancelled the game; it counts for nobody."
+        turns.remove_and_tell(session, row, note, f"{one.game} table {one.pool}")
         rounds.advance(session, *one.place, turns.start)
         return f"The game on {board} is cancelled."
     if what[0] == "draw":
@@ -195,18 +197,6 @@ DIRECTIONS: Mapping[str, tuple[str, Callable[..., Told]]] = {
     "cancel": ("", _cancel),
 }
 """What can be done with a tournament: the words that belong to it, and what does it."""
-
-
-def _remove_and_tell(session: Session, board: Board, why: str) -> None:
-    """Remove a board of a tournament, and tell its players."""
-    row = board.row
-    turns.remove_board(session, board, pool=row.pool)
-    name = f"{row.game.capitalize()} board {row.board}"
-    letter = letters.note(
-        f"{name} is removed. {why}", subject=f"{name} has been removed", answer=f"{row.game} table {row.pool}"
-    )
-    for player in dict.fromkeys(board.players):
-        delivery.queue(session, letter._replace(to=player, thread=board.thread, is_urgent=True))
 
 
 # What becomes due

@@ -295,6 +295,15 @@ def remove_board(session: Session, board: Board, **detail: str | None) -> None:
     session.note("remove", game=board.row.game, board=board.row.board, **detail)
 
 
+def remove_and_tell(session: Session, board: Board, what: str, answer: str) -> None:
+    """Remove a board, and tell its players *what* has happened to it."""
+    remove_board(session, board, pool=board.row.pool)
+    name = f"{board.row.game.capitalize()} board {board.row.board}"
+    letter = letters.note(f"{name} {what}", subject=f"{name} has been removed", answer=answer)
+    for player in dict.fromkeys(board.players):
+        delivery.queue(session, letter._replace(to=player, thread=board.thread))
+
+
 def leave(session: Session, board: Board, name: str, *, automatic: bool = False) -> list[Letter]:
     """Remove a board on which the play has hardly begun, because a player leaves it."""
     row = board.row

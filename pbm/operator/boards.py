@@ -5,8 +5,8 @@ from itertools import chain, islice
 import click
 
 import games
-from pbm import delivery, letters, texts
-from pbm.actions import finding
+from pbm import letters, texts
+from pbm.actions import finding, rounds, turns
 from pbm.actions.finding import find_board, find_row
 from pbm.board import clocks
 from pbm.board.records import Unsound, differences, outcome, replayed
@@ -88,20 +88,11 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {moves}?", yes=yes)
     with server.store.writing():
         found = find_board(session, *row.place)
-        server.store.boards.remove(*row.place)
-        session.note("remove", game=row.game, board=row.board, pool=row.pool)
+        answer_with = letters.challenge(found, *found.players)
+        turns.remove_and_tell(session, found, "was removed by the operator of this server.", answer_with)
         if row.pool:
-            from pbm.actions import rounds, turns
-
             server.store.tournaments.void_meeting(*row.place)
             rounds.advance(session, row.game, row.pool, turns.start)
-        letter = letters.note(
-            f"{name} was removed by the operator of this server.",
-            subject=f"{name} has been removed",
-            answer=letters.challenge(found, *found.players),
-        )
-        for player in dict.fromkeys(found.players):
-            delivery.queue(session, letter._replace(to=player, thread=found.thread))
     answer(f"{name} is removed.", {"game": row.game, "removed": row.board})
 
 
