@@ -95,7 +95,7 @@ def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter
     if deed is Deed.OUT_OF_TIME:
         return turns.forfeit_by_total_time(session, board)
     if deed is Deed.ROUND_OVER:
-        return turns.forfeit(session, board, "forfeited", f"The round is over, and it was {late}'s turn.")
+        return turns.forfeit(session, board, late, "forfeited", f"The round is over, and it was {late}'s turn.")
     since = texts.counted(clocks.age(board.row, session.now).days, "day")
     is_gone = session.store.users.password_of(late) is None
     if deed is Deed.DRAW:
@@ -103,9 +103,10 @@ def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter
         why = f"{late} has signed off" if is_gone else silent
         return votes.agree_draw(session, board, f"{why}, which counts as accepting.")
     if is_gone:
-        return turns.forfeit(session, board, "signed off", f"{late} has signed off.")
+        return turns.forfeit(session, board, late, "signed off", f"{late} has signed off.")
     allowed = clocks.limits(board.row)[1].days
-    return turns.forfeit(session, board, "forfeited", f"{late} has not moved for {since}, and {allowed} are allowed.")
+    why = f"{late} has not moved for {since}, and {allowed} are allowed."
+    return turns.forfeit(session, board, late, "forfeited", why)
 
 
 # Digests: the mails about boards of a day as one

@@ -12,7 +12,6 @@ from pbm.actions.rounds import as_it_is
 from pbm.actions.tournaments import (
     add_player,
     find,
-    forfeit_game,
     insist,
     problems_of_players,
     problems_of_start,
@@ -22,7 +21,7 @@ from pbm.actions.tournaments import (
     withdraw,
 )
 from pbm.blocks import Block, Paragraph, Told, blocks_of
-from pbm.board.board import FIRST_MOVES, FORFEIT
+from pbm.board.board import FIRST_MOVES
 from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown
 from pbm.refusals import Refused
@@ -121,7 +120,8 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
             rounds.start_games(session, one, meeting.round, [(first, second)], turns.start)
     for _, board in boards:
         if len(board.turns) >= FIRST_MOVES:
-            forfeit_game(session, board, old, f"{old} has withdrawn from the tournament; {new} takes their place.")
+            why = f"{old} has withdrawn from the tournament; {new} takes their place."
+            delivery.queue(session, *turns.forfeit(session, board, old, "withdrawn", why))
     rounds.advance(session, *one.place, turns.start)
     return f"{new} takes the place of {old} in pool {one.pool}, with their points."
 
@@ -148,9 +148,8 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
         delivery.queue(session, *votes.agree_draw(session, row, note, reason="adjudicated"))
         return f"The game on {board} is a draw."
     winner = players[0] if players else row.opponent(str(row.turn))
-    why = replace(session, comment=f"The director has decided that {winner} has won.")
-    loser = row.opponent(winner)
-    delivery.queue(session, *turns.play_turn(why, row, loser, FORFEIT, automatic=True, reason="adjudicated"))
+    why = f"The director has decided that {winner} has won."
+    delivery.queue(session, *turns.forfeit(session, row, row.opponent(winner), "adjudicated", why))
     return f"{winner} has won the game on {board}."
 
 

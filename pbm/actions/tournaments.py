@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import games
 from games import Illegal
@@ -12,7 +11,6 @@ from pbm.actions import challenges, rounds, turns
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import as_it_is
 from pbm.blocks import Paragraph, Table, Told
-from pbm.board.board import FORFEIT, Board
 from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown
 from pbm.names import LONGEST_POOL, is_pool
@@ -280,7 +278,8 @@ def withdraw(session: Session, found: Shown, name: str) -> str:
     for meeting in found.meetings:
         if meeting.is_running and name in meeting.pair:
             board = find_board(session, one.game, meeting.board)
-            forfeit_game(session, board, name, f"{name} has withdrawn from the tournament.")
+            why = f"{name} has withdrawn from the tournament."
+            delivery.queue(session, *turns.forfeit(session, board, name, "withdrawn", why))
     rounds.advance(session, *one.place, turns.start)
     return f"{name} does not take part in pool {one.pool} any more."
 
@@ -296,9 +295,3 @@ def take_part(found: Shown, name: str) -> None:
     """Raise Refused unless somebody takes part."""
     if name not in found.players:
         raise Refused(f"{name} does not take part in pool {found.one.pool}.")
-
-
-def forfeit_game(session: Session, board: Board, name: str, why: str) -> None:
-    """End a game by the loss of one who takes part no more; it is not rated."""
-    quiet = replace(session, comment=why)
-    delivery.queue(session, *turns.play_turn(quiet, board, name, FORFEIT, automatic=True, reason="withdrawn"))

@@ -340,9 +340,9 @@ def unresign(session: Session, board: Board, name: str) -> list[Letter]:
     return letters.of_board(session, board.present, name, notes=["Your resignation is taken back."])
 
 
-def forfeit(session: Session, board: Board, reason: str, why: str) -> list[Letter]:
-    """Make the player to move give up; *reason* is one of REASONS, and *why* tells the same in a sentence."""
-    session, name = replace(session, comment=why), str(board.turn)
+def forfeit(session: Session, board: Board, name: str, reason: str, why: str) -> list[Letter]:
+    """Make a player give up; *reason* is one of REASONS, and *why* tells the same in a sentence."""
+    session = replace(session, comment=why)
     if can_leave(board):
         return leave(session, board, name, automatic=True)
     return play_turn(session, board, name, FORFEIT, automatic=True, reason=reason)
@@ -350,5 +350,5 @@ def forfeit(session: Session, board: Board, reason: str, why: str) -> list[Lette
 
 def forfeit_by_total_time(session: Session, board: Board) -> list[Letter]:
     """Make the player to move give up, who has used up the time that they are allowed in the whole game."""
-    allowed = texts.counted(board.row.total_days or 0, "day")
-    return forfeit(session, board, "total time", f"{board.turn} has used up the {allowed} that each player is allowed.")
+    name, allowed = str(board.turn), texts.counted(board.row.total_days or 0, "day")
+    return forfeit(session, board, name, "total time", f"{name} has used up the {allowed} that each player is allowed.")
