@@ -724,24 +724,6 @@ def test_listed_turns_are_accepted_as_they_are_and_lead_to_different_positions(o
             assert state.parse(turn) == turn
 
 
-@given(OPTIONS, SEEDS)
-@examples(25)
-def test_whatever_is_accepted_is_understood_as_the_listed_turn_that_leads_to_the_same_position(options, seed):
-    rules, rng = Rules(small=options["small"], no_inwards=options["no_inwards"]), Random(seed)
-    for state in filter(is_quick, random_game(options, seed, 40)):
-        tried = rules.sequences(*seen(state))
-        listed = {*state.moves()}
-        for uses, end in rng.sample(tried, min(len(tried), 3)):
-            for text in (shortened(uses, rng), spelled(uses)):
-                try:
-                    turn = state.parse(text)
-                except Illegal:
-                    continue
-                assert turn in listed
-                assert state.parse(turn) == turn
-                assert text != spelled(uses) or state.play(turn).view()["cells"] == end
-
-
 def test_a_double_among_thirty_stacks_is_understood_without_trying_all_that_it_could_be(monkeypatch):
     once = "h4 g2 f2 f6 m3 l3 f4 i5 k4 e1 a4"
     more = "g4 e2 d4 d5 i6 l5 k2 k1 j1 f3 f5 g5 i2 h1 g1 c2 a3 b4 d6"
@@ -751,30 +733,6 @@ def test_a_double_among_thirty_stacks_is_understood_without_trying_all_that_it_c
     monkeypatch.setattr(spiro.Turn, "uses", lambda *args: tried.append(args) or uses(*args))
     assert state.parse("g5:2,g4:+:2,i5:+") == "g4:+:2:2:+"
     assert len(tried) < 1000
-
-
-@given(OPTIONS, SEEDS)
-@examples(25)
-def test_the_turns_of_a_position_are_those_that_trying_everything_finds(options, seed):
-    rules = Rules(small=options["small"], no_inwards=options["no_inwards"])
-    for state in filter(is_quick, random_game(options, seed, 40)):
-        found = rules.turns(*seen(state))
-        assert ({frozen(cells) for cells in ends(state)} if not state.must_skip else set()) == found
-        assert state.must_skip == (not found)
-
-
-@given(OPTIONS, SEEDS)
-@examples(25)
-def test_of_all_ways_to_use_dice_those_to_a_legal_position_are_accepted(options, seed):
-    rules, rng = Rules(small=options["small"], no_inwards=options["no_inwards"]), Random(seed)
-    for state in filter(is_quick, random_game(options, seed, 40)):
-        cells, side, dice = seen(state)
-        tried = rules.sequences(cells, side, dice)
-        for uses, end in rng.sample(tried, min(len(tried), 6)):
-            if frozen(end) in legal(tried, side):
-                assert after(state, spelled(uses)) == end
-            else:
-                assert refusal(state, spelled(uses))
 
 
 def shortened(uses, rng):
@@ -800,16 +758,27 @@ def shortened(uses, rng):
 
 @given(OPTIONS, SEEDS)
 @examples(25)
-def test_a_shortened_text_means_what_it_fits_and_is_refused_if_that_is_not_one_position(options, seed):
+def test_what_is_listed_accepted_and_understood_is_what_trying_everything_finds(options, seed):
     rules, rng = Rules(small=options["small"], no_inwards=options["no_inwards"]), Random(seed)
     for state in filter(is_quick, random_game(options, seed, 40)):
         cells, side, dice = seen(state)
+        found, listed = rules.turns(cells, side, dice), {*state.moves()}
+        assert ({frozen(cells) for cells in ends(state)} if not state.must_skip else set()) == found
+        assert state.must_skip == (not found)
         tried = rules.sequences(cells, side, dice)
-        for uses, _ in rng.sample(tried, min(len(tried), 3)):
+        for uses, end in rng.sample(tried, min(len(tried), 6)):
+            if frozen(end) in legal(tried, side):
+                assert after(state, spelled(uses)) == end
+                assert state.parse(spelled(uses)) in listed
+            else:
+                assert refusal(state, spelled(uses))
             text = shortened(uses, rng)
             readings = rules.readings(text, tried, side)
             if len(readings) == 1:
-                assert frozen(after(state, text)) in readings
+                turn = state.parse(text)
+                assert turn in listed
+                assert state.parse(turn) == turn
+                assert frozen(state.play(turn).view()["cells"]) in readings
             else:
                 assert ("which lead to different positions" in refusal(state, text)) == (len(readings) > 1)
 

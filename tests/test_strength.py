@@ -44,15 +44,3 @@ def test_every_game_has_five_levels_that_think_more_or_slip_less_and_one_that_th
         assert (higher.playouts >= lower.playouts, higher.slips <= lower.slips) == (True, True)
         assert lower != higher
     assert (len(counted), last) == (5, (None, 0))
-
-
-def test_the_benchmark_reads_its_words():
-    def lines(words):
-        return [(match.board, match.first.name, match.second.name) for match in strength.matches(words.split())]
-
-    assert lines("symple 3-2") == [("symple-9", "level 3", "level 2")]
-    assert lines("spora-9 random") == [("spora-9", "level 1", "random play")]
-    assert lines("spiro openspiel") == [("spiro-small", "robot 0.1 s", "MCTSBot 0.1 s")]
-    assert lines("sprout openspiel usual") == [("sprout-limping-7", "robot 0.1 s", "MCTSBot 1.0 s")]
-    assert len(lines("papagra levels")) == 4
-    assert len(lines("")) == 6 * (4 + 3)
