@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from email.policy import SMTP
 from functools import cache
+from inspect import signature
 from io import BytesIO, TextIOWrapper
 from itertools import compress
 from pathlib import Path
@@ -187,6 +188,19 @@ def make(club: Club, done: Done) -> Made:
 def club_after(done: Done) -> Made:
     """What a new club has made when that was done."""
     return make(Club(lasting_folder() / "pbm.db"), done)
+
+
+def set_up(done: Done) -> Any:
+    """A fixture: what there is when this was done in the fixture that it takes. It is done once, and copied."""
+
+    def there(**given: Any) -> Any:
+        [place] = given.values()
+        place.become(done)
+        return place
+
+    there.__signature__ = signature(done)  # type: ignore[attr-defined]
+    there.__doc__ = done.__doc__
+    return pytest.fixture(there)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -19,20 +19,15 @@ from pbm.operator.completion import SCRIPTS
 from pbm.store.base import BUSY_SECONDS
 from pbm.store.boards import Among
 
-from conftest import PASSWORDS
+from conftest import PASSWORDS, set_up
 from patience import PATIENCE
 
 INSTALLED = [name for name in SCRIPTS if shutil.which(name)]
 
 
-@pytest.fixture
+@set_up
 def board(shell):
     """alice and bob on board 101 of Symple; 102 is over, and a tournament is open."""
-    shell.become(end_one_of_two)
-    return shell
-
-
-def end_one_of_two(shell):
     shell.sign_up("alice", "bob", "carol")
     for _ in range(2):
         shell.run("symple", "challenge", "-size=5", "alice", "bob")

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from conftest import set_up
 from contract import SENDER, text_to, to
 
 SYNTAX = {
@@ -239,14 +240,9 @@ def test_help_tells_the_rules_and_the_notation_of_a_game(both_ways, game):
 # Selectors
 
 
-@pytest.fixture
+@set_up
 def boards(four):
     """101 alice bob (alice to move), 102 bob carol (carol to move), 103 carol dora (over), a1 alice dora."""
-    four.become(begin_four_boards)
-    return four
-
-
-def begin_four_boards(four):
     four.begin()
     four.begin("symple challenge -size=5 bob carol")
     four.plays("c3", board="102")

@@ -5,23 +5,20 @@ import pytest
 from pbm.language.commands import root
 from pbm.language.grammar import Command, Group
 
+from conftest import set_up
+
 SECRET = "very-secret-word"
 
 
-@pytest.fixture
+@set_up
 def game(both_ways):
     """Symple 101, alice to move as the third one; 102 is over; Spiro 101 with dice."""
-    both_ways.become(begin_three_boards)
-    return both_ways
-
-
-def begin_three_boards(four):
-    four.made = 12
-    four.begin("spiro challenge -small -pieces=2 alice bob")
-    four.begin()
-    four.plays("c3", "b1")
-    four.begin()
-    four.plays("c3", "b1", "resign", board="102")
+    both_ways.made = 12
+    both_ways.begin("spiro challenge -small -pieces=2 alice bob")
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.begin()
+    both_ways.plays("c3", "b1", "resign", board="102")
 
 
 @pytest.mark.parametrize(

@@ -7,23 +7,19 @@ import pytest
 
 from pbm.mail.incoming import handle
 
+from conftest import set_up
 from contract import SENDER, text_to, to
 
 EVIL = "x;touch${IFS}f; x|y $(id) `id` ../../etc/users %s%n -- -rf * ~ 'x' {} \\".split()
 
 
-@pytest.fixture
+@set_up
 def game(both_ways):
     """Symple board 101, alice to move as the third one; bob has queued e5."""
-    both_ways.become(queue_after_two_moves)
-    return both_ways
-
-
-def queue_after_two_moves(four):
-    four.begin()
-    four.plays("c3", "b1")
-    four.signs("bob", "symple queue 101 ME e5")
-    four.forget_mails()
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("bob", "symple queue 101 ME e5")
+    both_ways.forget_mails()
 
 
 @pytest.mark.parametrize("line", ["symple preview 101 a1", "symple preview 101 a1 d4", "symple preview 101#1 d4 a1"])

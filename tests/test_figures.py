@@ -31,7 +31,7 @@ from pbm.drawing import images, svg, terminals
 from pbm.mail.html import height
 from pbm.refusals import Refused
 
-from conftest import PASSWORDS
+from conftest import PASSWORDS, set_up
 from examples import examples
 
 KINDS = [
@@ -583,14 +583,9 @@ def test_png_is_as_large_as_it_is_to_be_and_has_letters_without_any_font_of_the_
 # Boards of the server
 
 
-@pytest.fixture
+@set_up
 def board(shell):
     """alice and bob on board 101 of Symple, after a move of each."""
-    shell.become(move_twice)
-    return shell
-
-
-def move_twice(shell):
     shell.sign_up("alice", "bob")
     shell.run("symple", "challenge", "-size=5", "alice", "bob")
     shell.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")

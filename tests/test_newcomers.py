@@ -4,25 +4,20 @@ import pytest
 
 from pbm.mail.incoming import handle
 
-from conftest import PASSWORDS
+from conftest import PASSWORDS, set_up
 from test_strangers import message
 
 SECRET = "carols-secret-9"
 
 
-@pytest.fixture
+@set_up
 def club_of_two_boards(both_ways):
     """Symple 101 and 102, and Spiro 101: bob is to move on Symple 102, alice on the others."""
-    both_ways.become(begin_on_two_boards)
-    return both_ways
-
-
-def begin_on_two_boards(four):
-    four.made = 12
-    four.begin("spiro challenge -small -pieces=2 alice bob")
-    four.begin()
-    four.begin()
-    four.plays("c3", board="102")
+    both_ways.made = 12
+    both_ways.begin("spiro challenge -small -pieces=2 alice bob")
+    both_ways.begin()
+    both_ways.begin()
+    both_ways.plays("c3", board="102")
 
 
 def reason(told):

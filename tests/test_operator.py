@@ -37,7 +37,7 @@ from pbm.shell import main
 from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
 
 import helptexts
-from conftest import ADDRESS, pair_up
+from conftest import ADDRESS, pair_up, set_up
 from examples import examples
 from patience import PATIENCE, until
 from test_plugin import MODULE
@@ -239,14 +239,9 @@ def test_active_boards_are_listed_with_their_options_and_ages(operate, pair):
     assert lines[1].split() == words.split()
 
 
-@pytest.fixture
+@set_up
 def several(pair):
     """bob to move on Spiro 102 after a move, Symple 101 over, alice on both; carol against bob on Symple 102."""
-    pair.become(play_several)
-    return pair
-
-
-def play_several(pair):
     pair_up(pair)
     pair.say("spiro challenge -small -pieces=2 alice bob")
     pair.move("alice", next(find(pair, "spiro", "102").state.moves()), "102")

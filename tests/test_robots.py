@@ -18,20 +18,15 @@ from pbm.store import Store
 from pbm.store.base import BUSY_SECONDS
 from pbm.store.boards import Boards
 
-from conftest import PASSWORDS
+from conftest import PASSWORDS, set_up
 from patience import PATIENCE, until, until_it_waits
 
 SMALL = ("symple", "challenge", "-size=5", "alice", "bob")
 
 
-@pytest.fixture
+@set_up
 def board(shell):
     """alice and bob on board 101 of small Symple, alice to move."""
-    shell.become(begin_symple)
-    return shell
-
-
-def begin_symple(shell):
     shell.sign_up("alice", "bob", "carol", has_mail=True)
     shell.run(*SMALL)
 

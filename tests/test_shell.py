@@ -16,20 +16,15 @@ import pytest
 import pbm
 from pbm.__main__ import run
 
-from conftest import PASSWORDS
+from conftest import PASSWORDS, set_up
 from patience import PATIENCE
 
 SIGNED = {"PBM_PASSWORD": "alice-secret"}
 
 
-@pytest.fixture
+@set_up
 def board(shell):
     """alice and bob on board 101 of small Spiro, with two pieces each."""
-    shell.become(begin_spiro)
-    return shell
-
-
-def begin_spiro(shell):
     shell.sign_up("alice", "bob", "carol")
     shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
 

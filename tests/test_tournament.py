@@ -12,7 +12,7 @@ from pbm.tournaments.kinds import Meeting
 from pbm.tournaments.roundrobin import round_robin
 from pbm.tournaments.tables import places_of
 
-from conftest import PASSWORDS
+from conftest import PASSWORDS, set_up
 from test_pairing import bye
 
 NAMES = [f"user{number}" for number in range(1, 17)]
@@ -255,14 +255,9 @@ def test_a_tournament_that_cannot_be_is_refused_and_nothing_is_changed(players, 
     assert dump(players) == before
 
 
-@pytest.fixture
+@set_up
 def played(players):
     """The pool a, in which alice has won against bob, bob has won against carol, and one game goes on."""
-    players.become(play_two_of_three)
-    return players
-
-
-def play_two_of_three(players):
     sign_up_three(players)
     run(players, "-size=5", "a", "alice", "bob", "carol")
     for board, loser in (("a3", "bob"), ("a1", "carol")):

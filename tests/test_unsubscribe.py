@@ -13,19 +13,14 @@ from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
 
-from conftest import ADDRESS, mail_of
+from conftest import ADDRESS, mail_of, set_up
 
 BROADCAST, DIGEST, BOARD = "Broadcast from bob", "Symple Digest", "Symple Board 101 bob"
 
 
-@pytest.fixture
+@set_up
 def club_of_readers(club):
     """carol reads what is written to all, digests of Symple, and board 101 of Spora as a spectator."""
-    club.become(let_carol_read)
-    return club
-
-
-def let_carol_read(club):
     club.signed_up("alice", "bob", "carol")
     club.say("broadcast carol carol-secret on")
     club.say("symple mail carol carol-secret digest")
