@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import games
 from games import SKIP, spiro
 from pbm.robots import Player
-from pbm.robots.spiro import TERMS, thinker
+from pbm.robots.spiro import LONG_GAME, TERMS, thinker
 from pbm.robots.spiro.positions import ROLLS, Track, seen, uses_of
 from pbm.robots.thinking import Limit
 
@@ -131,14 +131,26 @@ def test_the_robot_plays_legal_turns_with_all_options_and_the_same_again(options
     assert again.think([state], Limit(playouts=300), Random(seed)) == thought
 
 
-def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypatch):
-    options = {"small": True, "no_inwards": False, "pieces": 6}
+@pytest.mark.parametrize("small", [True, False])
+def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypatch, small):
+    options = {"small": small, "no_inwards": False, "pieces": 6}
     state = begun(options, Random(1))
     assert thinker(options).judge.net
     monkeypatch.setitem(sys.modules, "pbm.robots.spiro.net", None)  # as if its import of numpy failed
     robot = thinker(options)
     assert robot.judge.net is None
     assert robot.think([state], Limit(playouts=300), Random(1)).move in set(state.moves())
+
+
+def test_late_in_a_game_the_robot_plays_what_looks_best_at_once_by_the_terms_alone(monkeypatch):
+    options = {"small": False, "no_inwards": False, "pieces": 12}
+    states = [begun(options, Random(seed)) for seed in range(10)]
+    robot = thinker(options)
+    late = [robot.think([state] * (LONG_GAME + 1), Limit(), Random(1)) for state in states if not state.must_skip]
+    monkeypatch.setitem(sys.modules, "pbm.robots.spiro.net", None)
+    robot = thinker(options)
+    assert late == [robot.think([state], Limit(playouts=1), Random(1)) for state in states if not state.must_skip]
+    assert late != [robot.think([state], Limit(), Random(1)) for state in states if not state.must_skip]
 
 
 def won(options, seed, level):
@@ -171,9 +183,10 @@ def test_the_robot_ends_its_games_against_itself_on_the_usual_board():
     for seed in range(10):
         rng = Random(seed)
         player = Player("spiro", options, playouts=1, rng=rng)
-        state = spiro.new(**options)
-        while not state.result():
-            state = thrown(state, rng)
-            state = state.play(SKIP if state.must_skip else player.think([state]).move)
+        states = [thrown(spiro.new(**options), rng)]
+        while not states[-1].result():
+            state = states[-1]
+            after = state.play(SKIP if state.must_skip else player.think(states).move)
+            states.append(after if after.result() else thrown(after, rng))
             turns += 1
     assert turns <= 10 * 150

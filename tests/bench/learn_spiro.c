@@ -367,22 +367,56 @@ static Sight best_turn(const Sight *sight, int high, int low, const float *weigh
 }
 
 /* Each pair of games has the same dice at its beginning and changed sides. Found are the points of the first player,
-   the games that did not end, and all turns. *kinds* are those of `set_kind` for both. */
-void play_match(const float *first, const float *second, const int *kinds, int games, int longest, uint64_t start,
-                double *result) {
+   the games that did not end, and all turns. *kinds* are those of `set_kind` for both; a network leaves the game to the
+   *late* linear values after so many turns. */
+void play_match(const float *first, const float *second, const float *late, const int *kinds, int turns, int games,
+                int longest, uint64_t start, double *result) {
     result[0] = result[1] = result[2] = 0;
     for (int game = 0; game < games; game++) {
         Sight sight = first_position();
         int won = 0, number = 0, who = game & 1;
         seed = start + 1000003ull * (game / 2);
         for (int high = die(), low = 0; number < longest; number++, who = !who, high = die(), low = die()) {
-            set_kind(kinds[2 * who], kinds[2 * who + 1]);
-            sight = best_turn(&sight, high, low, who ? second : first, 0, &won);
+            int is_late = kinds[2 * who + 1] && number >= turns;
+            set_kind(is_late || kinds[2 * who], !is_late && kinds[2 * who + 1]);
+            sight = best_turn(&sight, high, low, is_late ? late : who ? second : first, 0, &won);
             if (won) break;
             sight = turned(&sight);
         }
         result[0] += won ? !who : 0.5, result[1] += !won, result[2] += number;
     }
+}
+
+/* By what the logarithms of the odds are to be multiplied so that they fit the results of games between equal players:
+   the factor that makes these results the likeliest. After so many turns the *late* weights play on. */
+double sharpness(const float *weights, const float *late, int turns, int games, int longest, uint64_t start) {
+    double *values = malloc((size_t)games * longest * sizeof *values), factor = 1;
+    char *results = malloc((size_t)games * longest);
+    int number = 0;
+    seed = start;
+    for (int game = 0; game < games; game++) {
+        Sight sight = first_position();
+        int first = number, won = 0;
+        for (int high = die(), low = 0; number < first + longest; high = die(), low = die()) {
+            sight = best_turn(&sight, high, low, number < first + turns ? weights : late, 0, &won);
+            if (won) break;
+            values[number++] = value_of(&sight, weights);
+            sight = turned(&sight);
+        }
+        for (int at = first; at < number; at++) results[at] = (number - at) % 2 == 0;
+        if (!won) number = first;
+    }
+    for (int round = 0; round < 20; round++) { /* by Newton's method */
+        double slope = 0, bend = 0;
+        for (int at = 0; at < number; at++) {
+            double expected = chance(factor * values[at]);
+            slope += values[at] * (results[at] - expected);
+            bend += values[at] * values[at] * expected * (1 - expected);
+        }
+        factor += slope / bend;
+    }
+    free(values), free(results);
+    return factor;
 }
 
 /* Learning */
@@ -410,10 +444,11 @@ static void add_gradient(const float *weights, const Found *found, float error, 
 typedef struct {
     double rate, linear, decay, trace, discount, stray; /* linear: times the rate, for the weights of the terms alone */
     int64_t games, batch, longest, usual; /* usual: a length up to which all positions of a game count fully */
+    int64_t mixed; /* the first weights play on after a random number of turns, so many at most; 0 if they never do */
 } Plan;
 
 /* Learn from games of the weights against themselves; *weights* becomes the mean of what was learned last. */
-void learn(float *weights, const Plan *plan, uint64_t start) {
+void learn(float *weights, const float *late, const Plan *plan, uint64_t start) {
     static Found found[LONGEST];
     static char is_stray[LONGEST];
     static float gradient[PARAMETERS], first[PARAMETERS], second[PARAMETERS], mean[PARAMETERS];
@@ -425,9 +460,10 @@ void learn(float *weights, const Plan *plan, uint64_t start) {
         seed = start + 7919ull * game;
         Sight sight = first_position();
         int number = 0, won = 0, high = die(), low = 0;
+        int turns = plan->mixed ? (int)(plan->mixed * uniform()) : LONGEST;
         for (; number < plan->longest; number++) {
             is_stray[number] = uniform() < (number < 8 ? 3 * plan->stray : plan->stray);
-            sight = best_turn(&sight, high, low, weights, is_stray[number], &won);
+            sight = best_turn(&sight, high, low, number < turns ? weights : late, is_stray[number], &won);
             if (won) break;
             find(&sight, &found[number]);
             sight = turned(&sight), high = die(), low = die();

@@ -5,8 +5,10 @@ values of its positions are drawn towards what came later: TD(lambda) in its for
 predict by the methods of temporal differences"; in backgammon Tesauro 1995), by the steps of Adam (Kingma and Ba
 2014). A later win counts less than an early one, or on the medium board games would not end. It begins with what was
 learned long ago on the small board, and stores the mean of the last steps in pbm/robots/spiro: weights.json has those
-of the linear value, and with ``--net`` small.npz or medium.npz those of a network, which is added to it. With the
-same ``--seed`` it learns the same again on the same machine.
+of the linear value, and with ``--net`` small.npz or medium.npz those of a network, which is added to it. On the medium
+board the network is added to what is in weights.json, and leaves each game to that after some turns, or games would not
+end. As a later win counted less, values are too close to even chances: they are stretched until they fit the results
+of 600 games. With the same ``--seed`` it learns the same again on the same machine.
 
 Positions, turns and learning are in learn_spiro.c, which gcc compiles. Before it learns, the program compares what C
 and the robot find in some positions; afterwards it plays the learned values against the first ones, greedily.
@@ -17,6 +19,7 @@ import ctypes
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -25,7 +28,7 @@ import numpy as np
 
 from games import Options, spiro
 from pbm.lab.evidence import wilson
-from pbm.robots.spiro import FOLDER, TERMS, Judge, thinker
+from pbm.robots.spiro import FOLDER, LONG_GAME, TERMS, Judge, thinker
 from pbm.robots.spiro.positions import Sight, seen
 
 CELLS, ROWS, HIDDEN, UNITS = 66, 9, 64, 5
@@ -133,14 +136,15 @@ class Plan(ctypes.Structure):
         ("batch", ctypes.c_int64),  # after how many games the weights change
         ("longest", ctypes.c_int64),  # after how many turns a game is a draw
         ("usual", ctypes.c_int64),  # up to how many turns all positions of a game count fully
+        ("mixed", ctypes.c_int64),  # the linear values play on after a random number of turns below this; 0 if never
     )
 
 
 PLANS = {
-    ("small", False): Plan(1e-2, 1.0, 0.03, 0.8, 1.0, 0.03, 20_000, 16, 300, 25),
-    ("medium", False): Plan(1e-2, 1.0, 0.03, 0.8, 0.97, 0.03, 4_000, 16, 300, 80),
-    ("small", True): Plan(1e-3, 0.3, 0.03, 0.8, 0.99, 0.03, 400_000, 64, 80, 25),
-    ("medium", True): Plan(1e-3, 0.3, 0.03, 0.8, 0.98, 0.03, 6_000, 16, 300, 80),
+    ("small", False): Plan(1e-2, 1.0, 0.03, 0.8, 1.0, 0.03, 20_000, 16, 300, 25, 0),
+    ("medium", False): Plan(1e-2, 1.0, 0.03, 0.8, 0.97, 0.03, 4_000, 16, 300, 80, 0),
+    ("small", True): Plan(1e-3, 0.3, 0.03, 0.8, 0.99, 0.03, 400_000, 64, 80, 25, 0),
+    ("medium", True): Plan(1e-3, 0.3, 0.03, 0.8, 0.99, 0.03, 12_000, 16, 400, 80, 120),
 }
 
 
@@ -152,6 +156,7 @@ def compiled(folder: str, judge: Judge, pieces: int) -> ctypes.CDLL:
         ["gcc", "-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", "-o", program, source, "-lm"], check=True
     )
     library = ctypes.CDLL(str(program))
+    library.sharpness.restype = ctypes.c_double
     track, cells = judge.track, judge.track.cells
     steps = [track.step[die][cell] for die in range(7) for cell in cells]
     hits = [throws for cell in cells for source in cells for throws in judge.own.hits[cell].get(source, (0, 0))]
@@ -197,10 +202,10 @@ def at(weights: Weights) -> ctypes.c_void_p:
     return ctypes.c_void_p(weights.ctypes.data)
 
 
-def first_weights(seed: int) -> Weights:
-    """The first values in all rows, and a network that adds nothing to them yet."""
+def first_weights(seed: int, rows: Sequence[Sequence[float]]) -> Weights:
+    """These linear values, and a network that adds nothing to them yet."""
     weights = np.zeros(PARAMETERS, np.float32)
-    weights[: ROWS * INPUTS] = np.tile(np.array(FIRST, np.float32), ROWS)
+    weights[: ROWS * INPUTS] = np.array(rows, np.float32).ravel()
     hidden = np.random.default_rng(seed).normal(0, 1, (WIDE, HIDDEN)).astype(np.float32) * np.float32(0.15)
     weights[ROWS * INPUTS : ROWS * INPUTS + WIDE * HIDDEN] = hidden.ravel()
     return weights
@@ -218,7 +223,7 @@ def store(weights: Weights, board: str, size: int, *, with_net: bool) -> None:
     hidden = hidden.reshape(WIDE, HIDDEN)
     cells = hidden[INPUTS : INPUTS + 2 * UNITS * size].reshape(size, 2, UNITS, HIDDEN).transpose(1, 0, 2, 3)
     arrays = {
-        "linear": rows[:INPUTS],
+        "linear": rows.reshape(ROWS, INPUTS) if board == "medium" else np.tile(rows[:INPUTS], (ROWS, 1)),
         "terms": hidden[:INPUTS] * np.array(SCALES[board])[:, None],
         "heights": cells[:, :, :-1].reshape(-1, HIDDEN),
         "pinned": cells[:, :, -1].reshape(-1, HIDDEN),
@@ -245,13 +250,20 @@ def main() -> None:
         library = compiled(folder, judge, int(options["pieces"]))
         compare(library, judge, options)
         library.set_scale((ctypes.c_double * INPUTS)(*SCALES[given.board]))
-        kind = int(not given.net), int(given.net)
+        kind = int(not small or not given.net), int(given.net)
         library.set_kind(*kind)
-        first, learned = first_weights(given.seed), first_weights(given.seed)
-        library.learn(at(learned), ctypes.byref(plan), ctypes.c_uint64(given.seed))
-        for name, other, others, games in (("the first values", first, (0, 0), 2000), ("itself", learned, kind, 400)):
+        old = first_weights(given.seed, [FIRST] * ROWS)
+        linear = first_weights(given.seed, judge.weights)
+        learned = linear.copy() if all(kind) else old.copy()
+        library.learn(at(learned), at(linear), ctypes.byref(plan), ctypes.c_uint64(given.seed))
+        turns = plan.mixed // 2 or 600
+        sharpness = library.sharpness(at(learned), at(linear), turns, 600, 600, ctypes.c_uint64(given.seed))
+        learned[: ROWS * INPUTS] *= sharpness
+        learned[-HIDDEN:] *= sharpness  # what comes out of the network
+        for name, other, others, games in (("the first values", old, (0, 0), 2000), ("itself", learned, kind, 400)):
             kinds, result = (ctypes.c_int * 4)(*kind, *others), (ctypes.c_double * 3)()
-            library.play_match(at(learned), at(other), kinds, games, 600, ctypes.c_uint64(given.seed + 1), result)
+            weights, seed = (at(learned), at(other), at(linear)), ctypes.c_uint64(given.seed + 1)
+            library.play_match(*weights, kinds, LONG_GAME, games, 600, seed, result)
             points, unended, turns = result
             low, high = wilson(points, games)
             sys.stdout.write(

@@ -55,6 +55,8 @@ BEST_TURNS = 3
 
 Eight of them are hardly stronger, and then games on the medium board take 190 turns instead of 140.
 """
+LONG_GAME = 40
+"""After how many turns of a game the robot plays what looks best at once, by linear values, so that the game ends."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
 """How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
 VALUED_AT_ONCE = 50
@@ -72,11 +74,11 @@ class Judge:
         hits = _hits(track)
         self.own, self.enemy = _Half(track, hits, home=0), _Half(track, hits, home=track.length)
 
-    def values(self, sights: Sequence[Sight]) -> list[float]:
+    def values(self, sights: Sequence[Sight], *, is_late: bool = False) -> list[float]:
         """For each position, the logarithm of the odds that the side wins that has just moved, and sees this."""
         found = [*map(self.terms, sights)]
-        if self.net:
-            return self.net.values(sights, [terms for _, terms in found])
+        if self.net and not is_late:
+            return self.net.values(sights, *zip(*found, strict=True))
         return [sum(map(mul, terms, self.weights[row])) for row, terms in found]
 
     def terms(self, sight: Sight) -> tuple[int, list[float]]:
@@ -247,12 +249,13 @@ class Racer:
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
             tried.append((after, way))
-        values = self._values([after for after, _ in tried], limit)
+        is_late = len(states) > LONG_GAME
+        values = self._values([after for after, _ in tried], limit, is_late=is_late)
         ranked = sorted(zip(values, tried, strict=False), key=itemgetter(0), reverse=True)
         valued = len(values)
         chance, (_, way) = _chance(ranked[0][0]), ranked[0][1]
         best = 0.0
-        for _, (after, other) in ranked[:BEST_TURNS] if valued > 1 else ():
+        for _, (after, other) in ranked[:BEST_TURNS] if valued > 1 and not is_late else ():
             answered, valued = self._answered(after, limit, valued)
             if answered is None:
                 break
@@ -277,13 +280,13 @@ class Racer:
             lost += chance * (1 if dice[0] == dice[1] else 2) / 36
         return 1 - lost, valued
 
-    def _values(self, sights: Sequence[Sight], limit: Limit) -> list[float]:
+    def _values(self, sights: Sequence[Sight], limit: Limit, *, is_late: bool = False) -> list[float]:
         """The value of each position, as `Judge.values`; if the time is up, of the first ones only."""
         values: list[float] = []
         for first in range(0, len(sights), VALUED_AT_ONCE):
             if values and limit.is_time_up:
                 break
-            values += self.judge.values(sights[first : first + VALUED_AT_ONCE])
+            values += self.judge.values(sights[first : first + VALUED_AT_ONCE], is_late=is_late)
         return values
 
     def _thought(self, state: spiro.State, way: Way, chance: float, valued: int) -> Thought:
@@ -313,4 +316,4 @@ def thinker(options: Options) -> Racer:
         from pbm.robots.spiro.net import Net
     except ImportError:  # numpy is not installed
         return Racer(Judge(track, weights, None))
-    return Racer(Judge(track, weights, Net(FOLDER / "small.npz") if board == "small" else None))
+    return Racer(Judge(track, weights, Net(FOLDER / f"{board}.npz")))

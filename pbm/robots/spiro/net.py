@@ -25,12 +25,13 @@ class Net:
                 stored[name].astype(np.float32) for name in names
             )
 
-    def values(self, sights: Sequence[Sight], terms: Sequence[Sequence[float]]) -> list[float]:
-        """The logarithms of the odds in these positions, of which each has its terms."""
+    def values(self, sights: Sequence[Sight], rows: Sequence[int], terms: Sequence[Sequence[float]]) -> list[float]:
+        """The logarithms of the odds in these positions, of which each has its row of weights and its terms."""
         counted = np.array(terms, np.float32)
-        rows = np.frombuffer(b"".join([row for sight in sights for row in sight]), np.uint8).reshape(len(sights), 4, -1)
+        stacks = b"".join([row for sight in sights for row in sight])
+        cells = np.frombuffer(stacks, np.uint8).reshape(len(sights), 4, -1)
         hidden = counted @ self.terms + self.bias
-        hidden += HEIGHTS[rows[:, :2]].reshape(len(sights), -1) @ self.heights
-        hidden += rows[:, 2:].reshape(len(sights), -1).astype(np.float32) @ self.pinned
-        values: list[float] = (counted @ self.linear + np.maximum(hidden, 0) @ self.out).tolist()
+        hidden += HEIGHTS[cells[:, :2]].reshape(len(sights), -1) @ self.heights
+        hidden += cells[:, 2:].reshape(len(sights), -1).astype(np.float32) @ self.pinned
+        values: list[float] = ((counted * self.linear[list(rows)]).sum(1) + np.maximum(hidden, 0) @ self.out).tolist()
         return values
