@@ -2,6 +2,8 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from itertools import count
 from types import SimpleNamespace
 
@@ -93,6 +95,19 @@ def test_each_game_that_is_over_is_looked_at_once(shell, found):
     help_text = shell.run("help", "puzzles").stdout
     assert "Look for puzzles" in help_text
     assert "puzzles USERID PASSWORD on|off" in help_text
+
+
+def test_a_board_that_cannot_be_played_again_is_left_out(shell):
+    two_players(shell)
+    for board, moves in GAMES.items():
+        play(lambda line: shell.run(*line.split()), board, moves)
+    with closing(sqlite3.connect(shell.folder / "pbm.db")) as db, db:
+        db.execute("UPDATE turns SET text = 'z9' WHERE number = 1")
+    done = shell.run("puzzles", "symple")
+    assert (done.returncode, done.stdout) == (0, "0 puzzles in 2 boards.\n")
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == [
+        f"symple {board} is left out" for board in ("102", "101")
+    ]
 
 
 def test_a_board_from_whose_position_another_one_goes_on_is_left_alone(club):

@@ -7,7 +7,7 @@ from random import Random
 
 import click
 
-from games import State, needs_dice
+from games import Illegal, State, needs_dice
 from pbm import texts
 from pbm.actions.analyses import choices
 from pbm.actions.finding import find_board
@@ -20,6 +20,7 @@ from pbm.robots import Player
 from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.store.robots import Puzzle
+from pbm.terminal import warn
 
 MOST_PLAYED = 100_000
 """How many turns are tried at most to prove what is a puzzle in a game."""
@@ -57,8 +58,12 @@ def puzzles(game: str) -> None:
     numbers = session.store.robots.boards_without_puzzles(game)
     with click.progressbar(numbers, label="Boards", file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
         for number in shown:
-            with session.store.reading():
-                board = find_board(session, game, number)
+            try:
+                with session.store.reading():
+                    board = find_board(session, game, number)
+            except (LookupError, Illegal, Refused) as why:  # it is damaged, or was removed meanwhile
+                warn(f"{game} {number} is left out: {why}")
+                continue
             puzzle = puzzle_of(board)
             with session.store.writing():
                 session.store.robots.save_puzzle(puzzle, session.now)
