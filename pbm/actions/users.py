@@ -240,7 +240,7 @@ def _reset_letter(name: str, token: str) -> Letter:
         "If it was not, do nothing; your password is still the old one."
     )
     command = f"reset {name} {token} NEWPASSWORD"
-    return letters.note(text, subject="pbm reset", answer=command, to=name)._replace(is_urgent=True)
+    return letters.note(text, subject="pbm reset", answer=command, to=name)
 
 
 def check_new_password(password: str) -> None:

@@ -126,7 +126,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
         answer=challenge(board, *board.players),
         data={"userid": leaver, "game": board.row.game, "removed": board.row.board},
     )
-    return letter._replace(to=to, thread=board.thread, game=board.row.game, is_urgent=True)
+    return letter._replace(to=to, thread=board.thread, game=board.row.game)
 
 
 def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:

@@ -227,7 +227,7 @@ def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", t
         answer=answer or f"{one.game} table {one.pool}",
         data=status_of_tournament(shown),
         to=to,
-    )._replace(is_urgent=True)
+    )
 
 
 def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
@@ -251,7 +251,6 @@ def of_new_boards(letters: Sequence[Letter], shown: Shown, number: int) -> Lette
         subject=f"{shown.one.game.capitalize()} tournament {shown.one.pool}: your boards of round {number}",
         blocks=(Paragraph(heading), *told, Rule("=", is_end=True)),
         answer=f"{first.game} games {first.to} next",
-        data={"boards": [letter.data for letter in letters]},
+        data={},
         notation=first.notation,
-        is_urgent=True,
     )

@@ -38,7 +38,7 @@ class Letter(NamedTuple):
     is_subscribed: bool = False
     """Whether its reader has asked for such mails: those about the board, digests of the game, or those to all."""
     is_urgent: bool = False
-    """Whether it comes at once to everybody, also to a user who wants no mails about boards, or one a day."""
+    """Whether it comes at once also to a user who wants no mails about boards, or one a day; others do in any case."""
     reminds: str = ""
     """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
     notation: str = ""
