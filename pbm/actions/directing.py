@@ -78,10 +78,6 @@ def _start(session: Session, found: Shown) -> list[Block]:
     return contests.of_pairs(now, now.one.round, boards, [each.first for each in now.meetings if each.is_bye])
 
 
-def _status(session: Session, found: Shown) -> list[Block]:
-    return contests.described_tournament(found)
-
-
 def _add(session: Session, found: Shown, name: str) -> str:
     one = found.one
     insist(found, "anybody be added", "open", "running")
@@ -187,7 +183,7 @@ def _cancel(session: Session, found: Shown, why: str = "The director has cancell
 
 DIRECTIONS: Mapping[str, tuple[str, Callable[..., Told]]] = {
     "start": ("", _start),
-    "status": ("", _status),
+    "status": ("", lambda _, found: contests.described_tournament(found)),
     "add": ("USERID", _add),
     "replace": ("USERID NEW", _replace),
     "withdraw": ("USERID", withdraw),

@@ -200,9 +200,7 @@ def handle(
         return Outcome(heard.kind)
 
 
-def handle_within_limits(
-    server: Server, raw: bytes, envelope_sender: str | None, recipients: Sequence[str] = ()
-) -> Outcome:
+def handle_within_limits(server: Server, raw: bytes, envelope_sender: str | None, recipients: Sequence[str]) -> Outcome:
     """Do what a mail says, as `handle` does, unless that takes too long; in the main thread only.
 
     Raises TimeoutError for a mail that may come again.
