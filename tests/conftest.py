@@ -388,6 +388,14 @@ def two_players(shell: Shell) -> None:
     shell.run("outbox", "flush")
 
 
+@set_up
+def kept(shell: Shell) -> None:
+    """A database of alice and bob, and the file `copy`, a backup of it from before bob."""
+    shell.sign_up("alice")
+    assert shell.run("backup", str(shell.folder / "copy")).returncode == 0
+    shell.sign_up("bob")
+
+
 class Certificate(NamedTuple):
     """A certificate for localhost, which vouches for itself."""
 
@@ -429,34 +437,24 @@ def both_ways(founded: tuple[Path, Passwords], tmp_path: Path, request: pytest.F
     yield from _members(founded, tmp_path, request.param)
 
 
-@pytest.fixture
-def begun(both_ways: "Members") -> "Members":
+@set_up
+def begun(both_ways: "Members") -> None:
     """The same, with Symple board 101, on which alice is to make the first move."""
-    both_ways.become(begin_game)
-    return both_ways
+    both_ways.begin()
 
 
-@pytest.fixture
-def moved(both_ways: "Members") -> "Members":
+@set_up
+def moved(both_ways: "Members") -> None:
     """The same, with Symple board 101, on which alice is to make the third move."""
-    both_ways.become(move_twice)
-    return both_ways
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
 
 
-@pytest.fixture
-def game(four: "Members") -> "Members":
+@set_up
+def game(four: "Members") -> None:
     """The four in a shell, with Symple board 101, on which alice is to make the third move."""
-    four.become(move_twice)
-    return four
-
-
-def begin_game(members: "Members") -> None:
-    members.begin()
-
-
-def move_twice(members: "Members") -> None:
-    members.begin()
-    members.plays("c3", "b1")
+    four.begin()
+    four.plays("c3", "b1")
 
 
 @pytest.fixture

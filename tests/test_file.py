@@ -23,7 +23,6 @@ import next_version
 from conftest import PASSWORDS
 from next_version import NEXT_SCHEMA
 from patience import PATIENCE
-from test_operator import sign_up_after_backup
 
 
 def users(path):
@@ -169,13 +168,6 @@ def test_processes_that_bring_a_database_up_to_date_at_once_do_it_once(shell, ol
 
 
 # Restore
-
-
-@pytest.fixture
-def kept(shell):
-    """A database of alice and bob, and a copy of it from before bob."""
-    shell.become(sign_up_after_backup)
-    return shell
 
 
 CHANGES = {

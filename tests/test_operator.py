@@ -621,19 +621,6 @@ def test_what_only_looks_makes_no_database(shell, words):
 # Backup and restore
 
 
-@pytest.fixture
-def kept(shell):
-    """A server in whose backup bob has not signed up yet."""
-    shell.become(sign_up_after_backup)
-    return shell
-
-
-def sign_up_after_backup(shell):
-    shell.sign_up("alice")
-    assert shell.run("backup", str(shell.folder / "copy")).returncode == 0
-    shell.sign_up("bob")
-
-
 def names(path):
     with closing(sqlite3.connect(path)) as db:
         query = "SELECT userid FROM users WHERE userid NOT LIKE 'robot%' ORDER BY 1"

@@ -15,7 +15,7 @@ from pbm.mail.writing import compose
 from pbm.refusals import Refused
 from pbm.store import PlayerRow, Store
 
-from conftest import Club, mail_of, pair_up
+from conftest import Club, mail_of, pair_up, set_up
 from examples import IS_QUICK
 from patience import PATIENCE
 
@@ -45,19 +45,14 @@ def hostile(number: int) -> bytes:
     return message(*lines[number % 10], sender=senders[number % 3])
 
 
-@pytest.fixture
-def flooded(pair: Club) -> Club:
+@set_up
+def flooded(pair: Club) -> None:
     """Half of the flood comes from one machine, half through a relay of ours."""
-    pair.become(flood)
-    return pair
-
-
-def flood(club: Club) -> None:
-    pair_up(club)
-    for mail in club.mails():
-        club.store.outbox.drop([mail])
+    pair_up(pair)
+    for mail in pair.mails():
+        pair.store.outbox.drop([mail])
     for number in range(300 if IS_QUICK else 1000):
-        handle(club.server, hostile(number), None, peer="8.8.8.8" if number % 2 else None)
+        handle(pair.server, hostile(number), None, peer="8.8.8.8" if number % 2 else None)
 
 
 def test_hundreds_of_hostile_mails_cause_few_mails_few_bytes_and_few_questions(flooded):
