@@ -80,6 +80,10 @@ class Visitor:
         for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
             self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
+    def is_told_that_it_is_legal(self):
+        """Whether the page says so of the move in its field."""
+        return self.text(".hint") == f"{self.one('[name=line]').get_attribute('value')} is legal."
+
     def send(self):
         until(self.one(".send").is_enabled)
         self.tap(".send")
@@ -116,7 +120,7 @@ def test_from_the_link_of_a_mail_a_move_is_played_in_two_taps_on_a_telephone(vis
     else:
         move = visitor.one(".cells [data-cell]").get_attribute("data-cell")
         visitor.tap(f".cells [data-cell='{move}']")
-        until(lambda: visitor.text(".hint") == "This move is legal.")
+        until(visitor.is_told_that_it_is_legal)
     visitor.send()
     until(lambda: visitor.moves(game, board))
     assert visitor.moves(game, board)[0].lstrip("+") == move
@@ -151,7 +155,7 @@ def test_while_one_taps_the_page_says_whether_the_move_is_legal_or_why_not(visit
     board = visitor.begin("symple")
     visitor.open(visitor.link("symple", board))
     visitor.tap(".cells [data-cell='a1']")
-    until(lambda: visitor.text(".hint") == "This move is legal.")
+    until(visitor.is_told_that_it_is_legal)
     assert visitor.all(".piece[data-cell='a1']")
     visitor.tap(".cells [data-cell='c1']")
     until(lambda: visitor.text(".hint") == "a1 and c1 would found two groups; a turn founds only one.")
@@ -175,7 +179,7 @@ def test_the_board_is_new_at_once_and_the_answer_of_a_robot_is_there_without_a_r
     names = [button.get_attribute("textContent") for button in visitor.all("[data-cell][aria-pressed]")]
     empty = next(name.partition(",")[0] for name in names if name.endswith("empty"))
     visitor.tap(f".cells [data-cell='{empty}']")
-    until(lambda: visitor.text(".hint") == "This move is legal.")
+    until(visitor.is_told_that_it_is_legal)
 
 
 def test_the_page_shows_what_its_reader_has_told_the_server_and_nobody_else(visitor):
@@ -283,7 +287,7 @@ def test_a_whole_game_is_played_by_keyboard_alone(visitor):
         cells = min((state.random(Random(seed)) for seed in range(20)), key=len).split(",")
         for cell in cells:
             keyboard.tap(cell.lstrip("+"))
-        until(lambda: visitor.text(".hint") == "This move is legal.")
+        until(visitor.is_told_that_it_is_legal)
         keyboard.reach(lambda element: element.text == "Send")
         keyboard.press("ENTER")
         until(lambda: visitor.text(".hint") == "")
@@ -365,7 +369,7 @@ def test_a_screen_reader_is_given_a_table_of_named_cells_and_each_move_as_it_is_
 
     for _ in range(2):
         visitor.tap(".cells [data-cell='c3']")
-    until(lambda: announced("This move is legal."))
+    until(lambda: announced("c3:2 is legal."))
     visitor.send()
     until(lambda: announced("Move 1 of 1 by alice: c3:2", "bob's turn (white)."))
     assert ("cell", "c3, black, height 2") in [(part.role, part.name) for part in told(visitor)]
@@ -375,6 +379,9 @@ def test_a_screen_reader_is_given_a_table_of_named_cells_and_each_move_as_it_is_
     visitor.one("[name=line]").send_keys("z9")
     visitor.send()
     until(lambda: announced("There is no point 'z9'; columns go from a to g, rows from 1 to 7."))
+    visitor.one("summary").click()
+    visitor.tap("[value=resign]")
+    until(lambda: announced("Really resign?"))
     assert [part.role for part in told(visitor) if part.live == "assertive"] == ["alert"]
 
 

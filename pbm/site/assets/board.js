@@ -237,7 +237,7 @@ async function preview(answer) {
   await pause(200);
   const found = number === asked && await post(`preview ${answer}`);
   if (!found || number !== asked || at !== last) return;
-  hint.textContent = found.error || "This move is legal.";
+  hint.textContent = found.error || `${answer} is legal.`;
   const place = document.createElement("div");
   place.innerHTML = found.svg || "";
   look(place.firstChild || own);
