@@ -142,15 +142,17 @@ def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypat
     assert robot.think([state], Limit(playouts=300), Random(1)).move in set(state.moves())
 
 
-def test_late_in_a_game_the_robot_plays_what_looks_best_at_once_by_the_terms_alone(monkeypatch):
+def test_late_in_a_game_the_robot_values_positions_by_their_terms_alone(monkeypatch):
     options = {"small": False, "no_inwards": False, "pieces": 12}
-    states = [begun(options, Random(seed)) for seed in range(10)]
+    states = [state for seed in range(10) if not (state := begun(options, Random(seed))).must_skip]
     robot = thinker(options)
-    late = [robot.think([state] * (LONG_GAME + 1), Limit(), Random(1)) for state in states if not state.must_skip]
+    early = [robot.think([state] * LONG_GAME, Limit(playouts=1000), Random(1)) for state in states]
+    late = [robot.think([state] * (LONG_GAME + 1), Limit(playouts=1000), Random(1)) for state in states]
     monkeypatch.setitem(sys.modules, "pbm.robots.spiro.net", None)
     robot = thinker(options)
-    assert late == [robot.think([state], Limit(playouts=1), Random(1)) for state in states if not state.must_skip]
-    assert late != [robot.think([state], Limit(), Random(1)) for state in states if not state.must_skip]
+    alone = [robot.think([state], Limit(playouts=1000), Random(1)) for state in states]
+    assert late == alone
+    assert all(one != other for one, other in zip(early, alone, strict=True))
 
 
 def won(options, seed, level):

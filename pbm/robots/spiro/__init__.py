@@ -55,8 +55,8 @@ BEST_TURNS = 3
 
 Eight of them are hardly stronger, and then games on the medium board take 190 turns instead of 140.
 """
-LONG_GAME = 40
-"""After how many turns of a game the robot plays what looks best at once, by linear values, so that the game ends."""
+LONG_GAME = 30
+"""After how many turns of a game its positions are valued without the network, so that the game ends."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
 """How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
 VALUED_AT_ONCE = 50
@@ -74,7 +74,7 @@ class Judge:
         hits = _hits(track)
         self.own, self.enemy = _Half(track, hits, home=0), _Half(track, hits, home=track.length)
 
-    def values(self, sights: Sequence[Sight], *, is_late: bool = False) -> list[float]:
+    def values(self, sights: Sequence[Sight], *, is_late: bool) -> list[float]:
         """For each position, the logarithm of the odds that the side wins that has just moved, and sees this."""
         found = [*map(self.terms, sights)]
         if self.net and not is_late:
@@ -255,15 +255,15 @@ class Racer:
         valued = len(values)
         chance, (_, way) = _chance(ranked[0][0]), ranked[0][1]
         best = 0.0
-        for _, (after, other) in ranked[:BEST_TURNS] if valued > 1 and not is_late else ():
-            answered, valued = self._answered(after, limit, valued)
+        for _, (after, other) in ranked[:BEST_TURNS] if valued > 1 else ():
+            answered, valued = self._answered(after, limit, valued, is_late=is_late)
             if answered is None:
                 break
             if answered > best:
                 best, way = answered, other
         return self._thought(state, way, guessed(best or chance), valued)
 
-    def _answered(self, after: Sight, limit: Limit, valued: int) -> tuple[float | None, int]:
+    def _answered(self, after: Sight, limit: Limit, valued: int, *, is_late: bool) -> tuple[float | None, int]:
         """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
         sight, lost = after.turned, 0.0
         for dice in ROLLS:
@@ -271,7 +271,7 @@ class Racer:
                 return None, valued
             outcomes = self.track.outcomes(sight, dice, ANSWERING_WAYS)
             answers = [self.track.after(sight, *outcome) for outcome in outcomes] or [sight]
-            values = self._values(answers, limit)
+            values = self._values(answers, limit, is_late=is_late)
             valued += len(values)
             if len(values) < len(answers):
                 return None, valued
@@ -280,7 +280,7 @@ class Racer:
             lost += chance * (1 if dice[0] == dice[1] else 2) / 36
         return 1 - lost, valued
 
-    def _values(self, sights: Sequence[Sight], limit: Limit, *, is_late: bool = False) -> list[float]:
+    def _values(self, sights: Sequence[Sight], limit: Limit, *, is_late: bool) -> list[float]:
         """The value of each position, as `Judge.values`; if the time is up, of the first ones only."""
         values: list[float] = []
         for first in range(0, len(sights), VALUED_AT_ONCE):
