@@ -358,6 +358,7 @@ def test_a_blank_in_front_of_the_colon_of_the_subject_changes_nothing(pair, head
     assert "sesame" not in answer
 
 
+@pytest.mark.parametrize("words", ["give 101 bob", "subscribe bob 101", "CONFIRM alice 101"])
 @pytest.mark.parametrize("game", games.names())
-def test_the_name_of_a_game_is_no_password_also_where_nobody_is_known(game):
-    assert masking.without_passwords(root, f"{game} give 101 bob", None).text == f"{game} give 101 bob"
+def test_the_names_of_a_game_and_its_command_are_no_passwords_also_where_nobody_is_known(game, words):
+    assert masking.without_passwords(root, f"{game} {words}", None).text == f"{game} {words}"

@@ -52,7 +52,7 @@ class Token(NamedTuple):
 def without_passwords(tree: Root, text: str, is_user: IsUser | None) -> Masked:
     """Mask the passwords in a text. Without *is_user*, each word that can be a userid counts as one."""
     found = list(_words(text))
-    hidden = {*_by_grammar(tree, found, is_user), *_beside_users(found, is_user), *_named(text, found, is_user)}
+    hidden = {*_by_grammar(tree, found, is_user), *_beside_users(tree, found, is_user), *_named(text, found, is_user)}
     secrets = {found[at].plain for at in hidden}
     parts, end = list[str](), 0
     for at, word in enumerate(found):
@@ -140,13 +140,19 @@ def _by_grammar(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> I
                 yield from (place for place in places if len(found[place].plain) >= SHORTEST_PASSWORD)
 
 
-def _beside_users(found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
-    """The words beside a userid that stands beside the number of a board."""
+def _beside_users(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
+    """The words beside a userid that stands beside the number of a board, but for the name of a game or a command."""
     for at, word in enumerate(found):
         near = [one for one in (at - 1, at + 1) if 0 <= one < len(found)]
         if any(_is_number(found[one].plain) for one in near) and _is_user(word, is_user):
-            beside = (one for one in near if found[one].plain.lower() not in games.names())
+            beside = (one for one in near if not _is_of_a_command(tree, found, one))
             yield from (one for one in beside if may_be_password(found[one].plain))
+
+
+def _is_of_a_command(tree: Root, found: Sequence[Token], at: int) -> bool:
+    """Whether a word names a game, or one of its commands: `symple subscribe alice 101` lacks only the password."""
+    command, _, of_game = _command(tree, found, at - 1) if at else (None, 0, False)
+    return found[at].plain.lower() in games.names() or (of_game and command is not None)
 
 
 def _named(text: str, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
