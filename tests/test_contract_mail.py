@@ -4,7 +4,8 @@ import pytest
 
 from pbm.mail.incoming import handle
 
-from contract import SENDER, text_to, to
+from contract import SENDER, follow, text_to, to
+from examples import rules
 
 HELLO = "Hello there,\n\nnice game.\n"
 
@@ -325,42 +326,32 @@ def test_a_board_mail_ends_with_the_command_to_answer_with(begun):
     assert text_to("bob", told).endswith("\n\nsymple move 101 bob PASSWORD MOVE#2\n")
 
 
-def test_the_list_has_the_last_four_rounds_and_every_automatic_move(begun):
-    begun.signs("bob", "symple queue 101 ME b2")
-    begun.plays("a1", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
-    told = begun.signs("bob", "symple move 101 ME c5")
-    text = text_to("alice", told)
-    assert "1.    a1             b2 (Auto)" in text
-    assert "5.    e5             c5" in text
-    begun.begin()
-    begun.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5", board="102")
-    text = text_to("alice", begun.signs("bob", "symple move 102 ME c5"))
-    assert "\n1.    a1" not in text
-    assert "\n2.    a3" in text
-
-
 @pytest.mark.parametrize("line", ["symple show 101", "symple preview 101", "symple subscribe ME 101"])
 def test_all_moves_are_listed_where_the_whole_board_is_asked_for(begun, line):
     begun.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
     assert "\n1.    a1" in "\n".join(one.text for one in begun.signs("carol", line))
 
 
-def test_all_moves_are_listed_when_the_game_is_over_and_the_ratings(begun):
-    begun.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
-    text = text_to("alice", begun.signs("bob", "symple resign 101 ME"))
-    assert "\n1.    a1" in text
-    assert "Won by alice (bob resigned)." in text
-    assert "alice  1600 -> 1824  up 224 (provisional)" in text
-    assert "bob  1600 -> 1424  down 176 (provisional)" in text
-    assert "Time of both" in text
-
-
-def test_the_clocks_are_shown_only_if_there_is_something_to_say(begun):
-    assert "Time of both" not in text_to("bob", begun.signs("alice", "symple move 101 ME a1"))
-    begun.say("symple challenge -size=5 --name=a1 alice bob")
-    text = text_to("bob", begun.signs("alice", "symple move a1 ME c3"))
-    assert "Reminder       after 1 day\n" in text
-    assert "Forfeit        after 7 days\n" in text
+@pytest.mark.parametrize(
+    "story",
+    rules("""
+the list has the last four rounds and every automatic move
+    challenge alice bob / bob: symple queue 101 ME b2 / plays a1 a3 b4 a5 d2 c1 d4 e5 / bob: symple move 101 ME c5 / \
+alice reads 1. a1 b2 (Auto) / alice reads 5. e5 c5
+    challenge alice bob / plays a1 b2 a3 b4 a5 d2 c1 d4 e5 / bob: symple move 101 ME c5 / alice reads no 1. a1 / \
+alice reads 2. a3
+all moves are listed when the game is over, and the ratings
+    challenge alice bob / plays a1 b2 a3 b4 a5 d2 c1 d4 e5 / bob: symple resign 101 ME / alice reads 1. a1 / \
+alice reads Won by alice (bob resigned). / alice reads alice 1600 -> 1824 up 224 (provisional) / \
+alice reads bob 1600 -> 1424 down 176 (provisional) / alice reads Time of both
+the clocks are shown only if there is something to say
+    challenge alice bob / alice: symple move 101 ME a1 / bob reads Last turn: a1 / bob reads no Time of both
+    challenge --name=a1 alice bob / alice: symple move a1 ME c3 / bob reads Reminder after 1 day / \
+bob reads Forfeit after 7 days
+    """),
+)
+def test_what_a_board_mail_tells(both_ways, story):
+    follow(both_ways, story)
 
 
 def test_only_the_latest_comment_is_kept_and_a_move_without_one_removes_it(begun):
