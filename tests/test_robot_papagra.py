@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from games import SKIP, papagra
 from games.boards import bits
-from pbm.robots.papagra import Papagra
+from pbm.robots.papagra import LAST_RAISE, Papagra
 from pbm.robots.papagra.turns import Grid, Scan
 from pbm.robots.thinking import Limit
 
@@ -81,6 +81,38 @@ def test_no_size_of_which_a_group_can_be_matched_is_overlooked(seed, least):
     assert sizes(raising) == sizes(turns)
 
 
+@examples(20)
+@given(seed=SEEDS)
+def test_a_threat_is_the_stones_and_regions_with_which_the_enemy_takes_the_lead(seed):
+    state, robot = begun(3, 0, Random(seed)), Papagra(3, 0)
+    if state.actions == 1:
+        return
+    board, enemy, least = state.board, 1 - state.turn, max(state.marks) + 1
+    threats = set(Scan(robot.grid, robot.stand(state), [*bits(board.all)], Limit()).threats())
+    taking = set()
+    for turn in state._replace(turn=enemy).moves():
+        after = state._replace(turn=enemy).play(turn)
+        parts = papagra.parted(board, after.stones)
+        groups = [group for group in papagra.matched(board, parts)[enemy] if group.bit_count() >= least]
+        shapes = {papagra.shape(board, group) for group in groups}
+        regions = sum(region for region in parts[2] if papagra.shape(board, region) in shapes)
+        if groups:
+            taking.add(regions | after.stones[enemy] & ~state.stones[enemy])
+    assert threats <= taking
+    assert bool(threats) == bool(taking)
+
+
+def test_a_raise_of_a_mark_is_worth_less_if_the_enemy_can_answer_it_by_a_higher_one():
+    robot, less = Papagra(3, 0), 0
+    robot.order = [*bits(robot.grid.all)]
+    for seed in range(20):
+        stand = robot.stand(begun(3, 0, Random(seed)))
+        with_answers, without = (robot.raised(stand, depth, 0, 0, 1) for depth in (0, LAST_RAISE))
+        assert with_answers <= without
+        less += with_answers < without
+    assert less
+
+
 def test_a_leader_wins_by_an_arrangement_that_stands_for_the_third_time():
     view = {"cells": {"a1": "P", "a2": "P", "c3": "B"}, "marks": {"pink": 2, "black": 1}, "turn": "pink"}
     state = papagra.setup(view, size=3)
@@ -90,6 +122,14 @@ def test_a_leader_wins_by_an_arrangement_that_stands_for_the_third_time():
         assert (thought.chance == 1) == is_sure
         after = played(before, thought.move)
         assert (after.result() is not None) == is_sure
+
+
+def test_who_does_not_lead_makes_no_turn_that_undoes_itself():
+    cells = dict.fromkeys(("a4", "c1", "d4", "e1", "f5"), "P") | dict.fromkeys(("b5", "c4", "d2", "f1"), "B")
+    state = papagra.setup({"cells": cells, "marks": {"pink": 1}, "turn": "black"}, size=4)
+    for seed in range(3):  # the leader would undo the next turn and win
+        move = Papagra(4, 0).think([state], Limit(playouts=300), Random(seed)).move
+        assert state.play(move).stones != state.stones
 
 
 def test_it_beats_turns_at_random_by_looking_one_turn_ahead():

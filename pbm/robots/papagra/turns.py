@@ -161,7 +161,7 @@ class Scan:
 
     def __init__(self, grid: Grid, stand: Stand, order: Sequence[int], limit: Limit) -> None:
         """Find the groups; *order* is that in which spaces are tried, as long as the time is not over."""
-        self.grid, self.limit = grid, limit
+        self.grid, self.order, self.limit = grid, order, limit
         self.own, self.enemy, *marks, self.is_first = stand
         self.marks: Marks = marks[0], marks[1]
         self.least = min(marks) + 1
@@ -225,6 +225,14 @@ class Scan:
                     marks = self._moved(marks, matched_a - self.matched)
                 yield (a, b, 0), half.own ^ b, self._moved(marks, self._matched(groups, regions) - matched_a)
 
+    def threats(self) -> Iterator[int]:
+        """The spaces of which the mover has to take one, for each turn with which the enemy would take the lead."""
+        groups, least = self.grid.hexagon.groups, max(self.marks) + 1
+        enemy = Scan(self.grid, Stand(self.enemy, self.own, *self.marks[::-1]), self.order, self.limit)
+        for _, stones, _ in enemy.raising(least):
+            regions = self.grid.matched([*groups(self.grid.all & ~self.own & ~stones)], [*groups(stones)], least)
+            yield sum(regions) | stones & ~self.enemy
+
     def thinned(self, found: Reached, most: int) -> Iterator[Reached]:
         """The turn with a third action: a stone is removed, or a group of up to so many."""
         (a, b, _), own, marks = found
@@ -233,17 +241,6 @@ class Scan:
         for removed in (*bits(own), *whole):
             self._go_on()
             yield (a, b, removed), own ^ removed, self._moved(marks, self._matched_with(own ^ removed) - matched)
-
-    def found(self, turn: Actions) -> Reached | None:
-        """What a turn leads to that was good in another position; None if it cannot be played here."""
-        a, b, _ = turn
-        if a == b or (a | b) & self.enemy:
-            return None
-        groups, regions = self.acted(self.groups, self.regions, a)
-        matched = self._matched(groups, regions)
-        marks = self._moved(self.marks, matched - self.matched)
-        after = self._matched(*self.acted(groups, regions, b))
-        return (a, b, 0), self.own ^ a ^ b, self._moved(marks, after - matched)
 
     def acted(self, groups: Parts, regions: Parts, space: int) -> tuple[Parts, Parts]:
         """The mover's groups and the regions after an action, where the space is still as it is in the position."""
