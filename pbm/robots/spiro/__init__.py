@@ -255,6 +255,7 @@ class Racer:
         valued = len(values)
         chance, (_, way) = _chance(ranked[0][0]), ranked[0][1]
         best = 0.0
+        limit = limit.part(0.7)  # one throw more may take a while, and so may the rules to read the turn
         for _, (after, other) in ranked[:BEST_TURNS] if valued > 1 else ():
             answered, valued = self._answered(after, limit, valued, is_late=is_late)
             if answered is None:
