@@ -142,12 +142,13 @@ def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypat
     assert robot.think([state], Limit(playouts=300), Random(1)).move in set(state.moves())
 
 
-def test_late_in_a_game_the_robot_values_positions_by_their_terms_alone(monkeypatch):
-    options = {"small": False, "no_inwards": False, "pieces": 12}
+@pytest.mark.parametrize("board", ["small", "medium"])
+def test_late_in_a_game_the_robot_values_positions_by_their_terms_alone(monkeypatch, board):
+    options = {"small": board == "small", "no_inwards": False, "pieces": 12}
     states = [state for seed in range(10) if not (state := begun(options, Random(seed))).must_skip]
     robot = thinker(options)
-    early = [robot.think([state] * LONG_GAME, Limit(playouts=1000), Random(1)) for state in states]
-    late = [robot.think([state] * (LONG_GAME + 1), Limit(playouts=1000), Random(1)) for state in states]
+    early = [robot.think([state] * LONG_GAME[board], Limit(playouts=1000), Random(1)) for state in states]
+    late = [robot.think([state] * (LONG_GAME[board] + 1), Limit(playouts=1000), Random(1)) for state in states]
     monkeypatch.setitem(sys.modules, "pbm.robots.spiro.net", None)
     robot = thinker(options)
     alone = [robot.think([state], Limit(playouts=1000), Random(1)) for state in states]

@@ -263,7 +263,7 @@ def main() -> None:
         for name, other, others, games in (("the first values", old, (0, 0), 2000), ("itself", learned, kind, 400)):
             kinds, result = (ctypes.c_int * 4)(*kind, *others), (ctypes.c_double * 3)()
             weights, seed = (at(learned), at(other), at(linear)), ctypes.c_uint64(given.seed + 1)
-            library.play_match(*weights, kinds, LONG_GAME, games, 600, seed, result)
+            library.play_match(*weights, kinds, LONG_GAME[given.board], games, 600, seed, result)
             points, unended, turns = result
             low, high = wilson(points, games)
             sys.stdout.write(

@@ -55,7 +55,7 @@ BEST_TURNS = 3
 
 Eight of them are hardly stronger, and then games on the medium board take 190 turns instead of 140.
 """
-LONG_GAME = 30
+LONG_GAME = {"small": 100, "medium": 30}
 """After how many turns of a game its positions are valued without the network, so that the game ends."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
 """How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
@@ -235,9 +235,9 @@ def _chance(value: float) -> float:
 class Racer:
     """A `Thinker` that looks at all its turns, and at the enemy's best answers, to the turns that look best first."""
 
-    def __init__(self, judge: Judge) -> None:
-        """Play as this judge says."""
-        self.judge, self.track = judge, judge.track
+    def __init__(self, judge: Judge, long_game: int) -> None:
+        """Play as this judge says, after so many turns of a game without its network."""
+        self.judge, self.track, self.long_game = judge, judge.track, long_game
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """A turn that wins, or else the best one after all answers to it that there was time for."""
@@ -249,7 +249,7 @@ class Racer:
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
             tried.append((after, way))
-        is_late = len(states) > LONG_GAME
+        is_late = len(states) > self.long_game
         values = self._values([after for after, _ in tried], limit, is_late=is_late)
         ranked = sorted(zip(values, tried, strict=False), key=itemgetter(0), reverse=True)
         valued = len(values)
@@ -316,5 +316,5 @@ def thinker(options: Options) -> Racer:
     try:
         from pbm.robots.spiro.net import Net
     except ImportError:  # numpy is not installed
-        return Racer(Judge(track, weights, None))
-    return Racer(Judge(track, weights, Net(FOLDER / f"{board}.npz")))
+        return Racer(Judge(track, weights, None), LONG_GAME[board])
+    return Racer(Judge(track, weights, Net(FOLDER / f"{board}.npz")), LONG_GAME[board])
