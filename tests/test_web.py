@@ -1,5 +1,6 @@
 """The web door: what is posted on a page is an answer by mail; a GET changes nothing; strangers have limits."""
 
+import asyncio
 import email.policy
 import http.client
 import json
@@ -27,6 +28,7 @@ from pbm.mail.incoming import handle, hear, posted
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
 from pbm.server import Server
+from pbm.service.web import Files
 from pbm.session import Session
 from pbm.site.pages import POLICY
 from pbm.store import Reply, Store
@@ -274,6 +276,25 @@ def test_the_site_is_handed_out_with_the_headers_of_its_pages(door):
         again, _, none = door.ask("HEAD", path)
         assert (again, none) == (status, "")
     assert "Symple board 101" in door.ask("GET", "/symple/101.html")[2]
+
+
+def test_a_page_that_is_written_anew_while_it_is_asked_for_is_sent_whole(tmp_path):
+    sent = []
+
+    async def ask():
+        (tmp_path / "page.html").write_text("before")
+        asked = {"type": "http", "method": "GET", "path": "/page.html", "headers": [], "asgi": {"spec_version": "2.4"}}
+        response = await Files(directory=tmp_path).get_response("page.html", asked)
+        (tmp_path / "page.html").write_text("after that")
+        await response(asked, None, send)
+
+    async def send(part):
+        sent.append(part)
+
+    asyncio.run(ask())
+    [length] = [int(value) for name, value in sent[0]["headers"] if name == b"content-length"]
+    assert b"".join(part.get("body", b"") for part in sent) in {b"before", b"after that"}
+    assert length == sum(len(part.get("body", b"")) for part in sent)
 
 
 def test_pages_post_only_where_they_are_told_of_a_web_door(door, tmp_path):

@@ -139,10 +139,11 @@ def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
     web = session.server.web
     if session.on_page or not (web and {*userids} <= session.senders):
         return []
-    own = [
-        each for each in session.store.users.addresses(*userids) if each.address.lower() == str(session.sender).lower()
+    urls = [
+        f"{web}/calendar/{tokens.calendar_token(session.server, each.userid, each.number)}.ics"
+        for each in session.store.users.addresses(*userids)
+        if each.address.lower() == str(session.sender).lower()
     ]
-    urls = [f"{web}/calendar/{tokens.calendar_token(session.server, each.userid, each.number)}.ics" for each in own]
     return [Paragraph("\n".join(["For a calendar program, until when you have to move:", *urls]))]
 
 

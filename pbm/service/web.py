@@ -19,7 +19,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -64,7 +64,6 @@ HEADERS = [
 REVOKED = (
     "This page speaks for no player any more: a reply address ends 30 days after its game, or with a new password."
 )
-FOREIGN = "This was not posted from a page of this site."
 Work = Callable[..., Awaitable[Any]]
 """Has a function called in the main thread with these arguments."""
 
@@ -85,7 +84,7 @@ class Door:
             Route("/guest", self.guest, methods=["POST"]),
             Route("/unsubscribe/{token}", self.unsubscribe, methods=["GET", "POST"]),
             Route("/calendar/{token}.ics", self.calendar),
-            *([Mount("/", StaticFiles(directory=site, html=True, check_dir=False))] if site else []),
+            *([Mount("/", Files(directory=site, html=True, check_dir=False))] if site else []),
         ]
         config = uvicorn.Config(
             Starlette(routes=routes, exception_handlers={HTTPException: self._refuse, Exception: self._refuse}),
@@ -231,7 +230,7 @@ class Door:
         own = self.origins.get(host, found if is_host else None)
         form = "null" if site == "same-origin" else None
         if site not in {None, "same-origin", "none"} or found not in {None, own, form}:
-            raise HTTPException(403, FOREIGN)
+            raise HTTPException(403, "This was not posted from a page of this site.")
 
         if machine := incoming.machine_of(_peer(request)):
             if not self.posts:
@@ -266,6 +265,18 @@ async def _written(page: Path) -> None:
         if await asyncio.to_thread(page.exists):
             return
         await asyncio.sleep(LOOK_FOR_PAGE)
+
+
+class Files(StaticFiles):
+    """The files of a site. Each is read at once: of one that is written anew meanwhile, a part would be sent."""
+
+    def file_response(self, *args: Any, **words: Any) -> Response:
+        """What a file is answered with, or that the browser has it already."""
+        found = super().file_response(*args, **words)
+        if isinstance(found, FileResponse):
+            body = Path(found.path).read_bytes()
+            return Response(body, headers={**found.headers, "content-length": str(len(body))})
+        return found
 
 
 class WebConnection(H11Protocol):
