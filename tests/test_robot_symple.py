@@ -54,3 +54,22 @@ def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_ru
         assert (after.own, after.enemy, after.turn) == (again.own, again.enemy, again.turn)
         if outcome := state.play(text).result():
             assert knowledge.outcome(after) == 1 - outcome.winner
+
+
+@examples(100)
+@given(st.sampled_from((7, 9, 13)), SEEDS)
+def test_a_group_is_founded_as_far_from_all_stones_as_possible_but_not_at_the_edge(size, seed):
+    rng, knowledge = Random(seed), Symple(size, 2)
+    state = symple.new(size=size, penalty=2)
+    for _ in range(2):
+        state = state.play(rng.choice(state.board.names(state.founding_points)))
+    turns = []
+    knowledge.playout(knowledge.root([state]), rng, turns)
+    place = {point: divmod(point.bit_length() - 1, state.board.width) for point in state.board.bit.values()}
+    stones = [place[point] for point in place if not point & state.vacant]
+    distance = {
+        (x, y): min(abs(x - column) + abs(y - row) for column, row in stones)
+        for x, y in place.values()
+        if 0 < x < size - 1 and 0 < y < size - 1
+    }
+    assert distance[place[turns[0]]] == max(distance.values())
