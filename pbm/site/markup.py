@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pbm import letters, texts
+from pbm.levels import LEVEL_NUMBERS, is_patient
 
 MOST_PLACES = 60
 """How many points a curve has at most."""
@@ -46,6 +47,7 @@ def templates() -> Environment:
         "iso": iso,
         "quoted": partial(quote, safe="@+"),
     }
+    made.globals["levels"] = [level for level in LEVEL_NUMBERS if not is_patient(level)]
     return made
 
 
