@@ -50,6 +50,11 @@ class Limit:
         seconds = None if self.until is None else share * (self.until - self.clock())
         return Limit(seconds, self.playouts, self.clock)
 
+    def earlier(self, seconds: float) -> "Limit":
+        """The same limit, but so many seconds earlier."""
+        left = None if self.until is None else self.until - self.clock() - seconds
+        return Limit(left, self.playouts, self.clock)
+
     def is_reached(self, playouts: int) -> bool:
         """Whether it is time to move, after so many playouts."""
         return (self.playouts is not None and playouts >= self.playouts) or self.is_time_up

@@ -61,6 +61,8 @@ OWN_WAYS, ANSWERING_WAYS = 100, 30
 """How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
 VALUED_AT_ONCE = 50
 """How many positions are valued before the robot looks at the clock."""
+SECONDS_OF_A_THROW = 0.03
+"""How long the answers to one throw more may take, and the rules to read the turn; for that time is kept."""
 Counts = list[float]
 """How much there is, for one side, of all `TERMS`."""
 
@@ -255,7 +257,7 @@ class Racer:
         valued = len(values)
         chance, (_, way) = _chance(ranked[0][0]), ranked[0][1]
         best = 0.0
-        limit = limit.part(0.7)  # one throw more may take a while, and so may the rules to read the turn
+        limit = limit.earlier(SECONDS_OF_A_THROW)
         for _, (after, other) in ranked[:BEST_TURNS] if valued > 1 else ():
             answered, valued = self._answered(after, limit, valued, is_late=is_late)
             if answered is None:
