@@ -59,6 +59,8 @@ LONG_GAME = {"small": 100, "medium": 30}
 """After how many turns of a game its positions are valued without the network, so that the game ends."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
 """How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
+MOST_USES = 2_000
+"""How many uses of a die are tried, about, where ways go on: boards with very many pieces have fewer ways for that."""
 VALUED_AT_ONCE = 50
 """How many positions are valued before the robot looks at the clock."""
 SECONDS_OF_A_THROW = 0.03
@@ -246,7 +248,9 @@ class Racer:
         state = cast("spiro.State", states[-1])
         sight = seen(state)
         tried: list[tuple[Sight, Way]] = []
-        for (own, blots), way in self.track.outcomes(sight, state.dice, OWN_WAYS).items():
+        stacks = len(sight.own) - sight.own.count(0)
+        ways = min(OWN_WAYS, MOST_USES // (stacks + 1))
+        for (own, blots), way in self.track.outcomes(sight, state.dice, ways).items():
             after = self.track.after(sight, own, blots)
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
