@@ -4,6 +4,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 
 IN_SHELL, BY_MAIL = 5.0, 0.6
@@ -33,20 +34,19 @@ class _Stopped(BaseException):
     """Raised where something has computed for too long; no handler of other errors may catch it."""
 
 
-_granted = 0.0
+_granted = ContextVar("granted", default=0.0)
 """How many seconds were computed in `uncounted`; without end while that is being done."""
 
 
 @contextmanager
 def uncounted() -> Iterator[None]:
     """Compute what must be done however long it takes, such as the pairs of a round: `limited` does not count it."""
-    global _granted  # noqa: PLW0603  # the handler of a signal reads it, and nothing can be passed to that
-    before, begin = _granted, time.thread_time()
-    _granted = float("inf")
+    before, begin = _granted.get(), time.thread_time()
+    _granted.set(float("inf"))
     try:
         yield
     finally:
-        _granted = before + time.thread_time() - begin
+        _granted.set(before + time.thread_time() - begin)
 
 
 @contextmanager
@@ -60,12 +60,12 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
     if all_counts:
         timer, sent, clock = signal.ITIMER_REAL, signal.SIGALRM, time.monotonic
     is_running = True
-    until = clock() + seconds - _granted
+    until = clock() + seconds - _granted.get()
 
     def stop(_: int, frame: FrameType | None) -> None:
         if not is_running:
             return
-        left = until + _granted - clock()  # other threads compute, too, and the timer counts all of them
+        left = until + _granted.get() - clock()  # other threads compute, too, and the timer counts all of them
         if left > 0 or (frame and str(frame.f_globals.get("__name__")).startswith(NEVER_STOPPED)):
             signal.setitimer(timer, min(max(left, SOON), seconds))
             return

@@ -13,8 +13,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from email.policy import SMTP
-from functools import cache
-from inspect import signature
+from functools import cache, wraps
 from io import BytesIO, TextIOWrapper
 from itertools import compress
 from pathlib import Path
@@ -193,14 +192,14 @@ def club_after(done: Done) -> Made:
 def set_up(done: Done) -> Any:
     """A fixture: what there is when this was done in the fixture that it takes. It is done once, and copied."""
 
+    @pytest.fixture
+    @wraps(done)
     def there(**given: Any) -> Any:
         [place] = given.values()
         place.become(done)
         return place
 
-    there.__signature__ = signature(done)  # type: ignore[attr-defined]
-    there.__doc__ = done.__doc__
-    return pytest.fixture(there)
+    return there
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -238,29 +237,20 @@ def club(tmp_path: Path) -> Iterator[Club]:
     club.store.close()
 
 
-@pytest.fixture
-def pair(club: Club) -> Club:
-    """alice and bob on board 101 of small Spiro, two pieces each, carol looking on; alice throws 5, then bob 4 2."""
-    club.become(pair_up)
-    return club
-
-
 def pair_up(club: Club) -> None:
+    """alice and bob on board 101 of small Spiro, two pieces each, carol looking on; alice throws 5, then bob 4 2."""
     club.signed_up("alice", "bob", "carol")
     club.made = 12  # a secret that makes these dice
     club.say("spiro challenge -small -pieces=2 alice bob")
 
 
-@pytest.fixture
-def board(club: Club) -> Club:
-    """alice and bob on board 101 of Symple; alice is to move. carol looks on, and plays nowhere."""
-    club.become(begin_symple)
-    return club
-
-
 def begin_symple(club: Club) -> None:
+    """alice and bob on board 101 of Symple; alice is to move. carol looks on, and plays nowhere."""
     club.signed_up("alice", "bob", "carol")
     club.say("symple challenge -size=9 alice bob")
+
+
+pair, board = set_up(pair_up), set_up(begin_symple)
 
 
 @pytest.fixture(scope="module")

@@ -128,10 +128,10 @@ def waits_for_robot(store: Store, row: BoardRow) -> bool:
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     """From when on the awaited player loses by the time of a move, as far as is known now."""
-    until, zone = row.happened + limits(row)[1], ZoneInfo(row.weekends) if row.weekends else None
+    until, zone = row.happened + limits(row)[1], ZoneInfo(row.weekends) if row.weekends else UTC
     while left := max(timedelta(), limits(row)[1] - age(row, until)):
         day = until.astimezone(zone).date()
-        if zone and day.weekday() >= SATURDAY:
+        if row.weekends and day.weekday() >= SATURDAY:
             until = datetime.combine(day + (7 - day.weekday()) * DAY, time(), zone).astimezone(UTC)
         else:
             until += left

@@ -30,7 +30,8 @@ MAIL_PATIENCE = 20
 
 
 PLAYER_ADDRESS = "alice@players.example"
-PLAYER_PASSWORD = "alice-likes-games"  # noqa: S105  # of a server that lives as long as the demo
+SIGNATURE = "alice alice-likes-games"
+"""The userid and the password with which alice signs her commands."""
 tell = partial(print, flush=True)
 
 
@@ -97,7 +98,7 @@ def show_page() -> None:
 
 
 def _sign_up(alice: Correspondent) -> None:
-    subject = f"signup alice {PLAYER_PASSWORD}"
+    subject = f"signup {SIGNATURE}"
     tell(f"alice mails: {subject}\n")
     alice.write(subject)
     question = alice.receive()
@@ -120,7 +121,7 @@ def _play(alice: Correspondent) -> None:
     while dice := re.search(r"^(\w+).* \(\w, dice (\d)(?: and (\d))?\)\.$", _text(letter), re.MULTILINE):
         state = state.roll(tuple(int(die) for die in dice.groups()[1:] if die))
         if dice[1] == "alice":
-            command = _text(letter).splitlines()[-1].replace("PASSWORD", PLAYER_PASSWORD)
+            command = _text(letter).splitlines()[-1].replace("alice PASSWORD", SIGNATURE)
             alice.write(command.replace("MOVE", alice.choose(state)), answered=letter)
         letter = alice.receive()
         played = re.search(r"^Last turn: (.*)$", _text(letter), re.MULTILINE)
