@@ -48,6 +48,8 @@ hypothesis.settings.register_profile("pbm", examples())
 hypothesis.settings.load_profile("pbm")
 ADDRESS = "pbm@pbm.example"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # processes of the tests start as users' do: compiled already
+# as robots have it; else numpy, which sqlite-utils may have imported before, computes with all cores
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "carol": "carol-secret"}
 
 
