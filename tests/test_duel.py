@@ -257,7 +257,7 @@ def test_a_cluster_plays_the_same_match(tmp_path):
             processes.append(
                 subprocess.Popen([*dask, *kind], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             )
-            until(where.exists)
+            until(lambda: where.exists() and where.read_text())  # it is there before it is written
         address = json.loads(where.read_text())["address"]
         one, other = program(tmp_path, "one"), program(tmp_path, "other")
         told = duel_in_a_process("symple", one, other, "--games=8", "-size=5", f"--dask={address}")
