@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from string import ascii_lowercase, digits
-from typing import NamedTuple
 
 import games
 from pbm.board.board import About, Board, Point
@@ -97,27 +96,6 @@ WORDS = frozenset((*STATES, *KINDS, *FILLERS))
 """All of these, none of which can be a userid."""
 
 
-class Selector(NamedTuple):
-    """A description of boards."""
-
-    userids: Sequence[str] = ()
-    """Users of whom one plays, or has played, on the board; empty for whoever plays there."""
-    state: str | None = None
-    """``active``, ``inactive``, or ``next``: one of the users is to move."""
-    kind: str | None = None
-    """``tournament`` or ``standard``."""
-
-    def among(self, game: str) -> Among:
-        """The boards of a game that fit; of those for which one of the users is to move, all that are active."""
-        over = None if self.state is None else self.state == "inactive"
-        in_tournament = None if self.kind is None else self.kind == "tournament"
-        return Among([game], self.userids, over, in_tournament)
-
-    def fits(self, row: BoardRow) -> bool:
-        """Whether a board that is among these is one on which a user is to move, if that is asked for."""
-        return self.state != "next" or row.turn in self.userids
-
-
 def without_fillers(words: Sequence[str]) -> list[str]:
     """The words, each once, without those in front that mean nothing."""
     once = list(dict.fromkeys(word.lower() for word in words))
@@ -132,30 +110,36 @@ def names_boards(session: Session, game: str, words: Sequence[str]) -> bool:
     return is_board(first) and (first.isdecimal() or session.store.boards.get(game, first) is not None)
 
 
-def read(session: Session, game: str, words: Sequence[str]) -> Selector:
-    """The selector that words make for the boards of a game, or of all games if that is empty.
+def read(session: Session, game: str, words: Sequence[str]) -> Among:
+    """The boards of a game that words select, or those of any game if that is empty.
 
-    Raises Refused if they exclude each other, or one of them is unknown.
+    Raises Refused if the words exclude each other, or one of them is unknown.
     """
-    selector = Selector()
+    userids: list[str] = []
+    chosen: dict[tuple[str, ...], str] = {}
     for word in words:
         if word in FILLERS:
             continue
         if word in STATES or word in KINDS:
-            field = "state" if word in STATES else "kind"
-            before = getattr(selector, field)
-            if before not in {None, word}:
+            before = chosen.setdefault(STATES if word in STATES else KINDS, word)
+            if before != word:
                 raise Refused(f"`{before}` and `{word}` exclude each other.")
-            selector = selector._replace(**{field: word})
         elif session.store.users.is_taken(word):
-            selector = selector._replace(userids=[*selector.userids, word])
+            userids.append(word)
         else:
             what = f"{game.capitalize()} board or user" if game else "user"
             hint = meant(session, game, word) if game else "."
             raise Refused(f"There is no {what} {word!r}{hint}")
-    if selector.state == "next" and not selector.userids:
+    state, kind = chosen.get(STATES), chosen.get(KINDS)
+    if state == "next" and not userids:
         raise Refused("`next` needs the userid of the player who is to move.")
-    return selector
+    return Among(
+        [game],
+        userids,
+        over=None if state is None else state == "inactive",
+        in_tournament=None if kind is None else kind == "tournament",
+        to_move=state == "next",
+    )
 
 
 def paged(session: Session, game: str, words: Sequence[str]) -> tuple[list[str], str]:
@@ -173,20 +157,20 @@ def paged(session: Session, game: str, words: Sequence[str]) -> tuple[list[str],
     return named, ""
 
 
-def rows(session: Session, game: str, selector: Selector) -> Iterator[BoardRow]:
-    """The boards of a game that fit a selector, by number; or, if they are backwards, the last one that ended first."""
-    boards, among = session.store.boards, selector.among(game)
-    if is_backwards(selector):
+def rows(session: Session, among: Among) -> Iterator[BoardRow]:
+    """The boards of a game among these, by number; or, if they are backwards, the last one that ended first."""
+    boards = session.store.boards
+    if is_backwards(among):
         return boards.found(among, LAST_ENDED)
     if among.userids or among.in_tournament:
-        return filter(selector.fits, boards.found(among))
+        return boards.found(among)
     since = None if among.over is False else session.now - LISTED_FOR
-    return boards.current(game, since, standard=among.in_tournament is not None)
+    return boards.current(among.games[0], since, standard=among.in_tournament is not None)
 
 
-def is_backwards(selector: Selector) -> bool:
+def is_backwards(among: Among) -> bool:
     """Whether these boards come in the order in which they ended, the last one first."""
-    return selector.state == "inactive" and not selector.userids and selector.kind != "tournament"
+    return bool(among.over) and not among.userids and not among.in_tournament
 
 
 def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | None = None) -> list[str]:
@@ -196,10 +180,10 @@ def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | N
     """
     named = without_fillers(words)
     if not names_boards(session, game, named):
-        selector = read(session, game, [*filter(None, [userid]), *named])
-        if not selector.userids and selector.kind != "tournament":
+        among = read(session, game, [*filter(None, [userid]), *named])
+        if not (among.userids or among.in_tournament):
             raise Refused("That would be too much mail; name boards, a userid or `tournament`.")
-        named = [row.board for row in rows(session, game, selector)]
+        named = [row.board for row in rows(session, among)]
     if len(named) > MOST_BOARDS:
         raise Refused(f"These are {len(named)} boards, which is too much mail; ask for at most {MOST_BOARDS}.")
     return named

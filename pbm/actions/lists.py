@@ -19,6 +19,7 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
+from pbm.store.boards import Among
 
 LINES_OF_PAGE = 200
 """How many lines of a list are mailed at a time."""
@@ -99,7 +100,7 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     wanted = [
         (game, row.board)
         for game in games.names()
-        for row in finding.rows(session, game, finding.Selector([name], state))
+        for row in finding.rows(session, Among([game], [name], over=False, to_move=state == "next"))
     ]
     if len(wanted) > finding.MOST_BOARDS:
         raise Refused(f"These are {len(wanted)} boards, which would be too much mail; ask game by game.")
@@ -113,20 +114,20 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     """A table of the boards of some users in all games, those that are active if they select no others."""
     named = finding.without_fillers(words)
     page = named.pop() if named and named[-1].isdecimal() else ""
-    selector = finding.read(session, "", named)
-    if not selector.userids:
+    among = finding.read(session, "", named)
+    if not among.userids:
         raise Refused("`all games` needs the userid of a player.")
-    selector = selector._replace(state=selector.state or "active")
-    found = chain.from_iterable(finding.rows(session, game, selector) for game in games.names())
+    among = among._replace(over=bool(among.over))
+    found = chain.from_iterable(finding.rows(session, among._replace(games=[game])) for game in games.names())
     rows, following = on_page(page_number(session, page), found, "There is no page {page} of these boards.")
     if not rows:
         return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
-    text = aligned([_waiting(session, row, selector.userids) for row in rows])
+    text = aligned([_waiting(session, row, among.userids) for row in rows])
     letter = letters.note(
-        [Table(text), *_calendar(session, selector.userids)],
+        [Table(text), *_calendar(session, among.userids)],
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
-        data={"boards": [_waiting_data(session, row, selector.userids) for row in rows]},
+        data={"boards": [_waiting_data(session, row, among.userids) for row in rows]},
     )
     return [with_next(letter, " ".join(["all games", *named]), following)]
 
@@ -186,12 +187,12 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     if finding.names_boards(session, game, named):
         rows, missing = _each(named, partial(find_row, session, game))
         return [_tabled(session, game, rows), *_not_found(game, missing)]
-    selector, page = finding.read(session, game, named), page_number(session, word)
+    among, page = finding.read(session, game, named), page_number(session, word)
     rows, following = on_page(
         page,
-        finding.rows(session, game, selector),
+        finding.rows(session, among),
         "There is no page {page} of these boards.",
-        is_backwards=finding.is_backwards(selector),
+        is_backwards=finding.is_backwards(among),
     )
     if not rows:
         text, subject = finding.described(game, named), f"List of {game.capitalize()} games"

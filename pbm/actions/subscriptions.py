@@ -148,9 +148,9 @@ def _named(session: Session, game: str, words: Sequence[str], name: str) -> list
     named = finding.without_fillers(words)
     if finding.names_boards(session, game, named):
         return named
-    selector = finding.read(session, game, named)
-    found = [row.board for row in finding.rows(session, game, selector)]
-    return found[::-1] if finding.is_backwards(selector) else found
+    among = finding.read(session, game, named)
+    found = [row.board for row in finding.rows(session, among)]
+    return found[::-1] if finding.is_backwards(among) else found
 
 
 def _said(text: str, boards: Sequence[str]) -> list[str]:

@@ -40,11 +40,10 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     with server.store.reading():
         kinds = server.store.boards.games()
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
-        selector = finding.read(Session(server), "", asked)
-        over = None if wants_all else selector.state == "inactive"
-        places = (selector.among(one)._replace(over=over) for one in ([game] if game else kinds))
-        found = chain.from_iterable(map(server.store.boards.found, places))
-        rows = list(islice(filter(selector.fits, found), limit + 1))
+        among = finding.read(Session(server), "", asked)
+        among = among._replace(over=None if wants_all else bool(among.over))
+        found = (server.store.boards.found(among._replace(games=[one])) for one in ([game] if game else kinds))
+        rows = list(islice(chain.from_iterable(found), limit + 1))
     lines = [("Game", "Board", "Moves", "Players", "Status", "Started", "Days", "Options")]
     data = []
     for row in rows[:limit]:

@@ -142,6 +142,8 @@ class Among(NamedTuple):
     in_tournament: bool | None = None
     pool: str | None = None
     """The tournament to which they belong."""
+    to_move: bool = False
+    """Whether it is the turn of one of these users."""
 
     @property
     def where(self) -> str:
@@ -153,6 +155,8 @@ class Among(NamedTuple):
             which += f" AND pool IS {'NOT ' * self.in_tournament}NULL"
         if self.over is not None:
             which += f" AND ended IS {'NOT ' * self.over}NULL"
+        if self.to_move:
+            which += " AND turn IN (SELECT value FROM json_each(:userids))"
         if not self.userids:
             return which
         one = f"SELECT rowid FROM boards WHERE {which} AND %s IN (SELECT value FROM json_each(:userids))"
