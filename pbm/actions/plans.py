@@ -18,18 +18,13 @@ CLEAR = "clear"
 """What is written in the place of a plan, or of a queued move, to forget the plan."""
 
 
-def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine] | str, *notes: str) -> list[Letter]:
-    """Add lines to the plan of a player, show the plan if there are none, or forget it if they are CLEAR.
-
-    The *notes* are said with it.
-    """
+def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine], *notes: str) -> list[Letter]:
+    """Add lines to the plan of a player, or show the plan if there are none. The *notes* are said with it."""
     board = turns.board_of_player(session, row, name)
-    if lines == CLEAR:
-        return forget_plan(session, board, name, "Your plan is forgotten.")
     if name == board.turn and lines:
         raise Illegal("It is your turn. Make your move; a plan can stand below it, above your comment.")
     if lines:
-        add(session, board, name, [*lines])
+        add(session, board, name, lines)
     planned = _planned(board, name)
     if any(len(line) > 1 for line in planned):
         notes = (*notes, "\n".join(["Your plan as a tree:", *plans.tree(planned)]))
@@ -53,7 +48,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
         trial.play(str(trial.turn), move, session.now)
     added = _checked(session, trial, name, lines)
     known = _checked(session, trial, name, _planned(board, name), is_new=False)
-    turns.keep_plan(session, board, name, plans.merged(known, added))
+    turns.keep_plan(session, board, name, plans.text_of(plans.merged(known, added)))
 
 
 def _planned(board: Board, name: str) -> list[PlanLine]:
@@ -103,8 +98,8 @@ def _tried(session: Session, trial: Board, name: str, text: str) -> str:
         raise Illegal("The game is over by then.")
     if trial.turn != name:
         raise Illegal(f"It is the turn of {trial.turn} by then.")
-    is_skip = _written(trial, text) == SKIP
-    move = SKIP if trial.state.must_skip and is_skip else turns.parsed(trial, text)
+    _written(trial, text)  # raises Illegal for what is played instead of a move
+    move = turns.parsed(trial, text)
     trial.play(name, move, session.now)
     return move
 
@@ -124,16 +119,17 @@ def forget_queued(session: Session, board: Board, name: str) -> list[Letter]:
     others = [line for line in lines if line[0].theirs != ANY_MOVE]
     if others == lines:
         raise Illegal("There is no queued move of yours.")
-    turns.keep_plan(session, board, name, others)
+    turns.keep_plan(session, board, name, plans.text_of(others))
     return board_for(session, board, name, "Your queued move is forgotten.")
 
 
-def forget_plan(session: Session, board: Board, name: str, note: str) -> list[Letter]:
+def forget_plan(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Forget the plan of a player."""
-    if board.plans.get(name) in {None, RESIGN}:
+    board = turns.board_of_player(session, row, name)
+    if not _planned(board, name):
         raise Illegal("There is no plan of yours on this board.")
-    turns.keep_plan(session, board, name, [])
-    return board_for(session, board, name, note)
+    turns.keep_plan(session, board, name)
+    return board_for(session, board, name, "Your plan is forgotten.")
 
 
 def board_for(session: Session, board: Board, name: str, *notes: str) -> list[Letter]:

@@ -25,7 +25,10 @@ def parsed(board: Board, text: str) -> str:
         raise Illegal(f"{board.row.game.capitalize()} has no swap.")
     check_written(board, move)
     check_number(board, number)
-    return board.state.parse(SKIP if move.lower() == "pass" else move)
+    skips = move.lower() in {SKIP, "pass"}
+    if skips and board.state.must_skip:  # which only a plan says; else the server plays it
+        return SKIP
+    return board.state.parse(SKIP if skips else move)
 
 
 def check_written(board: Board, word: str) -> None:
@@ -132,38 +135,39 @@ def start(
             board.set_dice(turn.dice)
         board.play(str(board.turn), turn.text, row.started, automatic=turn.automatic)
     session.note("challenge", game=game, board=row.board, pool=row.pool, players=[*players], options=row.options)
-    play_on(session, board, 0)
+    play_on(session, board)
     return board
 
 
-def play_turn(
-    session: Session, board: Board, name: str, text: str, *, automatic: bool = False, reason: str | None = None
-) -> list[Letter]:
-    """Add a turn and all that follows from it, and tell everybody.
+def play_turn(session: Session, board: Board, name: str, text: str, reason: str | None = None) -> list[Letter]:
+    """Add a turn and all that follows from it, and tell everybody. The server makes a player take the turn FORFEIT.
 
     The *reason*, one of REASONS, is why the game ends by that turn, if the turn does not say so.
     """
-    before = len(board.turns)
     if name in board.told and name not in board.plans:
-        keep_plan(session, board, name, [])  # and tell them for the last time
-    writer = SERVER if automatic else name
+        keep_plan(session, board, name)  # and tell them for the last time
     board.change(
         submitted=None,
         vote=None,
         voter=None,
         comment=session.comment or None,
-        commenter=writer if session.comment else None,
+        commenter=_writer(name, text) if session.comment else None,
+        reason=reason,
     )
-    board.play(name, text, session.now, automatic=automatic)
-    planned = play_on(session, board, before, reason)
+    board.play(name, text, session.now, automatic=text == FORFEIT)
+    planned = play_on(session, board)
     return told(session, board, *([f"Played at once, as planned: {', '.join(planned)}."] if planned else []))
 
 
-def play_on(session: Session, board: Board, before: int, reason: str | None = None) -> list[str]:
-    """Play what the server has to play, and store all turns after the first *before* ones.
+def _writer(name: str, text: str) -> str:
+    """Who writes the comment of a turn of a player."""
+    return SERVER if text == FORFEIT else name
 
-    The *reason* is why the game is over, if the turns do not say so. Returns the moves that players had planned, each
-    with the name of its player.
+
+def play_on(session: Session, board: Board) -> list[str]:
+    """Play what the server has to play, and store all turns that are not stored yet.
+
+    Returns the moves that players had planned, each with the name of its player.
     """
     planned: list[str] = []
     while (name := board.turn) is not None:
@@ -176,20 +180,21 @@ def play_on(session: Session, board: Board, before: int, reason: str | None = No
             board.play(name, SKIP, session.now, automatic=True)
         else:
             break
-    store(session, board, before, reason)
+    store(session, board)
     return planned
 
 
-def store(session: Session, board: Board, before: int, reason: str | None = None) -> None:
-    """Store the turns after the first *before* ones, and the end of the game, for that *reason*, if it is over.
+def store(session: Session, board: Board) -> None:
+    """Store the turns that are not stored yet, and the end of the game if it is over. They become events.
 
-    They become events. The end of a game of a tournament lets that go on.
+    The end of a game of a tournament lets that go on.
     """
+    before = board.row.moves
     board.change(moves=len(board.turns), turn=board.turn)
     if board.row.weekends and board.turn:
         board.change(weekends=str(session.zone(board.turn)))
     if board.is_over:
-        _end(session, board, reason or board.reasons[0])
+        _end(session, board)
     row = board.row
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(row, before + 1, board.turns[before:])
@@ -210,8 +215,9 @@ EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}
 """What the events of these turns are called; that of any other is a ``move``."""
 
 
-def _end(session: Session, board: Board, reason: str) -> None:
+def _end(session: Session, board: Board) -> None:
     """Note on a board that is over why, and what that does to ratings. Its row is not stored yet."""
+    reason = board.row.reason or board.reasons[0]
     game, number = board.row.place
     board.plans.clear()
     session.store.boards.drop_plans(game, number)
@@ -224,12 +230,17 @@ def _end(session: Session, board: Board, reason: str) -> None:
 
 def told(session: Session, board: Board, *notes: str) -> list[Letter]:
     """The letters about what has happened on a board: to players, to subscribers, and of an end to those notified."""
-    readers = dict.fromkeys([*board.players, *board.about.subscribers])
+    readers = _readers(board)
     found = letters.of_board(session, board.present, *readers, notes=notes)
     if board.is_over:
         notified = {*board.about.notified, *session.store.players.notified_of_all(board.row.game)} - {*readers}
         found += letters.of_board(session, board.present, *sorted(notified), kind=letters.NOTIFICATION)
     return found
+
+
+def _readers(board: Board) -> list[str]:
+    """Those who get every mail about a board: its players, and its subscribers."""
+    return [*dict.fromkeys([*board.players, *board.about.subscribers])]
 
 
 def _play_planned(session: Session, board: Board, name: str, text: str) -> list[str]:
@@ -240,13 +251,14 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
         drop_plan(session, board, name, f"Your plan has no answer to {texts.broken(made)}, and is dropped.")
         return []
     try:
-        move = SKIP if mine == SKIP and board.state.must_skip else parsed(board, mine)
+        move = parsed(board, mine)
     except Illegal as why:
         what = f"{texts.broken(mine)}, which you had planned, cannot be played, and your plan is dropped."
         drop_plan(session, board, name, f"{what} {why}")
         return []
     board.play(name, move, session.now, automatic=True)
-    keep_plan(session, board, name, [] if board.is_over else [_known_now(board, line) for line in rest])
+    kept = () if board.is_over else (_known_now(board, line) for line in rest)
+    keep_plan(session, board, name, plans.text_of(kept))
     return [f"{texts.broken(move)} by {name}"]
 
 
@@ -260,13 +272,13 @@ def _known_now(board: Board, line: plans.PlanLine) -> plans.PlanLine:
     return line
 
 
-def keep_plan(session: Session, board: Board, name: str, lines: Sequence[plans.PlanLine]) -> None:
-    """Store the plan of a player in the place of the one before; without lines, forget it."""
+def keep_plan(session: Session, board: Board, name: str, text: str = "") -> None:
+    """Store the plan of a player, or RESIGN, in the place of the one before; without a text, forget it."""
     session.store.boards.drop_plans(*board.row.place, name)
     board.plans.pop(name, None)
-    if lines:
-        board.plans[name] = "\n".join(map(plans.text_of_branch, lines))
-        session.store.boards.keep_plan(*board.row.place, name, board.plans[name])
+    if text:
+        board.plans[name] = text
+        session.store.boards.keep_plan(*board.row.place, name, text)
 
 
 def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
@@ -274,7 +286,7 @@ def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
 
     Who has no address for mails is told whenever they see the board, until they move or plan again.
     """
-    keep_plan(session, board, name, [])
+    keep_plan(session, board, name)
     board.told[name] = why
     if not session.store.users.addresses(name):
         session.store.boards.keep_plan(*board.row.place, name, f"{DROPPED}{why}")
@@ -304,30 +316,27 @@ def remove_and_tell(session: Session, board: Board, what: str, answer: str) -> N
         delivery.queue(session, letter._replace(to=player, thread=board.thread))
 
 
-def leave(session: Session, board: Board, name: str, *, automatic: bool = False) -> list[Letter]:
-    """Remove a board on which the play has hardly begun, because a player leaves it."""
-    row = board.row
-    readers = dict.fromkeys([*board.players, *board.about.subscribers])
+def give_up(session: Session, board: Board, name: str, text: str = RESIGN, reason: str | None = None) -> list[Letter]:
+    """End a game by the turn RESIGN or FORFEIT of a player; or remove its board if the play has hardly begun."""
+    if not can_leave(board):
+        return play_turn(session, board, name, text, reason)
+    row, writer = board.row, _writer(name, text)
     remove_board(session, board, userid=name)
     if not session.store.boards.active_counts([name], row.game)[name]:
         session.store.players.set_inactive(row.game, name, inactive=True)
-    writer = SERVER if automatic else name
-    return [letters.of_removal(board, name, session.comment, to=reader, writer=writer) for reader in readers]
+    return [letters.of_removal(board, name, session.comment, to=reader, writer=writer) for reader in _readers(board)]
 
 
-def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
+def resign(session: Session, board: Board, name: str) -> list[Letter]:
     """Leave before the first moves, give up in turn, or do so as soon as it is the player's turn."""
     row = board.row
-    if can_leave(board):
-        return leave(session, board, name)
-    if name == board.turn:
-        return play_turn(session, board, name, RESIGN)
+    if name == board.turn or can_leave(board):
+        return give_up(session, board, name)
     if board.plans.get(name) == RESIGN:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
         raise Illegal(f"You resign already when your turn comes; this cancels it:\n{cancel}")
     notes = ["Your plan is forgotten."] if name in board.plans else []
-    session.store.boards.keep_plan(*row.place, name, RESIGN)
-    board.plans[name] = RESIGN
+    keep_plan(session, board, name, RESIGN)
     [letter] = letters.of_board(session, board.present, name, notes=notes)
     return [letter._replace(subject=f"{row.game.capitalize()} Board {row.board} Resigned", is_urgent=True)]
 
@@ -336,16 +345,13 @@ def unresign(session: Session, board: Board, name: str) -> list[Letter]:
     """Take back a resignation that waits for the player's turn."""
     if board.plans.get(name) != RESIGN:
         raise Illegal("You have not resigned on this board.")
-    keep_plan(session, board, name, [])
+    keep_plan(session, board, name)
     return letters.of_board(session, board.present, name, notes=["Your resignation is taken back."])
 
 
 def forfeit(session: Session, board: Board, name: str, reason: str, why: str) -> list[Letter]:
     """Make a player give up; *reason* is one of REASONS, and *why* tells the same in a sentence."""
-    session = replace(session, comment=why)
-    if can_leave(board):
-        return leave(session, board, name, automatic=True)
-    return play_turn(session, board, name, FORFEIT, automatic=True, reason=reason)
+    return give_up(replace(session, comment=why), board, name, FORFEIT, reason)
 
 
 def forfeit_by_total_time(session: Session, board: Board) -> list[Letter]:

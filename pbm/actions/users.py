@@ -14,7 +14,6 @@ from pbm.access.guesses import NO_FAILURES
 from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same, reply_address, token_of
 from pbm.actions import challenges, finding, turns
-from pbm.board.board import RESIGN
 from pbm.board.clocks import Clocks
 from pbm.delivery.mail import send
 from pbm.letters import Letter, settled
@@ -74,10 +73,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     for game in games.names():
         for row in session.store.boards.found(Among([game], [name], over=False)):
             board = finding.find_board(why, game, row.board)
-            if turns.can_leave(board):
-                told += turns.leave(why, board, name)
-            else:
-                told += turns.play_turn(why, board, name, RESIGN, reason="signed off")
+            told += turns.give_up(why, board, name, reason="signed off")
     for one in contests:
         rounds.advance(session, *one.place, turns.start)
     printed = delivery.answer(session, name, *told)

@@ -62,9 +62,9 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
 def agree_draw(session: Session, board: Board, *notes: str, reason: str | None = None) -> list[Letter]:
     """End the game as a tie."""
     board.stop_clock(session.now)
-    board.change(drawn=True)
+    board.change(drawn=True, reason=reason)
     board.judge()
-    turns.store(session, board, len(board.turns), reason)
+    turns.store(session, board)
     return turns.told(session, board, *notes)
 
 
@@ -104,7 +104,7 @@ def _set_comment(session: Session, board: Board, name: str) -> None:
 
 
 INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {
-    "resign": turns.resign_or_leave,
+    "resign": turns.resign,
     "unresign": turns.unresign,
     "propose": propose,
     "undo": undo,

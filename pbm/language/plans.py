@@ -42,7 +42,7 @@ def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str])
     first = " ".join(typed)
     text = f"{first}\n{session.body}".strip()
     if plans.CLEAR in {first.lower(), text.lower()}:
-        return plans.plan(session, row, name, plans.CLEAR)
+        return plans.forget_plan(session, row, name)
     lines, rest = split_plan(text)
     if rest and not lines:
         raise Illegal(f"{rest.splitlines()[0]!r} is no line of a plan; {HOW}.")
