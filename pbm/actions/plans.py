@@ -48,7 +48,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
         trial.play(str(trial.turn), move, session.now)
     added = _checked(session, trial, name, lines)
     known = _checked(session, trial, name, _planned(board, name), is_new=False)
-    turns.keep_plan(session, board, name, plans.text_of(plans.merged(known, added)))
+    turns.keep_plan(session, board, name, plans.text_of_plan(plans.merged(known, added)))
 
 
 def _planned(board: Board, name: str) -> list[PlanLine]:
@@ -119,7 +119,7 @@ def forget_queued(session: Session, board: Board, name: str) -> list[Letter]:
     others = [line for line in lines if line[0].theirs != ANY_MOVE]
     if others == lines:
         raise Illegal("There is no queued move of yours.")
-    turns.keep_plan(session, board, name, plans.text_of(others))
+    turns.keep_plan(session, board, name, plans.text_of_plan(others))
     return board_for(session, board, name, "Your queued move is forgotten.")
 
 

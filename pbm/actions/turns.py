@@ -258,7 +258,7 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
         return []
     board.play(name, move, session.now, automatic=True)
     kept = () if board.is_over else (_known_now(board, line) for line in rest)
-    keep_plan(session, board, name, plans.text_of(kept))
+    keep_plan(session, board, name, plans.text_of_plan(kept))
     return [f"{texts.broken(move)} by {name}"]
 
 
@@ -327,7 +327,7 @@ def give_up(session: Session, board: Board, name: str, text: str = RESIGN, reaso
     return [letters.of_removal(board, name, session.comment, to=reader, writer=writer) for reader in _readers(board)]
 
 
-def resign(session: Session, board: Board, name: str) -> list[Letter]:
+def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
     """Leave before the first moves, give up in turn, or do so as soon as it is the player's turn."""
     row = board.row
     if name == board.turn or can_leave(board):

@@ -104,7 +104,7 @@ def _set_comment(session: Session, board: Board, name: str) -> None:
 
 
 INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {
-    "resign": turns.resign,
+    "resign": turns.resign_or_leave,
     "unresign": turns.unresign,
     "propose": propose,
     "undo": undo,

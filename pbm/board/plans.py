@@ -32,13 +32,13 @@ def text_of_branch(line: PlanLine) -> str:
     return " ".join(f"if {step.theirs} then {step.mine}" for step in line)
 
 
-def text_of(plan: Iterable[PlanLine]) -> str:
+def text_of_plan(plan: Iterable[PlanLine]) -> str:
     """A plan as it is stored, a line each."""
     return "\n".join(map(text_of_branch, plan))
 
 
 def branches(text: str) -> list[PlanLine]:
-    """The lines of a plan from the text that `text_of` gave."""
+    """The lines of a plan from the text that `text_of_plan` gave."""
     split = [line.split() for line in text.splitlines()]
     return [tuple(map(Conditional, words[1::4], words[3::4])) for words in split]
 
