@@ -316,7 +316,9 @@ def remove_and_tell(session: Session, board: Board, what: str, answer: str) -> N
         delivery.queue(session, letter._replace(to=player, thread=board.thread))
 
 
-def give_up(session: Session, board: Board, name: str, text: str = RESIGN, reason: str | None = None) -> list[Letter]:
+def quit_board(
+    session: Session, board: Board, name: str, text: str = RESIGN, reason: str | None = None
+) -> list[Letter]:
     """End a game by the turn RESIGN or FORFEIT of a player; or remove its board if the play has hardly begun."""
     if not can_leave(board):
         return play_turn(session, board, name, text, reason)
@@ -331,7 +333,7 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
     """Leave before the first moves, give up in turn, or do so as soon as it is the player's turn."""
     row = board.row
     if name == board.turn or can_leave(board):
-        return give_up(session, board, name)
+        return quit_board(session, board, name)
     if board.plans.get(name) == RESIGN:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
         raise Illegal(f"You resign already when your turn comes; this cancels it:\n{cancel}")
@@ -351,7 +353,7 @@ def unresign(session: Session, board: Board, name: str) -> list[Letter]:
 
 def forfeit(session: Session, board: Board, name: str, reason: str, why: str) -> list[Letter]:
     """Make a player give up; *reason* is one of REASONS, and *why* tells the same in a sentence."""
-    return give_up(replace(session, comment=why), board, name, FORFEIT, reason)
+    return quit_board(replace(session, comment=why), board, name, FORFEIT, reason)
 
 
 def forfeit_by_total_time(session: Session, board: Board) -> list[Letter]:

@@ -73,7 +73,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     for game in games.names():
         for row in session.store.boards.found(Among([game], [name], over=False)):
             board = finding.find_board(why, game, row.board)
-            told += turns.give_up(why, board, name, reason="signed off")
+            told += turns.quit_board(why, board, name, reason="signed off")
     for one in contests:
         rounds.advance(session, *one.place, turns.start)
     printed = delivery.answer(session, name, *told)
