@@ -103,9 +103,7 @@ def board_svg(point: Point, *, style: str = svg.STYLE) -> str:
 
 def caption(point: Point) -> str:
     """What a picture of it is called."""
-    row = point.board.row
-    heading = f"{row.game.capitalize()} board {row.board}, {' against '.join(letters.sides(point))}"
-    return f"{heading}, after {texts.counted(point.moves, 'move')}: {letters.status_of(point)}"
+    return f"{letters.title(point)}, after {texts.counted(point.moves, 'move')}: {letters.status_of(point)}"
 
 
 def board_png(point: Point, zoom: float = SHARP) -> bytes:

@@ -13,9 +13,9 @@ from pbm.letters.boards import (
     of_removal,
     of_turns,
     picture,
-    sides,
     status,
     status_of,
+    title,
     turn_text,
 )
 from pbm.letters.letter import Letter, as_one, note, printed, settled
@@ -38,8 +38,8 @@ __all__ = [
     "picture",
     "printed",
     "settled",
-    "sides",
     "status",
     "status_of",
+    "title",
     "turn_text",
 ]

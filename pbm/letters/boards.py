@@ -47,22 +47,18 @@ def of_board(
     has the last four rounds and all moves that the server made; it is the whole list when *is_full*.
     """
     board, row = point.board, point.board.row
-    name = row.game.capitalize()
-    when = "" if point.is_present else f" after {point.moves} of its {counted(len(board.turns), 'move')}"
-    seated = sides(point)
-    heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(seated)}"
+    when = "," if point.is_present else f" after {point.moves} of its {counted(len(board.turns), 'move')},"
     comment = row.comment if point.is_present and kind != NOTIFICATION else None
-    above = [*map(Paragraph, [heading, *notes, *_news(point), status_of(point)])]
+    above = [*map(Paragraph, [f"{kind}: {title(point, when)}", *notes, *_news(point), status_of(point)])]
     below = [
         *(_ratings(board) if point.is_over and row.ended else []),
-        *_moves(point, seated, is_full=is_full or point.is_over),
+        *_moves(point, is_full=is_full or point.is_over),
         *picture(point),
         *_about(point, is_full=is_full),
         *comment_part(row.commenter, comment),
     ]
     turn = f" {point.turn}" if point.turn else ""
-    found, notation = data(point), "" if point.is_over else games.notation(row.game)
-    letters = []
+    found, letters = data(point), []
     for to in readers:
         told, own = _own(point, to)
         noted = board.about.notes.get(to or "")
@@ -70,7 +66,7 @@ def of_board(
         how, bare = command or answer(point, to)
         letter = Letter(
             to=to,
-            subject=f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}",
+            subject=f"{'New ' if is_new else ''}{row.game.capitalize()} Board {row.board}{turn}{_mark(comment)}",
             blocks=(*above, *told, *below, *notes_of_reader, *_clocks(point, times, to)),
             answer=how,
             bare=bare,
@@ -82,7 +78,6 @@ def of_board(
             mover=board.turn or "",
             is_urgent=point.is_over or to in board.told,
             is_subscribed=to in board.about.subscribers,
-            notation=notation,
             hint=_hint(point, to) if row.board != "new" else "",
             point=point,
         )
@@ -98,17 +93,16 @@ def of_new_board(times: Times, board: Board, *others: str | None, notes: Iterabl
 
 def of_turns(point: Point, reader: str) -> Letter:
     """The letter that lists the turns of a board to whoever asks."""
-    row, name, seated = point.board.row, point.board.row.game.capitalize(), sides(point)
+    row = point.board.row
     told = [
-        Paragraph(f"History: {name} board {row.board}, {' against '.join(seated)}"),
+        Paragraph(f"History: {title(point)}"),
         Paragraph(status_of(point)),
         *([] if point.moves else [Paragraph("No move has been made yet.")]),
-        *_moves(point, seated, is_full=True),
+        *_moves(point, is_full=True),
     ]
     how, bare = answer(point, reader)
-    letter = note(told, subject=f"Historical List of {name} board {row.board}", answer=how)
-    notation = "" if point.is_over else games.notation(row.game)
-    return letter._replace(data=data(point), bare=bare, game=row.game, board=row.board, notation=notation)
+    letter = note(told, subject=f"Historical List of {row.game.capitalize()} board {row.board}", answer=how)
+    return letter._replace(data=data(point), bare=bare, game=row.game, board=row.board, point=point)
 
 
 def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str) -> Letter:
@@ -221,6 +215,12 @@ def status_of(point: Point) -> str:
     thrown = f", dice {' and '.join(map(str, state.dice))}" if games.needs_dice(state) and state.dice else ""
     side = point.board.rules.SIDES[state.turn] + thrown
     return f"{point.turn}'s turn ({side})." if point.moves else f"{point.turn}, please start ({side})."
+
+
+def title(point: Point, comma: str = ",") -> str:
+    """A board and its players, such as ``Spiro board 101, alice (X) against bob (O)``."""
+    row = point.board.row
+    return f"{row.game.capitalize()} board {row.board}{comma} {' against '.join(sides(point))}"
 
 
 def sides(point: Point) -> list[str]:
@@ -339,8 +339,8 @@ def _days(seconds: float) -> str:
     return f"{counted(minutes // 1440, 'day')} {minutes // 60 % 24:02}:{minutes % 60:02}"
 
 
-def _moves(point: Point, seated: Sequence[str], *, is_full: bool) -> list[Block]:
-    """The moves of the players, *seated* with their sides, numbered by rounds; below them the throws of dice.
+def _moves(point: Point, *, is_full: bool) -> list[Block]:
+    """The moves of the players, numbered by rounds; below them the throws of dice.
 
     All throws are listed up to that of the player to move, also one that was not used because a draw was agreed on.
     """
@@ -363,7 +363,7 @@ def _moves(point: Point, seated: Sequence[str], *, is_full: bool) -> list[Block]
     if games.needs_dice(state) and state.dice and not (point.is_over and board.resigned):
         throws.append(state.dice)
     thrown = f"Throws: {', '.join('-'.join(map(str, dice)) for dice in throws)}"
-    told: list[Block] = [Moves(board.players, seated, listed)] if rounds else []
+    told: list[Block] = [Moves(board.players, sides(point), listed)] if rounds else []
     return [*told, Paragraph("\n".join(wrapped(thrown)))] if throws else told
 
 
@@ -439,8 +439,7 @@ def of_error(
         return letter
     number = "" if point.board.row.board == "new" else point.board.row.board
     player = reader if reader in point.board.players else None
-    notation = games.notation(game)
-    return letter._replace(game=game, board=number, mover=point.turn or "", reader=player or "", notation=notation)
+    return letter._replace(game=game, board=number, mover=point.turn or "", reader=player or "", point=point)
 
 
 def _cropped(line: str) -> str:

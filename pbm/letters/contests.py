@@ -252,5 +252,5 @@ def of_new_boards(letters: Sequence[Letter], shown: Shown, number: int) -> Lette
         blocks=(Paragraph(heading), *told, Rule("=", is_end=True)),
         answer=f"{first.game} games {first.to} next",
         data={},
-        notation=first.notation,
+        point=first.point,
     )

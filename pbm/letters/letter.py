@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from textwrap import fill
 from typing import Any, NamedTuple
 
+import games
 from pbm import texts
 from pbm.blocks import Block, Drawing, NextCommand, Paragraph, Told, blocks_of, text_of
 from pbm.board.board import Point
@@ -41,14 +42,17 @@ class Letter(NamedTuple):
     """Whether it comes at once also to a user who wants no mails about boards, or one a day; others do in any case."""
     reminds: str = ""
     """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
-    notation: str = ""
-    """How the moves of its game are written, for the mail; empty where there is nothing to move."""
     hint: str = ""
     """What else its reader can answer with at this moment, such as a rematch when the game is over."""
     reader: str = ""
     """The player to whom it is told, where it goes to whoever gave the command."""
     point: Point | None = None
-    """The position of the board that it shows, for pages that draw it."""
+    """The position of the board that it shows."""
+
+    @property
+    def notation(self) -> str:
+        """How moves are written; empty where there is nothing to move."""
+        return games.notation(self.point.board.row.game) if self.point and not self.point.is_over else ""
 
     @property
     def body(self) -> str:
@@ -72,8 +76,8 @@ class Letter(NamedTuple):
 
     def mailed(self, *, is_easy: bool) -> tuple[Block, ...]:
         """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
-        notation = [f"Notation: {self.notation}"] if self.notation else []
-        return self.with_answer(*([EASY] if is_easy else filter(None, [self.hint])), *notation)
+        hints = [EASY if is_easy else self.hint, self.notation and f"Notation: {self.notation}"]
+        return self.with_answer(*filter(None, hints))
 
 
 def note(told: Told, *, subject: str, answer: str, data: dict[str, Any] | None = None, to: str | None = None) -> Letter:

@@ -131,7 +131,6 @@ def _keys() -> Iterator[Iterator[str]]:
 def shown(point: Point) -> str:
     """A position in colours, with the turn that led to it."""
     board, row = point.board, point.board.row
-    title = f"{row.game.capitalize()} board {row.board}, {' against '.join(letters.sides(point))}"
     turn = board.turns[point.moves - 1] if point.moves else None
     dice = f", dice {' '.join(map(str, turn.dice))}" if turn and turn.dice else ""
     last = f"{turn.userid}{dice}: {letters.turn_text(turn)}" if turn else "The beginning."
@@ -139,7 +138,7 @@ def shown(point: Point) -> str:
     end = [letters.status_of(point)] if point.is_present else []
     comment = [one.text for one in letters.comment_part(row.commenter, row.comment) if point.is_present]
     where = f"Move {point.moves} of {len(board.turns)}. "
-    above, below = [title, where + texts.broken(last)], [*end, *comment, KEYS]
+    above, below = [letters.title(point), where + texts.broken(last)], [*end, *comment, KEYS]
     return "\n\n".join([*map(escaped, above), coloured, *map(escaped, below)])
 
 
@@ -170,12 +169,12 @@ def tiles_of(sides: tuple[str, str]) -> list[tuple[Colour, Colour]]:
 def listed(board: Board) -> str:
     """The turns of a game as a table, the board at its end, and the last comment."""
     point, row = board.present, board.row
-    title = f"{row.game.capitalize()} board {row.board}, {' against '.join(letters.sides(point))}"
     lines = [("Move", "Player", "Dice", "Turn")]
     for number, turn in enumerate(board.turns, 1):
         lines.append((str(number), turn.userid, " ".join(map(str, turn.dice)), letters.turn_text(turn)))
     comment = [one.text for one in letters.comment_part(row.commenter, row.comment)]
-    return "\n\n".join([title, texts.table(lines), letters.picture(point)[0].text, letters.status_of(point), *comment])
+    shown = letters.title(point), texts.table(lines), letters.picture(point)[0].text, letters.status_of(point)
+    return "\n\n".join([*shown, *comment])
 
 
 def data(board: Board) -> dict[str, object]:

@@ -242,14 +242,13 @@ def as_data(board: Board, judged: Sequence[Judged], seconds: float) -> dict[str,
 def as_blocks(board: Board, data: Mapping[str, Any], site: str | None) -> list[Block]:
     """The analysis for people, with links to the positions before the turns that cost most, if there is a *site*."""
     row, judged = board.row, [Judged(**turn) for turn in data["turns"]]
-    title = f"{row.game.capitalize()} board {row.board}, {' against '.join(letters.sides(board.present))}"
     lines = [("Move", "Player", "Before", "After", "", "Turn", "Better")]
     for one in judged:
         chances = f"{one.before:4.0%}", f"{one.after:4.0%}"
         better = one.best if one.mark else ""
         lines.append((str(one.number), one.player, *chances, one.mark, _short(one.turn), _short(better)))
     told: list[Block] = [
-        Paragraph(f"Analysis: {title}"),
+        Paragraph(f"Analysis: {letters.title(board.present)}"),
         Paragraph(letters.status_of(board.present)),
         Curve(f"How likely {board.players[0]} was to win:", data["curve"]),
     ]

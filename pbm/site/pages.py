@@ -136,7 +136,7 @@ class Pages:
         board = self._load(game, number)
         point, row, turns = board.present, board.row, board.turns
         path = f"{game}/{number}.html"
-        title = f"{row.game.capitalize()} board {row.board}: {' against '.join(letters.sides(point))}"
+        title = letters.title(point, ":")
         about = (
             f"options {row.options}" if row.options else "",
             f"tournament {row.pool}" if row.pool else "",
