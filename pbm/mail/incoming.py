@@ -176,6 +176,8 @@ def handle(
     was done. Raises Unusable if the database cannot be used; then the mail has to come again.
     """
     heard = heard or hear(server, raw, envelope_sender, recipients, peer, post)
+    if heard.outcome:
+        return heard.outcome
     mail = heard.mail
     sender = (mail.sender or "").lower()
     with server.store.writing():

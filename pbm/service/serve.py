@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from ctypes import CDLL
 from dataclasses import dataclass, field
 from functools import partial
@@ -296,14 +296,13 @@ class Receiver:
     def handle_waiting(self) -> None:
         """Handle the mails that wait; none if those before have been handled together with others."""
         mails = [self.waiting.get() for _ in range(min(self.waiting.qsize(), MOST_TOGETHER))]
-        all_heard = [(mail, self._run(mail, incoming.hear, self.server, *mail.delivery)) for mail in mails]
-        done = [(mail, Answer("", each.outcome)) for mail, each in all_heard if each and each.outcome]
-        heard = [(mail, each) for mail, each in all_heard if each and not each.outcome]
+        heard = [(mail, self._run(mail, incoming.hear, self.server, *mail.delivery)) for mail in mails]
+        done = []
         try:
-            with self.server.store.writing() if heard else nullcontext():
+            with self.server.store.writing():
                 begin = time.perf_counter()
                 for mail, each in heard:
-                    if outcome := self._run(mail, incoming.handle, self.server, *mail.delivery, each):
+                    if each and (outcome := self._run(mail, incoming.handle, self.server, *mail.delivery, each)):
                         done.append((mail, Answer("250 2.0.0 Done", outcome)))
             locked = time.perf_counter() - begin
         except Unusable as error:
