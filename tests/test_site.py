@@ -169,7 +169,7 @@ def test_all_links_lead_to_a_file_or_to_our_address_and_what_has_not_changed_is_
         played.store.users.add("a..b", "no password", played.time)
     played.say("symple challenge -size=5 a..b alice")
     written(played, folder)
-    monkeypatch.setattr("pbm.site.build._content", lambda page: pytest.fail(page.path))
+    monkeypatch.setattr("pbm.site.build._write", lambda file, _: pytest.fail(str(file)))
     assert written(played, folder) == set()
 
 

@@ -94,11 +94,10 @@ def figure(point: Point) -> Figure:
 
 def board_svg(point: Point, *, style: str = svg.STYLE) -> str:
     """The picture in SVG. Without a *style* sheet the page has to bring `svg.STYLE`."""
-    board = point.board
-    if not hasattr(board.rules, "figure"):
-        before = board.states[point.last_typed]
-        return svg.text_svg(board.rules.draw(point.state, before), caption(point), style=style)
-    return svg.svg(figure(point), board.rules.SIDES, caption(point), style=style)
+    rules = point.board.rules
+    if not hasattr(rules, "figure"):
+        return svg.text_svg(letters.picture(point)[0].text, caption(point), style=style)
+    return svg.svg(figure(point), rules.SIDES, caption(point), style=style)
 
 
 def caption(point: Point) -> str:

@@ -159,16 +159,14 @@ def data(point: Point) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if point.is_present and row.vote:
         found |= {"vote": row.vote, "voter": row.voter}
-    if row.source:
-        found["source"] = {"board": row.source, "moves": row.given}
-    if row.novacation:
-        found["novacation"] = True
-    if row.weekends:
-        found["noweekends"] = True
-    if row.more_days:
-        found["more_days"] = row.more_days
-    if board.about.robots:
-        found["robots"] = [*board.about.robots]
+    set_up = {
+        "source": row.source and {"board": row.source, "moves": row.given},
+        "novacation": row.novacation,
+        "noweekends": bool(row.weekends),
+        "more_days": row.more_days,
+        "robots": [*board.about.robots],
+    }
+    found |= {name: value for name, value in set_up.items() if value}
     if point.is_over:
         found["reason"] = row.reason or board.reasons[0]
         if row.ended:
@@ -276,7 +274,7 @@ def _news(point: Point) -> list[str]:
 def _ratings(board: Board) -> list[Paragraph]:
     """What the game did to the ratings."""
     if board.about.results:
-        return [Paragraph("\n".join(ratings.described(result) for result in board.about.results))]
+        return [Paragraph("\n".join(map(ratings.described, board.about.results)))]
     not_begun = "" if board.has_begun else "not both players have moved"
     why = ratings.why_unrated(board.row) or not_begun or "it was over before it was stored"
     return [Paragraph(f"The game is not rated.\nIt is unrated because {why}.")]

@@ -99,19 +99,19 @@ def build(
     with FileIO(os.open(folder / NAMES, ADDING, 0o666), "ab") as list_of_names:
         for page in stale:
             progress(1, len(stale))
-            if not _is_inside(page.path):
-                continue
             try:
-                content, why = _content(page)
+                content = page.content()
             except Gone:
                 gone.add(page.path)
                 continue
-            if why:
-                failed[page.path] = why
+            except (OSError, Unusable):
+                raise
+            except Exception as why:  # a game that has a fault must not take the pages of all others along
+                failed[page.path] = f"{type(why).__name__}: {why}"
                 continue
             if page.path not in names:
                 list_of_names.write(f"{page.path}\n".encode())
-            written += _write(folder / page.path, content)
+            written += _write(folder / page.path, content.encode() if isinstance(content, str) else content)
             made.add(page.path)
             if page.part:
                 parts[page.path] = page.part
@@ -127,17 +127,6 @@ def build(
     return Built(len(left), written, removed, failed)
 
 
-def _content(page: Page) -> tuple[bytes, str]:
-    """What stands on a page, or why it cannot be made. Raises Gone, OSError and Unusable."""
-    try:
-        content = page.content()
-    except (Gone, OSError, Unusable):
-        raise
-    except Exception as why:  # a game that has a fault must not take the pages of all others along
-        return b"", f"{type(why).__name__}: {why}"
-    return content.encode() if isinstance(content, str) else content, ""
-
-
 class StalePages:
     """Finds the pages of a server's site that are to be made again."""
 
@@ -150,7 +139,8 @@ class StalePages:
     def since(self, seen: Seen | None) -> list[Page]:
         """The pages of what has changed since then, or all; pictures for those who link to boards come last."""
         with self.store.reading():
-            return sorted(self._stale(seen), key=lambda page: page.path.endswith(".png"))
+            inside = [page for page in self._stale(seen) if _is_inside(page.path)]
+        return sorted(inside, key=lambda page: page.path.endswith(".png"))
 
     def _stale(self, seen: Seen | None) -> Iterator[Page]:
         about = self._changed(seen) if seen else self._everything()

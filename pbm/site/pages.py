@@ -162,7 +162,7 @@ class Pages:
             comment=row.comment,
             curve=self._chances(game, number),
             curve_of=row.first_player,
-            ratings=[ratings.described(result) for result in board.about.results],
+            ratings=[*map(ratings.described, board.about.results)],
             proof=_proof(board),
             record=f"{number}.json" if board.is_over else "",
             image=f"{game}/{number if (game, number) in self.drawn else UNDRAWN}.png" if self.look.has_pictures else "",
