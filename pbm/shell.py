@@ -59,8 +59,8 @@ def _subject(named: list[str]) -> list[str]:
     """The words among these that name the command they begin with."""
     if named and games.exists(named[0]):
         return named[1:2] or named
-    if operators := console.named(named):
-        return operators
+    if operators := console.contexts(named):
+        return named[: len(operators)]
     return named[:2] if named[:1] == ["change"] else named[:1]
 
 
@@ -156,12 +156,12 @@ def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:
     found, others = list[str](), [line[0]]
     rest = [word.lower() for word in line[1:]]
     while rest:
-        names = console.named(rest)
-        if names:
-            found.append(console.help_on(names))
-        if not names or rest[0] in root.commands:
+        named = console.contexts(rest)
+        if named:
+            found.append(named[-1].get_help())
+        if not named or rest[0] in root.commands:
             others.append(rest[0])
-        rest = rest[len(names) or 1 :]
+        rest = rest[len(named) or 1 :]
     told = [letters.note(text, subject="Help", answer="help commands") for text in dict.fromkeys(found)]
     return told, [] if told and len(others) == 1 else others
 

@@ -1,8 +1,12 @@
 """The help texts of our games."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
+
 import games
+from pbm import console
 
 FOLDER = Path(__file__).parents[1] / "help"
 GAMES = tuple(name for name in games.names() if games.package(name) is None)
@@ -12,3 +16,12 @@ GAMES = tuple(name for name in games.names() if games.package(name) is None)
 def read(game):
     """The help text of a game."""
     return (FOLDER / f"{game}.txt").read_text()
+
+
+def operators(*words: str) -> Iterator[click.Context]:
+    """The contexts of the operator's commands that are shown to people and begin with these words."""
+    found = console.contexts(words)
+    if len(found) == len(words):
+        yield from found[-1:]
+        for word in getattr(found[-1].command, "commands", ()) if found else console.MODULES:
+            yield from operators(*words, word)

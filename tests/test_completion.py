@@ -54,6 +54,7 @@ def offered(shell, *words):
         ("pbm --json symple mo", "move"),
         ("pbm change ", "password address"),
         ("pbm outbox f", "flush"),
+        ("pbm addresses add b", "bob"),
         ("symple move ", "101"),
         ("symple mvoe 1", "101"),
         ("symple show 101 ", "101 alice bob carol"),

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 import games
-from pbm import console
 from pbm.language.commands import root
 
 from conftest import Shell
-from helptexts import FOLDER
+from helptexts import FOLDER, operators
 from patience import PATIENCE
 from sources import MODULES, TOP
 
@@ -159,7 +158,7 @@ def read_by_users() -> dict[str, str]:
     read = {str(path.relative_to(TOP)): path.read_text() for path in files}
     read |= {str(path.relative_to(TOP)): "\n".join(said_in(path)) for paths in MODULES.values() for path in paths}
     read |= {f"help {one.name}": one.text for one in root.explained()}
-    return read | {f"help {name}": console.help_on([name]) for name in console.MODULES}
+    return read | {ctx.command_path: ctx.get_help() for ctx in operators()}
 
 
 def test_no_player_is_taken_for_a_man():

@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from pbm import console, referee
+from pbm import referee
 from pbm.language.commands import root
 from pbm.language.help import TOPICS
-from pbm.texts import WIDTH
 
 from conftest import PASSWORDS
 from helptexts import read
@@ -65,13 +64,3 @@ def test_players_and_operators_are_told_that_direct_encounter_decides_before_a_p
         said = " ".join(shell.run("help", command).stdout.split())
         assert "their games against each other (direct encounter)" in said
         assert "share a place only if" in said
-
-
-@pytest.mark.parametrize("name", sorted(console.MODULES))
-def test_the_help_of_an_operators_command_fits_a_screen_and_shows_no_marks_of_ours(name):
-    node = console.operation(name)
-    for names in [[name], *([name, further] for further in getattr(node, "commands", ()))]:
-        said = console.help_on(names)
-        assert "\\" not in said
-        assert "\b" not in said
-        assert max(map(len, said.splitlines())) <= WIDTH

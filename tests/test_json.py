@@ -5,7 +5,6 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,13 +13,13 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
-from pbm import console, shell
+from pbm import shell
 from pbm.board.board import Board
 from pbm.language.commands import root
 from pbm.store import Store
 
 from conftest import ADDRESS, PASSWORDS
-from helptexts import FOLDER
+from helptexts import FOLDER, operators
 from test_fetch import PASSWORD, Mailbox, serving
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -153,19 +152,8 @@ A line behind `dave:` is the subject of a mail from him. What is in capitals is 
 """
 
 
-def operators(name: str, command: click.Command) -> Iterator[str]:
-    """The commands for the operator, each with the words that lead to it."""
-    if isinstance(command, click.Group):
-        for sub, further in command.commands.items():
-            yield from operators(f"{name} {sub}", further)
-    elif not command.hidden and name not in PROTOCOLS:
-        yield name
-
-
-COMMANDS = sorted(
-    {one.name for one in root.explained()}
-    | {name for first in console.MODULES for name in operators(first, console.operation(first))}
-)
+OPERATORS = {ctx.command_path.removeprefix("pbm ") for ctx in operators() if not isinstance(ctx.command, click.Group)}
+COMMANDS = sorted({one.name for one in root.explained()} | OPERATORS - PROTOCOLS)
 
 
 class Said:

@@ -1051,18 +1051,7 @@ def test_a_turn_is_checked_with_the_dice_of_a_record_without_a_secret(several):
 
 # Help
 
-
-def commands(name, command):
-    """The commands that are shown to people, each with the words that lead to it."""
-    if command.hidden:
-        return
-    yield name, command
-    if isinstance(command, click.Group):
-        for further in command.commands.values():
-            yield from commands(f"{name} {further.name}", further)
-
-
-COMMANDS = dict(pair for name in console.MODULES for pair in commands(name, console.operation(name)))
+COMMANDS = {ctx.command_path.removeprefix("pbm "): ctx for ctx in helptexts.operators()}
 
 
 def printed(capsys, *words):
@@ -1076,19 +1065,22 @@ def test_every_command_of_the_operator_is_explained_with_its_words_and_options(c
     text = printed(capsys, "help", *name.split())
     assert text.startswith(f"Usage: pbm {name} ")
     assert printed(capsys, *name.split(), "--help") == text
-    ctx, words = click.Context(COMMANDS[name]), " ".join(text.split())
-    for parameter in COMMANDS[name].params:
-        assert (parameter.opts[0] if isinstance(parameter, click.Option) else parameter.make_metavar(ctx)) in words
+    assert not {"\\", "\b"} & {*text}
+    assert max(map(len, text.splitlines())) <= texts.WIDTH
+    words = " ".join(text.split())
+    for parameter in COMMANDS[name].command.params:
+        is_option = isinstance(parameter, click.Option)
+        assert (parameter.opts[0] if is_option else parameter.make_metavar(COMMANDS[name])) in words
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if " " not in name])
 def test_every_command_of_the_operator_is_listed_with_the_others(name):
-    assert f"pbm {name}" in (Path(__file__).parent.parent / "help" / "operator.txt").read_text()
+    assert f"pbm {name}" in (helptexts.FOLDER / "operator.txt").read_text()
 
 
 def test_a_group_of_commands_lists_each_with_its_first_paragraph_and_json_is_named_where_there_is_an_answer(capsys):
     text = " ".join(printed(capsys, "help", "users").split())
     assert "list List users with their addresses and the number of their active boards; show more about" in text
-    single = [name for name, command in COMMANDS.items() if not isinstance(command, click.Group)]
+    single = [name for name, ctx in COMMANDS.items() if not isinstance(ctx.command, click.Group)]
     without = {name for name in single if "--json" not in printed(capsys, "help", *name.split())}
     assert without == {"serve", "deliver", "demo", "referee", "robot"}

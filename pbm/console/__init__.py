@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
-from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -59,19 +58,25 @@ INTERRUPTED = 130
 """The exit status of a command that its user has ended."""
 
 
-def operation(name: str) -> click.Command:
-    """The command of that name."""
-    group: click.Group = import_module(f"pbm.{MODULES[name]}").commands
-    return group.commands[name]
+class Operators(click.Group):
+    """All commands of the operator."""
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        """The command of that name, whose module is imported; None if there is none."""
+        if name not in MODULES:
+            return None
+        group: click.Group = import_module(f"pbm.{MODULES[name]}").commands
+        return group.commands[name]
+
+
+OPERATORS = Operators("pbm", add_help_option=False)
 
 
 def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
     """Carry out an operator's command, and return the exit status."""
     gc.enable()
     try:
-        status: int | None = operation(name).main(
-            list(args), prog_name=f"pbm {name}", standalone_mode=False, obj=as_json
-        )
+        status: int | None = OPERATORS.main([name, *args], prog_name="pbm", standalone_mode=False, obj=as_json)
     except click.Abort:
         return INTERRUPTED
     except NoArgsIsHelpError as why:
@@ -186,28 +191,16 @@ def confirm(question: str, *, yes: bool) -> None:
         raise Refused(f"{question} Nothing was done; --yes does it.")
 
 
-def named(words: Sequence[str]) -> list[str]:
-    """As many of the words, from the first on, as name an operator's command; none if the first one does not."""
-    shown = takewhile(lambda ctx: not ctx.command.hidden, _contexts(words))
-    return [word for _, word in zip(shown, words, strict=False)]
+def contexts(words: Sequence[str]) -> list[click.Context]:
+    """The contexts of the operator's command that the words name, and of the groups that lead to it.
 
-
-def help_on(names: Sequence[str]) -> str:
-    """The help text of the operator's command that these words name."""
-    return _contexts(names)[-1].get_help()
-
-
-def _contexts(words: Sequence[str]) -> list[click.Context]:
-    """The contexts of the command that the words name, and of the groups that lead to it, from the first word on."""
-    found: list[click.Context] = []
+    There is one for each word, as far as the words name something that is shown to people.
+    """
+    ctx, found = click.Context(OPERATORS, info_name="pbm"), list[click.Context]()
     for word in words:
-        if found:
-            group = found[-1].command
-            command = group.commands.get(word) if isinstance(group, click.Group) else None
-        else:
-            command = operation(word) if word in MODULES else None
-        if command is None:
+        command = ctx.command.get_command(ctx, word) if isinstance(ctx.command, click.Group) else None
+        if command is None or command.hidden:
             break
-        parent = found[-1] if found else None
-        found.append(click.Context(command, parent, word if parent else f"pbm {word}"))
+        ctx = click.Context(command, ctx, word)
+        found.append(ctx)
     return found

@@ -108,11 +108,10 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     given = (word for word in before if not word.startswith(SHELL_OPTIONS))
     rest = words.tidied(" ".join(given))
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
-    node: click.Command | None = root
-    if rest and rest[0].lower() in console.MODULES:
-        node = console.operation(rest.pop(0).lower())
+    node: click.Command | None = console.OPERATORS if rest and rest[0].lower() in console.MODULES else root
     while isinstance(node, click.Group) and rest:
-        node = node.get_command(click.Context(root), words.command(rest.pop(0)))
+        ctx, word = click.Context(node), rest.pop(0)
+        node = node.get_command(ctx, word.lower()) or node.get_command(ctx, words.command(word))
     if node is None:
         return []
     if isinstance(node, click.Group):
