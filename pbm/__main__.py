@@ -30,8 +30,8 @@ def run(args: list[str]) -> int:
         return shell.main(args)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # whoever read our answer has seen enough; nothing is left to be said at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read our answer has seen enough
+        pass
     except Exception as error:
         if "PBM_DEBUG" in os.environ:
             raise

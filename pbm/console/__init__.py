@@ -53,7 +53,7 @@ MODULES = dict(sorted((name, module) for module, names in COMMANDS_OF_MODULES.it
 ABOUT_VALUES = click.NoSuchOption, click.BadOptionUsage, click.BadParameter
 """The refusals that are about an option or a value, and not about the number of words."""
 NICER = 5
-"""The niceness of processes for whose work nobody waits, above that of `pbm serve`."""
+"""The niceness of processes for whose work nobody waits; `pbm serve` has none."""
 INTERRUPTED = 130
 """The exit status of a command that its user has ended."""
 
@@ -112,35 +112,27 @@ def open_existing() -> Server:
     return open_server()
 
 
-def end_with_input_alone() -> None:
-    """Ignore SIGINT and SIGTERM: they are sent to `pbm serve` and its group, and `pbm serve` ends our input then."""
+def let_server_go_first(niceness: int = NICER) -> None:
+    """Make this process at least so nice, so that nobody waits for `pbm serve` because of it."""
+    os.setpriority(os.PRIO_PROCESS, 0, max(niceness, os.getpriority(os.PRIO_PROCESS, 0)))
+
+
+def run_beside_server() -> None:
+    """Let `pbm serve` go first, and end this process by its input alone: the server's group gets signals, too."""
     import signal
 
     for sent in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sent, signal.SIG_IGN)
+    let_server_go_first()
 
 
-def pipe_ended(seconds: float) -> bool:
-    """Whether standard input ends in so many seconds; a byte there ends the rest."""
+def is_told_to_end(seconds: float) -> bool:
+    """Wait so many seconds. Returns whether standard input has ended, if that is a pipe; a byte there ends the wait."""
+    if sys.stdin is None or not stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode):
+        time.sleep(seconds)
+        return False
     ready, _, _ = select.select([sys.stdin.fileno()], [], [], seconds)
     return bool(ready) and not os.read(sys.stdin.fileno(), 65536)
-
-
-def rested(seconds: float) -> bool:
-    """Whether it is over after so many seconds of rest: never, for a signal ends the process."""
-    time.sleep(seconds)
-    return False
-
-
-def rest() -> Callable[[float], bool]:
-    """What a command does that goes on until told to end: it rests, until standard input ends if that is a pipe."""
-    is_piped = sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)  # it may be closed
-    return pipe_ended if is_piped else rested
-
-
-def let_server_go_first(niceness: int = NICER) -> None:
-    """Be at least so much nicer than `pbm serve`, so that nobody waits for its answer because of this process."""
-    os.setpriority(os.PRIO_PROCESS, 0, max(niceness, os.getpriority(os.PRIO_PROCESS, 0)))
 
 
 def answer(text: str, data: Mapping[str, object]) -> None:

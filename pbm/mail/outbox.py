@@ -108,18 +108,18 @@ def flush(
     return Sent(sent, failed, last)
 
 
-def keep_sending(server: Server, way: Transport, ended: Callable[[float], bool]) -> None:
-    """Send what is due, and look again after each second, until it has *ended*.
+def keep_sending(server: Server, way: Transport, is_told_to_end: Callable[[float], bool]) -> None:
+    """Send what is due, and look again after each second, until *is_told_to_end*.
 
-    That is asked with how many seconds to wait for the end, which may be fewer when there is something to send. While
-    nothing can be sent it looks ever more seldom.
+    That waits for so many seconds, or fewer when there is something to send. While nothing can be sent it looks ever
+    more seldom.
     """
 
     def rested(seconds: float) -> bool:
         """Whether the end came in so many seconds, whatever else comes."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            if ended(left):
+            if is_told_to_end(left):
                 return True
         return False
 
@@ -127,18 +127,18 @@ def keep_sending(server: Server, way: Transport, ended: Callable[[float], bool])
     while not is_over:
         try:
             server.store.check_in_place()
-            flush(server, way, partial(ended, 0), rested, ever_longer())
+            flush(server, way, partial(is_told_to_end, 0), rested, ever_longer())
         except Replaced:  # nothing that is sent could be noted
             raise
         except Exception as error:  # a sender that ended would leave all mails lying
-            if isinstance(error.__cause__, BlockingIOError) and ended(0):  # told to end while another one was sending
+            if isinstance(error.__cause__, BlockingIOError) and is_told_to_end(0):  # while another one was sending
                 break
             why = str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
             pause = next(pauses)
             warn(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.")
             is_over = rested(pause)
         else:
-            pauses, is_over = ever_longer(), ended(LOOK_FOR_MAILS)
+            pauses, is_over = ever_longer(), is_told_to_end(LOOK_FOR_MAILS)
 
 
 def ever_longer() -> Iterator[float]:

@@ -17,16 +17,7 @@ from typing import Any
 import click
 
 from pbm import texts
-from pbm.console import (
-    answer,
-    answer_list,
-    end_with_input_alone,
-    let_server_go_first,
-    open_existing,
-    pipe_ended,
-    rested,
-    time_text,
-)
+from pbm.console import answer, answer_list, is_told_to_end, open_existing, run_beside_server, time_text
 from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, within
 from pbm.disk import reason
 from pbm.refusals import Refused
@@ -170,18 +161,23 @@ def run_hooks(*, follow: bool) -> int:
     """Run the programs for all events that they have not seen. `pbm serve` does this by itself."""
     server = open_server()
     if follow:
-        keep_running(server, rested)
+        keep_running(server, _rest)
     good, bad = run_due(server)
     answer(f"{texts.counted(good, 'run')}, {bad} failed.", {"runs": good, "failed": bad})
     return 1 if bad else 0
 
 
+def _rest(seconds: float) -> bool:
+    """Wait so many seconds. Returns False: only a signal ends the command."""
+    time.sleep(seconds)
+    return False
+
+
 @hook.command("keep-running", hidden=True)
 def keep_running_hooks() -> None:
     """Run programs for events as they come, until standard input ends; `pbm serve` runs this."""
-    end_with_input_alone()
-    let_server_go_first()
-    keep_running(open_existing(), pipe_ended)
+    run_beside_server()
+    keep_running(open_existing(), is_told_to_end)
 
 
 def event_data(event: Event) -> dict[str, Any]:
@@ -203,18 +199,18 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     return went_well[True], went_well[False]
 
 
-def keep_running(server: Server, is_over: Callable[[float], bool]) -> None:
-    """Run programs for events as they come, until it *is over*, which is told within so many seconds."""
+def keep_running(server: Server, is_told_to_end: Callable[[float], bool]) -> None:
+    """Run programs for events as they come, until *is_told_to_end*, which waits for so many seconds."""
     seen = None
     while True:
         version, hooks = server.store.data_version(), server.store.events.hooks()
         if hooks and (version != seen or any(hook.due for hook in hooks)):
             try:
-                run_due(server, lambda: is_over(0))
+                run_due(server, lambda: is_told_to_end(0))
             except Unusable as why:
                 warn(str(why))
         seen = version
-        if is_over(LOOK_FOR_EVENTS):
+        if is_told_to_end(LOOK_FOR_EVENTS):
             return
 
 

@@ -5,16 +5,7 @@ from typing import Any
 import click
 
 from pbm import texts
-from pbm.console import (
-    answer,
-    answer_list,
-    end_with_input_alone,
-    let_server_go_first,
-    more_than,
-    open_existing,
-    pipe_ended,
-    time_text,
-)
+from pbm.console import answer, answer_list, is_told_to_end, more_than, open_existing, run_beside_server, time_text
 from pbm.console.usage import LIMIT, WHOLE_NUMBER, Commands
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -45,9 +36,8 @@ def send_mails() -> None:
     """Send mails as they come, until standard input ends; `pbm serve` runs this."""
     from pbm.mail.outbox import keep_sending
 
-    end_with_input_alone()
-    let_server_go_first()
-    keep_sending(open_existing(), transport(), pipe_ended)
+    run_beside_server()
+    keep_sending(open_existing(), transport(), is_told_to_end)
 
 
 @outbox.command("list")

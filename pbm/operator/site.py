@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pbm import settings, texts
-from pbm.console import answer, let_server_go_first, open_existing, progress_bar, rest
+from pbm.console import answer, is_told_to_end, let_server_go_first, open_existing, progress_bar
 from pbm.console.usage import Commands
 from pbm.drawing import images
 from pbm.names import is_site
@@ -81,8 +81,7 @@ def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool =
 
 def _has_changed(session: Session, before: int) -> bool:
     """Wait until the database has another version than *before*; False if it is time to end."""
-    is_over = rest()
     while session.store.data_version() == before:
-        if is_over(LOOK_AGAIN_AFTER):
+        if is_told_to_end(LOOK_AGAIN_AFTER):
             return False
     return True

@@ -341,8 +341,8 @@ def _try(session: Session, task: Task) -> bool:
     return False
 
 
-def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
-    """Do what robots have to do as it comes, until *rested*, which rests for so many seconds, says that it is over.
+def keep_playing(session: Session, is_told_to_end: Callable[[float], bool]) -> None:
+    """Do what robots have to do as it comes, until *is_told_to_end*, which waits for so many seconds.
 
     Raises Replaced if the database has become another file.
     """
@@ -351,14 +351,14 @@ def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
         rest = LOOK_FOR_TASKS
         try:
             session.store.check_in_place()
-            playing.play(lambda: rested(0))
+            playing.play(lambda: is_told_to_end(0))
             playing.start_thinker()
         except Replaced:
             raise
         except Unusable as why:
             warn(f"Robots could not play: {why}")
             rest = REST_AFTER_FAULT
-        if rested(rest):
+        if is_told_to_end(rest):
             return
 
 
