@@ -747,7 +747,7 @@ def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
     monkeypatch.setattr(turns, "next_task", lambda *_: pytest.fail("There is nothing to do."))
     with Store(typed.folder / "pbm.db") as store, store.writing():
         until = datetime.now(UTC) + timedelta(minutes=5)
-        store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(turns.EVERYBODY, until))
+        store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(None, until))
     done = types(typed, "c3")
     assert "robot1's turn (black)." in done.stdout
 

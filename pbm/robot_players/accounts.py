@@ -198,11 +198,11 @@ def run_robots(*, once: bool) -> None:
 
 @robots_.command("think", hidden=True)
 def think_() -> None:
-    """Do what robots do in idle time, until there is no more of it or standard input ends."""
+    """Do what robots do in idle time, until nothing is left of it or standard input ends."""
     from pbm.robot_players import turns
 
     server = open_existing()
-    let_server_go_first(turns.LAST_NICENESS)
+    let_server_go_first(turns.IDLE_NICENESS)
     with suppress(AttributeError, OSError):  # where there is such a policy
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     threading.Thread(target=_end_with_input, daemon=True).start()

@@ -15,15 +15,13 @@ from games import SKIP, Game, Illegal, Options, State
 from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.referee import followed
-from pbm.robot_players.program import GIVE_UP
+from pbm.robot_players.program import GIVE_UP, HOPELESS_TURNS
 from pbm.robots import Player
 from pbm.terminal import replace_errors
 from pbm.texts import counted
 
-PATIENCE = 3
-"""In how many positions in a row a robot has to be without hope before it gives up."""
 MOST_SHOWN = 6
-"""How many turns of the line that it expects a robot tells."""
+"""How many turns of the line of play that it expects a robot tells."""
 
 commands = Commands("pbm")
 
@@ -116,7 +114,7 @@ class Dialogue:
         is_hopeless = thought.chance < self.hopeless and not games.needs_dice(states[-1])
         self.without_hope = (self.without_hope if goes_on else 0) + 1 if is_hopeless else 0
         self.answered = {thought.move}
-        return GIVE_UP if self.without_hope >= PATIENCE else thought.move
+        return GIVE_UP if self.without_hope >= HOPELESS_TURNS else thought.move
 
     def _another(self) -> str:
         """A move that was not tried yet, or any again if there is no other. Raises Illegal."""

@@ -19,6 +19,8 @@ from pbm.refusals import Refused, touching
 
 GIVE_UP = "resign"
 """What a program answers in the place of a move when it gives up."""
+HOPELESS_TURNS = 3
+"""A robot resigns after so many turns in a row without hope."""
 MOST_REFUSED = 3
 """How many moves in a row may be refused before a program has failed."""
 MOST_ERROR_BYTES = 65536

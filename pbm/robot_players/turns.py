@@ -27,7 +27,7 @@ from pbm.disk import locked
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.robot_players import analysis
-from pbm.robot_players.program import ENDING_SECONDS, GIVE_UP, MOST_REFUSED, Program
+from pbm.robot_players.program import ENDING_SECONDS, GIVE_UP, HOPELESS_TURNS, MOST_REFUSED, Program
 from pbm.robot_players.scripts import PAUSE, contents
 from pbm.robots import Player
 from pbm.robots.thinking import Thought
@@ -37,44 +37,40 @@ from pbm.store.robots import Claim, Task
 from pbm.terminal import spinning, warn
 
 HOPELESS = 0.02
-"""A chance to win that is no hope any more."""
-HOPELESS_TURNS = 3
-"""For so many turns in a row a robot has no hope before it resigns."""
+"""A robot has no hope if it thinks that its chance to win is at most this."""
 DRAWN = 0.45
-"""A robot agrees on a draw unless it thinks that its chance to win is better than that."""
+"""A robot agrees on a draw if it thinks that its chance to win is below this."""
 MOST_MEMORY = 1_000_000_000
-"""How many bytes of memory a process may have that thinks."""
+"""How many bytes of memory a process that thinks may have."""
 GRACE_SECONDS = 2.0
-"""How much longer than it may a robot of ours can think before it is stopped."""
+"""A robot of ours is stopped so long after its time is over."""
 CLAIM_SPARE = timedelta(seconds=10)
-"""How much longer than all thinking can take a task is claimed."""
+"""A claim lasts so much longer than thinking can take."""
 PUT_OFF = timedelta(minutes=10)
-"""For how long a task is left alone that could not be done."""
-EVERYBODY = 0
-"""What stands for the group of whoever asks, which always lives: such a task is claimed in its name."""
+"""How long a task that has failed is put off."""
 LOOK_FOR_TASKS = 0.2
-"""Seconds after which it is looked again whether there is something to do."""
+"""Seconds between two looks for tasks."""
 REST_AFTER_FAULT = 5.0
-"""Seconds after which that is done where the database could not be used."""
+"""Seconds until the next look if the database could not be used."""
 NICENESS = 10
-"""How far processes that think stand behind all others."""
-LAST_NICENESS = 19
-"""How far those stand behind that think in idle time."""
+"""The niceness of processes that think."""
+IDLE_NICENESS = 19
+"""The niceness of a process that thinks in idle time."""
 THINKER = (sys.executable, "-P", "-m", "pbm", "robots", "think")
-"""A process that does what is done in idle time."""
-SPARE_TIME = 10
-"""A robot may take so many times as long as it thinks, if it does so in idle time."""
+"""The command of a process that thinks in idle time."""
+IDLE_FACTOR = 10
+"""In idle time, a robot may take so many times as long as it thinks."""
 MOST_PROGRAMS = 16
 """How many programs of the operator's one process asks at once."""
 SHELL_PATIENCE = 120.0
-"""For how many seconds a shell waits for the answer of a robot that another process gives."""
+"""How many seconds a shell waits for the answer of a robot."""
 
 
 def next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle: bool = False) -> Task | None:
-    """Claim what is next, or what there is to do on one board, its game and number; None if that is nothing.
+    """Claim the next task, or the next one on a board, its game and number, and return it; None if there is none.
 
-    What another process does that still lives is left to it, and what *busy* robots have to do waits. If the time *is
-    idle*, that is what is left for then, and else all but that.
+    Tasks that another living process does are left to it, and those of *busy* robots wait. In idle time, these are the
+    tasks of robots of the last level; at other times, those of all others.
     """
     if not _free(session, *place, busy=busy, is_idle=is_idle):  # to look locks nothing
         return None
@@ -83,7 +79,7 @@ def next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle
             robot = session.store.robots.among([task.robot])[task.robot]
             seconds = MOST_REFUSED * (robot.seconds + 3 * ENDING_SECONDS) if robot.program else robot.seconds
             if is_idle:
-                seconds = SPARE_TIME * 60 * session.server.robot_minutes
+                seconds = IDLE_FACTOR * 60 * session.server.robot_minutes
             until = session.now + timedelta(seconds=seconds + GRACE_SECONDS) + CLAIM_SPARE
             session.store.robots.claim_task(task, Claim(os.getpid(), until))
             return task
@@ -91,7 +87,7 @@ def next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle
 
 
 def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bool) -> list[Task]:
-    """What there is to do, in idle time or else at once, and nobody does, the first one first."""
+    """The tasks that nobody does, in idle time or at other times, the first one first."""
     tasks = session.store.robots.tasks(*place)
     robots = session.store.robots.among({task.robot for task, _ in tasks}) if tasks else {}
     return [
@@ -99,12 +95,14 @@ def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bo
         for task, claim in tasks
         if task.robot not in busy
         and robots[task.robot].is_patient == is_idle
-        and (claim is None or claim.until <= session.now or not _lives(claim.process))
+        and not (claim and claim.until > session.now and _lives(claim.process))
     ]
 
 
-def _lives(process: int) -> bool:
-    """Whether there is a process of that number, and it is not this one, which knows what it does."""
+def _lives(process: int | None) -> bool:
+    """Whether another process lives that has claimed a task; True for a task that no process does, but was put off."""
+    if process is None:
+        return True
     try:
         os.kill(process, 0)
     except PermissionError:  # another user's lives, too
@@ -255,10 +253,10 @@ class Playing:
     busy: dict[str, Future[bool]] = field(default_factory=dict)
     """What each program does, by its userid."""
     thinker: Popen[bytes] | None = None
-    """The process that was started last for what is done in idle time."""
+    """The last process that was started to think in idle time."""
 
     def play(self, until: Callable[[], bool] = lambda: False) -> int:
-        """Do what robots have to do now, *until* told to end; programs begin to. Returns how many tasks were done."""
+        """Do all tasks, *until* told to end; those of programs are begun. Returns how many were done."""
         done = 0
         while not until():
             ended = [name for name, doing in self.busy.items() if doing.done()]
@@ -278,7 +276,7 @@ class Playing:
             return _try(Session(self.session.server._replace(store=store)), task)
 
     def start_thinker(self) -> None:
-        """Start a process for what is done in idle time, if there is any and no such process.
+        """Start a process that thinks in idle time, if there is something to do and no such process.
 
         It ends by itself, and at the latest with this one, which holds its standard input.
         """
@@ -288,7 +286,7 @@ class Playing:
 
 
 def is_wanted_in_idle_time(session: Session) -> bool:
-    """Whether there is something to do in idle time, and no process that does it."""
+    """Whether there is something to do in idle time, and no process does it."""
     if session.store.robots.next_analysis() is None and not _free(session, is_idle=True):
         return False
     with suppress(BlockingIOError), only_thinker(session):
@@ -302,9 +300,9 @@ def only_thinker(session: Session) -> AbstractContextManager[None]:
 
 
 def think_once(session: Session) -> bool:
-    """Analyse a game that somebody has asked for, or else let a robot move that thinks in idle time.
+    """Analyse a game for whoever has asked for that, or else do a task of idle time.
 
-    Returns whether there was such a thing to do, and no other process that does it.
+    Returns False if there was nothing to do, or another process does it.
     """
     with suppress(BlockingIOError), only_thinker(session):
         if wanted := session.store.robots.next_analysis():
@@ -317,7 +315,7 @@ def think_once(session: Session) -> bool:
 
 
 def play_all(session: Session) -> int:
-    """Do all that robots have to do now, and return how many tasks that was; then what is left for idle time."""
+    """Do all tasks, and then those of idle time. Returns how many of the first kind were done."""
     playing = Playing(session)
     done = playing.play()
     while playing.busy or think_once(session):
@@ -328,7 +326,7 @@ def play_all(session: Session) -> int:
 
 
 def _try(session: Session, task: Task) -> bool:
-    """Do a task, and return whether that was possible. What is not is told on standard error, and put off."""
+    """Do a task. Returns whether that was possible; if not, standard error tells why, and the task is put off."""
     try:
         return do_task(session, task)
     except Unusable:
@@ -337,7 +335,7 @@ def _try(session: Session, task: Task) -> bool:
         told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
         warn(told)
         with session.store.writing():
-            session.store.robots.claim_task(task, Claim(EVERYBODY, session.now + PUT_OFF))
+            session.store.robots.claim_task(task, Claim(None, session.now + PUT_OFF))
     return False
 
 
@@ -363,9 +361,9 @@ def keep_playing(session: Session, is_told_to_end: Callable[[float], bool]) -> N
 
 
 def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> list[Letter]:
-    """What a command of a shell prints when the robot has answered on the board that its *answers* show.
+    """Wait until the robot has answered on the board that the *answers* to a command show. Returns the new answers.
 
-    They stay as they are if it does not. Whether the other player gets a *mail* of that, too, is said.
+    They stay as they are if the robot does not answer. If it *mails*, the other player gets its move by mail, too.
     """
     shown = next(letter for letter in answers if "robots" in letter.data)
     place = str(shown.data["game"]), str(shown.data["board"])
@@ -395,6 +393,6 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
 
 
 def _is_awaited(session: Session, *place: str) -> bool:
-    """Whether a robot has something to do on a board that was not put off."""
+    """Whether a robot has a task on a board that was not put off."""
     claims = (claim for _, claim in session.store.robots.tasks(*place))
-    return any(claim is None or claim.process != EVERYBODY or claim.until <= session.now for claim in claims)
+    return any(claim is None or claim.process is not None or claim.until <= session.now for claim in claims)

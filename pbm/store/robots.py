@@ -50,12 +50,12 @@ class Task(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A process that does a task."""
+    """Keeps a task from other processes."""
 
-    process: int
-    """Its number on this machine."""
+    process: int | None
+    """The process that does the task, by its number on this machine; None if the task has failed and is put off."""
     until: datetime
-    """By then the task is done, or somebody else does it."""
+    """From then on the claim is void."""
 
 
 class Puzzle(NamedTuple):
