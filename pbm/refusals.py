@@ -13,8 +13,6 @@ class Refused(Exception):
 
     status = 1
     """The exit status of a shell command that was refused."""
-    stands = False
-    """Whether what the command has done until then stands; usually it is undone."""
 
     def __init__(
         self,
@@ -24,13 +22,18 @@ class Refused(Exception):
         point: Point | None = None,
         reader: str | None = None,
         secrets: Sequence[str] = (),
+        stands: bool = False,
     ) -> None:
-        """Say why; show a board where one is known, to the *reader* who has signed for it; do not say the *secrets*."""
+        """Say why; show a board where one is known, to the *reader* who has signed for it; do not say the *secrets*.
+
+        Usually what the command has done until then is undone; sometimes it *stands*.
+        """
         super().__init__(text)
         self.subject = subject
         self.point = point
         self.reader = reader
         self.secrets = secrets
+        self.stands = stands
 
 
 class Misused(Refused):

@@ -24,12 +24,6 @@ TALK = "-talk"
 """The option with which robots say what they think."""
 
 
-class NotWanted(Refused):
-    """A challenge that a player refuses who does not play at all, so that they become inactive."""
-
-    stands = True
-
-
 def challenge(
     session: Session,
     game: str,
@@ -68,8 +62,8 @@ def challenge(
     times_wanted, wrong = clocks.read({one: named[one] for one in clocks.OPTIONS}, is_tournament=name is not None)
     problems += wrong
     if problems:
-        kind = NotWanted if refusing else Refused
-        raise kind("\n".join(problems), subject="Invalid challenge")
+        # whoever refuses, and does not play at all, becomes inactive
+        raise Refused("\n".join(problems), subject="Invalid challenge", stands=bool(refusing))
     board = turns.start(
         session,
         game,

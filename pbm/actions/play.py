@@ -20,7 +20,7 @@ from pbm.store import BoardRow
 def move(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
     """Play a move, or do what stands in the place of one: resign, or vote. The *lines* of a plan go on behind the move.
 
-    Raises Refused, Illegal, and Forfeited if the player to move has used up their time.
+    Raises Refused, and Illegal.
     """
     board = turns.board_of_player(session, row, name)
     word, number = turns.numbered(text.lower())

@@ -61,28 +61,23 @@ def board_of_player(session: Session, row: BoardRow, name: str) -> Board:
 
 
 def check_turn(session: Session, board: Board, name: str) -> None:
-    """Make sure that it is a player's turn, and there is time left for it. Raises Illegal, and Forfeited."""
+    """Make sure that it is a player's turn, and there is time left for it. Raises Illegal, and Refused."""
     check_time(session, board)
     if name != board.turn:
         raise Illegal(f"It is not your turn; {board.turn} is to move.")
 
 
-class Forfeited(Refused):
-    """A command that was too late: instead of it, the game has ended."""
-
-    stands = True
-
-
 def check_time(session: Session, board: Board) -> None:
-    """Make the player to move forfeit if they have used up their time. Raises Forfeited, which leaves that standing."""
+    """Make the player to move forfeit if they have used up their time. Raises Refused then, and the forfeit stands."""
     name = str(board.turn)
     if name in board.about.robots or not clocks.is_out_of_time(board.row, board.seat, session.now):
         return
     is_removed = can_leave(board)
     delivery.queue(session, *forfeit_by_total_time(session, board))
     if is_removed:
-        raise Forfeited(f"{name} had used up their time before the game began, so the board is removed.")
-    raise Forfeited(f"{name} had used up their time, so the game is over: they have forfeited.", point=board.present)
+        raise Refused(f"{name} had used up their time before the game began, so the board is removed.", stands=True)
+    why = f"{name} had used up their time, so the game is over: they have forfeited."
+    raise Refused(why, point=board.present, stands=True)
 
 
 def start(

@@ -14,7 +14,7 @@ import games
 from games import Illegal
 from pbm.console import INTERRUPTED, answer
 from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed, game_name, split_options
-from pbm.lab.evidence import bounds, decision, elo, wilson
+from pbm.lab.evidence import BOUND, decision, elo, wilson
 from pbm.lab.matches import Match, TwoGames, play_on_cluster, play_pairs
 from pbm.refusals import Misused, Refused
 from pbm.robot_players.program import command_words, startable_words
@@ -58,11 +58,13 @@ def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, floa
     sprt = None
     if hypotheses:
         ratio, accepted = decision(hypotheses, (pair.points for pair in pairs))
-        low, high = (round(bound, 3) for bound in bounds())
         sprt = {
-            "hypotheses": list(hypotheses), "ratio": round(ratio, 3), "lower_bound": low, "upper_bound": high,
+            "hypotheses": list(hypotheses),
+            "ratio": round(ratio, 3),
+            "lower_bound": round(-BOUND, 3),
+            "upper_bound": round(BOUND, 3),
             "accepted": accepted,
-        }  # fmt: skip
+        }
     return {
         "game": match.game,
         "options": list(match.options),

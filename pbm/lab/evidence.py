@@ -9,6 +9,8 @@ NORMAL_95 = 1.959964
 """95 % of a normal distribution are not further from its mean than so many standard deviations."""
 RISK = 0.05
 """The probability with which a sequential test may be wrong, for either of its hypotheses."""
+BOUND = log((1 - RISK) / RISK)
+"""The sequential test is over when its ratio is not between the negative of this and this (Wald 1945)."""
 NEVER_SEEN = 1e-3
 """How often an outcome that never came is taken to have come."""
 
@@ -64,11 +66,6 @@ def _multiplier(counts: Mapping[float, float], total: float, mean: float) -> flo
     return (low + high) / 2
 
 
-def bounds() -> tuple[float, float]:
-    """The test of `likelihood_ratio` is over when it is no more between these (Wald 1945)."""
-    return log(RISK / (1 - RISK)), log((1 - RISK) / RISK)
-
-
 class Decision(NamedTuple):
     """What a sequential test says of two differences of ratings."""
 
@@ -83,5 +80,4 @@ def decision(hypotheses: tuple[float, float], points: Iterable[float]) -> Decisi
     shares = Counter(both / 2 for both in points)
     low, high = map(expected, hypotheses)
     ratio = likelihood_ratio({share: shares[share] for share in (0, 0.25, 0.5, 0.75, 1)}, low, high)
-    least, most = bounds()
-    return Decision(ratio, hypotheses[0] if ratio <= least else hypotheses[1] if ratio >= most else None)
+    return Decision(ratio, hypotheses[ratio > 0] if abs(ratio) >= BOUND else None)

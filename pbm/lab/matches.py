@@ -4,6 +4,7 @@ import asyncio
 import time
 from asyncio.subprocess import DEVNULL
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import Random
@@ -152,15 +153,8 @@ def play_pairs(
                     raise EnoughError
 
     async def play() -> None:
-        tasks = [asyncio.create_task(work()) for _ in range(min(workers, len(pairs)))]
-        try:
-            await asyncio.gather(*tasks)
-        except EnoughError:
-            pass
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(EnoughError):  # the other tables are cancelled by asyncio.run
+            await asyncio.gather(*(work() for _ in range(min(workers, len(pairs)))))
 
     asyncio.run(play())
 

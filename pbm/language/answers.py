@@ -23,12 +23,6 @@ ONE, SOME = "MOVE", "MOVE ..."
 """What stands behind a word that is about moves."""
 
 
-class SentAgain(Misused):
-    """An answer that has lost its address; the board has been mailed once more."""
-
-    stands = True
-
-
 def bare(line: str) -> str:
     """A line without what people, links and mail programs put around a move and behind it.
 
@@ -107,7 +101,7 @@ def send_again(session: Session, title: Line, why: Misused) -> Misused:
     """What is said of an answer with the *title* of a board mail that came to the address for commands.
 
     The board is mailed once more to a player who wrote from an address that they have confirmed, and to nobody else;
-    that is raised as SentAgain. Otherwise *why* it is no command is raised, and how to go on.
+    that stands. Otherwise *why* it is no command is raised, and how to go on.
     """
     game, _, number, *_ = (word.lower() for word in title.words)
     how = "answer the mail about the board itself, at the address for answers that it brings."
@@ -122,7 +116,8 @@ def send_again(session: Session, title: Line, why: Misused) -> Misused:
     [letter] = letters.of_board(session, board.present, name)
     delivery.queue(session, letter._replace(to=None, reader=name))
     lost = "This answer came without the address that tells whose it is, and nothing was done."
-    raise SentAgain(f"{lost} Please {how} It comes once more with this one.", point=board.present, reader=name)
+    once_more = f"{lost} Please {how} It comes once more with this one."
+    raise Misused(once_more, point=board.present, reader=name, stands=True)
 
 
 def _misused(name: str, takes: str, *, has_words: bool) -> str:
