@@ -175,14 +175,8 @@ def days_left(store: Store, userid: str, year: int) -> int:
 
 def days_used(year: int, planned: Sequence[Vacation], taken: Sequence[date]) -> int:
     """How many days of a year are vacation: *planned*, or *taken* in place of a loss."""
-    of_taken = (day for day in taken if day.year == year and not any(one.first <= day <= one.last for one in planned))
-    return sum(_days_in(year, away) for away in planned) + sum(1 for _ in of_taken)
-
-
-def _days_in(year: int, away: Vacation) -> int:
-    """How many days of a vacation lie in a year."""
-    first, last = max(away.first, date(year, 1, 1)), min(away.last, date(year, 12, 31))
-    return max(0, (last - first).days + 1)
+    days = {*taken, *(day for away in planned for day in away.days)}
+    return sum(day.year == year for day in days)
 
 
 class Deed(Enum):

@@ -1,7 +1,7 @@
 """Users and their addresses."""
 
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from pbm.names import GUEST
@@ -37,6 +37,11 @@ class Vacation(NamedTuple):
     userid: str
     first: date
     last: date
+
+    @property
+    def days(self) -> list[date]:
+        """All its days."""
+        return [self.first + timedelta(days=day) for day in range((self.last - self.first).days + 1)]
 
 
 class Address(NamedTuple):
