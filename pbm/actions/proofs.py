@@ -36,15 +36,11 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
             "These dice cannot be checked here: the game was played in an arena, or elsewhere under another number."
         )
     given = board.row.given
-    thrown = list(enumerate(board.turns))[given:]
-    throws = [(turn.dice, dice.throw(secret, board.name, n, len(turn.dice))) for n, turn in thrown]
-    wrong = [str(n) for n, (stored, derived) in enumerate(throws, given + 1) if stored != derived]
-    if wrong:
+    throws = {number: turn.dice for number, turn in enumerate(board.turns, 1) if number > given}
+    derived = {n: dice.throw(secret, board.name, n - 1, len(thrown)) for n, thrown in throws.items()}
+    if wrong := [str(n) for n in throws if throws[n] != derived[n]]:
         raise Refused(f"The dice of these moves do not follow from the secret: {', '.join(wrong)}.")
-    lines = [
-        ("Move", "Dice"),
-        *((str(n), " ".join(map(str, stored))) for n, (stored, _) in enumerate(throws, given + 1)),
-    ]
+    lines = [("Move", "Dice"), *((str(n), " ".join(map(str, thrown))) for n, thrown in throws.items())]
     proof = f"Secret:  {secret.hex()}\nSHA-256: {dice.commitment(secret)}"
     follow = "The throw follows" if len(throws) == 1 else f"All {len(throws)} throws follow"
     verdict = f"{follow} from the secret. Compare its SHA-256 with your first mail's."
@@ -52,7 +48,7 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
         moves = "first move" if given == 1 else f"first {given} moves"
         verdict += f"\nThe dice of the {moves} are those of board {board.row.source}."
     told = Table(texts.table(lines)), Paragraph(verdict), Table(proof)
-    data = {"secret": secret.hex(), "sha256": dice.commitment(secret), "dice": [stored for stored, _ in throws]}
+    data = {"secret": secret.hex(), "sha256": dice.commitment(secret), "dice": [*throws.values()]}
     subject = f"{game.capitalize()} Board {number} Dice"
     return [letters.note(told, subject=subject, answer=f"{game} show {number}", data=data)]
 

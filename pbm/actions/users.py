@@ -123,7 +123,7 @@ def set_addresses(
         if not is_address(address) or address.lower() == session.server.address.lower():
             raise Refused(f"{address!r} cannot be a player's mail address.")
     old = {address.address.lower() for address in session.store.users.addresses(name) if address.confirmed}
-    asked = {address for address in chosen if address.lower() not in old and not session.in_shell}
+    asked = [] if session.in_shell else [address for address in chosen if address.lower() not in old]
     tokens = {address: session.server.random_bytes(16).hex() for address in asked}
     codes = {address: digest(tokens[address]) if address in asked else None for address in chosen}
     session.store.users.replace_addresses(name, codes, session.now)
