@@ -1,8 +1,8 @@
 """How a user wants their mails about boards, and the times in them."""
 
-from difflib import get_close_matches
 from zoneinfo import available_timezones
 
+import games
 from pbm import letters, texts
 from pbm.drawing import images
 from pbm.letters import Letter
@@ -32,8 +32,8 @@ def choose(session: Session, game: str, user: str, how: str) -> list[Letter]:
     session.store.players.change(game, user, mail=how)
     text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n"
     text += "Reminders, errors and the ends of games come at once in any case."
-    data = {"userid": user, "game": game, "mail": how}
-    return [letters.note(text, subject=f"{name} mail {how}", answer=f"{game} help mail", data=data, to=user)]
+    subject, answer = f"{name} mail {how}", f"{game} help mail"
+    return [letters.to_user(user, text, subject=subject, answer=answer, game=game, mail=how)]
 
 
 def choose_form(session: Session, user: str, word: str) -> list[Letter]:
@@ -42,11 +42,10 @@ def choose_form(session: Session, user: str, word: str) -> list[Letter]:
     if form not in MAIL_FORMS:
         raise Refused(f"Mails come as `pictures`, `html` or `text`; {form!r} is none of these.")
     session.store.users.set_form(user, form)
-    data = {"userid": user, "mail": form}
     text = f"Mails come as {MAIL_FORMS[form]}."
     if form == "pictures" and not images.is_available():
         text += NO_PICTURES
-    return [letters.note(text, subject=f"pbm mail {form}", answer="help mail", data=data, to=user)]
+    return [letters.to_user(user, text, subject=f"pbm mail {form}", answer="help mail", mail=form)]
 
 
 def zone_names() -> frozenset[str]:
@@ -54,24 +53,16 @@ def zone_names() -> frozenset[str]:
     return frozenset({UTC_NAME, *available_timezones()})
 
 
-def _nearest_zone(word: str) -> str:
-    """The name that looks most like a word, or whose town does; empty if none does."""
-    by_spelling = {name.lower(): name for name in sorted(zone_names())}
-    by_town = {spelling.rpartition("/")[2]: name for spelling, name in by_spelling.items()}
-    near = get_close_matches(word.lower(), by_spelling, n=1, cutoff=0.7)
-    town = get_close_matches(word.lower(), by_town, n=1)
-    return by_spelling[near[0]] if near else by_town[town[0]] if town else ""
-
-
 def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
     """Store in which time zone a user is told times. Raises Refused, with the nearest, if there is no such zone."""
-    zone = next((name for name in zone_names() if name.lower() == word.lower()), None)
+    zones = {name.lower(): name for name in sorted(zone_names())}
+    zone = zones.get(word.lower())
     if zone is None:
-        nearest = _nearest_zone(word)
+        towns = {spelling.rpartition("/")[2]: name for spelling, name in zones.items()}
+        nearest = zones.get(games.nearest(word, zones, 0.7)) or towns.get(games.nearest(word, towns, 0.6))
         hint = f"did you mean {nearest}?" if nearest else "it is written like Europe/Berlin or America/New_York."
         raise Refused(f"There is no time zone {word!r}; {hint}")
     session.store.users.change(user, zone=None if zone == UTC_NAME else zone)
     now = f"{session.now.astimezone(session.zone(user)):{texts.MINUTES}}"
-    data = {"userid": user, "timezone": zone}
     text = f"Times in your mails are in the time zone {zone}; it is {now} now."
-    return [letters.note(text, subject="pbm timezone", answer="help timezone", data=data, to=user)]
+    return [letters.to_user(user, text, subject="pbm timezone", answer="help timezone", timezone=zone)]

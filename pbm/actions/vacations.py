@@ -24,9 +24,9 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
     today = session.now.date()
     planned = session.store.users.vacations(name, today)
     word = words[0].lower() if len(words) == 1 else ""
+    done = _said(planned)
     if word in AUTO:
         session.store.users.change(name, auto_vacation=AUTO[word])
-        done = _said(planned)
     elif word == "off":
         if not planned:
             raise Refused("You have no vacation to end.")
@@ -40,20 +40,14 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
         replaced = [away for away in planned if away.first > today and away not in wanted]
         gone = [f"It takes the place of the one from {away.first} through {away.last}." for away in replaced]
         done = "\n".join([_said(wanted), *gone])
-    else:
-        done = _said(planned)
     left = session.store.users.vacations(name, today)
     is_auto, days = session.store.users.has_auto_vacation(name), clocks.days_left(session.store, name, today.year)
-    data = {
-        "userid": name,
-        "vacations": [{"first": str(away.first), "last": str(away.last)} for away in left],
-        "auto": is_auto,
-        "days_left": days,
-    }
     done += f"\nLeft in {today.year}: {texts.counted(days, 'day')}."
     if is_auto:
         done += "\nIf you would lose by the time of a move, one of these days is taken instead."
-    return [letters.note(done, subject="Vacation", answer="help vacation", data=data, to=name)]
+    planned_days = [{"first": str(away.first), "last": str(away.last)} for away in left]
+    data = {"vacations": planned_days, "auto": is_auto, "days_left": days}
+    return [letters.to_user(name, done, subject="Vacation", answer="help vacation", **data)]
 
 
 def _planned(session: Session, name: str, words: Sequence[str], today: date) -> list[Vacation]:
