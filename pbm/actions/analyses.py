@@ -23,8 +23,8 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
     session.store.robots.ask_for_analysis(*row.place, name, session.now)
     title = f"{row.game.capitalize()} board {row.board}"
     text = f"The analysis of {title} comes to {name} by mail, usually within ten minutes."
-    data = {"userid": name, "game": row.game, "board": row.board, "wanted": "analysis"}
-    return [letters.note(text, subject=f"{title} analysis", answer=f"{row.game} show {row.board}", data=data, to=name)]
+    subject, answer, (game, board_name) = f"{title} analysis", f"{row.game} show {row.board}", row.place
+    return [letters.to_user(name, text, subject=subject, answer=answer, game=game, board=board_name, wanted="analysis")]
 
 
 def choices(board: Board) -> list[int]:

@@ -255,8 +255,9 @@ def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
 
 def _told(game: str, player: PlayerRow, text: str, subject: str, answer: str = "") -> Letter:
     """What a player is told of the challenges that they want."""
-    data = {"userid": player.userid, "game": game, "limit": player.most, "seeking": player.seeking}
-    return letters.note(text, subject=subject, answer=answer or f"{game} standings", data=data, to=player.userid)
+    wanted = {"limit": player.most, "seeking": player.seeking}
+    answer = answer or f"{game} standings"
+    return letters.to_user(player.userid, text, subject=subject, answer=answer, game=game, **wanted)
 
 
 def seek(

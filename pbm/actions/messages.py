@@ -99,8 +99,7 @@ def _switch(session: Session, name: str, switch: str) -> list[Letter]:
         raise Refused(f"`broadcast` is followed by nothing, by `on` or by `off`, and not by {switch!r}.")
     session.store.users.change(name, hears_broadcasts=switch == "on")
     text = f"You {'get' if switch == 'on' else 'do not get'} what users write to all."
-    data = {"userid": name, "broadcasts": switch == "on"}
-    return [letters.note(text, subject="pbm settings", answer="help broadcast", data=data, to=name)]
+    return [letters.to_user(name, text, answer="help broadcast", broadcasts=switch == "on")]
 
 
 def _text(session: Session, name: str, what: str) -> str:

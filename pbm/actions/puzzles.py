@@ -24,8 +24,7 @@ def switch(session: Session, name: str, word: str) -> list[Letter]:
     wants = word.lower() == "on"
     session.store.users.change(name, hears_puzzles=wants)
     text = f"You get {'one puzzle a week' if wants else 'no puzzles any more'}."
-    data = {"userid": name, "puzzles": wants}
-    return [letters.note(text, subject="pbm settings", answer="help puzzles", data=data, to=name)]
+    return [letters.to_user(name, text, answer="help puzzles", puzzles=wants)]
 
 
 def send_puzzle(session: Session) -> None:

@@ -37,9 +37,16 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
     session.store.boards.note_reminder(*row.place, name, session.now)
     reminder = remind(session, board, late, f"{name} reminds you of this board.")
     text = f"{late} is reminded of {row.game.capitalize()} board {row.board}."
-    data = {"userid": name, "game": row.game, "board": row.board, "reminded": late}
-    subject, answer = f"{row.game.capitalize()} nag", f"{row.game} show {row.board}"
-    return [letters.note(text, subject=subject, answer=answer, data=data, to=name), reminder]
+    told = letters.to_user(
+        name,
+        text,
+        subject=f"{row.game.capitalize()} nag",
+        answer=f"{row.game} show {row.board}",
+        game=row.game,
+        board=row.board,
+        reminded=late,
+    )
+    return [told, reminder]
 
 
 def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:

@@ -60,20 +60,24 @@ def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) ->
         lines.append(f"You are not subscribed to new boards of {game.capitalize()} any more.")
     else:
         numbers = _named(session, game, words, name)
-    stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name, SUBSCRIBER)]
-    unchanged = [number for number in dict.fromkeys(numbers) if number not in stopped]
-    lines += _said("You get no more mails about these boards", stopped)
-    lines += _said("You were not subscribed to these", unchanged)
-    return [_summary(session, game, name, lines, stopped=stopped, unchanged=unchanged)]
+    return [_stop(session, game, name, numbers, "these", lines)]
 
 
 def stop(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """End the subscription of a user to a board."""
-    board = [row.board]
-    if session.store.boards.unfollow(*row.place, name, SUBSCRIBER):
-        lines = _said("You get no more mails about this board", board)
-        return [_summary(session, row.game, name, lines, stopped=board)]
-    return [_summary(session, row.game, name, _said("You were not subscribed to this", board), unchanged=board)]
+    return [_stop(session, row.game, name, [row.board], "this")]
+
+
+def _stop(
+    session: Session, game: str, name: str, numbers: Sequence[str], which: str, lines: Sequence[str] = ()
+) -> Letter:
+    """End the subscriptions of a user to boards, which the letter calls *these* or *this*, below other *lines*."""
+    stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name, SUBSCRIBER)]
+    unchanged = [number for number in dict.fromkeys(numbers) if number not in stopped]
+    noun = "boards" if which == "these" else "board"
+    gone = _said(f"You get no more mails about {which} {noun}", stopped)
+    not_there = _said(f"You were not subscribed to {which}", unchanged)
+    return _summary(session, game, name, [*lines, *gone, *not_there], stopped=stopped, unchanged=unchanged)
 
 
 def end_mails(session: Session, mails: Reply) -> None:
@@ -172,5 +176,14 @@ def _summary(
     text = "\n".join(lines) or f"There is no such board of {game.capitalize()}."
     player = session.store.players.get(game, name)
     is_all = player.is_notified if subject else player.subscribes
-    data = {"userid": name, "game": game, "all": is_all, "added": added, "stopped": stopped, "unchanged": unchanged}
-    return letters.note(text, subject=subject or "Subscription summary", answer=f"{game} games", data=data, to=name)
+    return letters.to_user(
+        name,
+        text,
+        subject=subject or "Subscription summary",
+        answer=f"{game} games",
+        game=game,
+        all=is_all,
+        added=added,
+        stopped=stopped,
+        unchanged=unchanged,
+    )

@@ -18,7 +18,7 @@ from pbm.letters.boards import (
     title,
     turn_text,
 )
-from pbm.letters.letter import Letter, as_one, note, printed, settled
+from pbm.letters.letter import Letter, as_one, note, printed, settled, to_user
 
 __all__ = [
     "NOTIFICATION",
@@ -41,5 +41,6 @@ __all__ = [
     "status",
     "status_of",
     "title",
+    "to_user",
     "turn_text",
 ]

@@ -86,6 +86,11 @@ def note(told: Told, *, subject: str, answer: str, data: dict[str, Any] | None =
     return Letter(to, subject, blocks, answer, {**(data or {}), "reply": text_of(blocks)})
 
 
+def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str, **data: object) -> Letter:
+    """A letter without a board to a user, whose *data* begins with their userid."""
+    return note(told, subject=subject, answer=answer, data={"userid": name, **data}, to=name)
+
+
 def printed(found: Iterable[Letter]) -> str:
     """What a shell prints for all answers to a command."""
     return "\n\n".join(letter.text.rstrip() if letter.thread else letter.body for letter in found)
