@@ -156,7 +156,7 @@ def test_a_match_of_two_teams_by_rank(league):
     for board, how in (("s1", "first"), ("s2", "second"), ("s3", "draw"), ("s4", "first")):
         league.end(board, how)
     # red has won s1 and s2 and tied s3; blue has won s4 and tied s3
-    assert [(line.place, line.team, line.points, line.board_points) for line in league.now().teams] == [
+    assert [(line.place, line.name, line.points, line.scores["board_points"]) for line in league.now().teams] == [
         (1, "red", 1, 2.5),
         (2, "blue", 0, 1.5),
     ]

@@ -12,7 +12,7 @@ from pbm.blocks import Block, Paragraph, Rule, Table, Told, text_of
 from pbm.letters.letter import Letter, note
 from pbm.tournaments import tables
 from pbm.tournaments.kinds import WORTH, Pair, Progress, Tournament, meetings_of
-from pbm.tournaments.tables import Rows, Standing, TeamLine
+from pbm.tournaments.tables import BOARD_POINTS, Rows, Standing
 
 REPEATED = "No", "Player", "Team"
 """The columns that stand in each part of a table that is too wide for a line."""
@@ -46,16 +46,19 @@ class Shown(Progress):
         return sorted(placed, key=lambda line: line.place)
 
     @property
-    def teams(self) -> list[TeamLine]:
+    def teams(self) -> list[Standing]:
         """The table of teams; nothing if there are none."""
         has_teams = any(entrant.team for entrant in self.entrants)
         return tables.team_standings(self.entrants, self.meetings) if has_teams else []
 
-    def rows(self, *, fits: bool) -> Rows:
-        """The table with what stands beside it; for *fits*, columns are numbered where names would be too wide."""
+    def rows(self, *, fits: bool, as_points: bool = False) -> Rows:
+        """The table with the results beside it; for *fits*, columns are numbered where names would be too wide."""
         lines, has_rounds = self.lines, self.one.kind.has_rounds
         places = tables.of_places(lines, self.order)
-        results = (tables.of_rounds if has_rounds else tables.of_results)(lines, self.meetings)
+        if has_rounds:
+            results = tables.of_rounds(lines, self.meetings)
+        else:
+            results = tables.of_results(lines, self.meetings, as_points=as_points)
         rows = [[*front, *cells] for front, cells in zip(places, results, strict=True)]
         if not has_rounds:
             if not fits or max(map(len, texts.table(rows).split("\n"))) <= texts.WIDTH:
@@ -90,25 +93,21 @@ class Shown(Progress):
                 if not one.is_bye:
                     outcome = one.outcome_of(line.name)
                     found.setdefault(one.opponent(line.name), []).append(None if outcome is None else WORTH[outcome])
-            keys = {kind: tables.TIE_BREAKS[kind].key for kind in ("sb", *self.one.tie_breaks.split(","))}
             byes = sum(one.is_bye for one in own)
             used = sum(one.used[one.first != line.name] for one in own)
             rows.append(
-                {"place": line.place, "userid": line.name, "points": line.points}
-                | {key: line.scores[kind] for kind, key in keys.items() if key}
-                | {"won": line.won, "lost": line.lost, "tied": line.tied, "to_play": line.to_play, "results": found}
-                | {"used_seconds": round(used, 3)}
+                line.as_data("userid", ("sb", *self.one.tie_breaks.split(",")))
+                | {"results": found, "used_seconds": round(used, 3)}
                 | ({"byes": byes} if byes else {})
             )
-        teams = [line._asdict() for line in self.teams]
+        teams = [line.as_data("team", BOARD_POINTS) for line in self.teams]
         data = {"game": self.one.game, "pool": self.one.pool, "table": rows, "order": ["points", *self.order]}
         return data | ({"teams": teams} if teams else {})
 
     def tables(self, *, fits: bool) -> list[Rows]:
         """The table, below that of the teams if there are any."""
-        heading = ["Place", "Team", "Points", "Board points", "Won", "Lost", "Tied", "To play"]
-        teams = [[value if isinstance(value, str) else f"{value:g}" for value in line] for line in self.teams]
-        return [*([[heading, *teams]] if teams else []), self.rows(fits=fits)]
+        teams = self.teams
+        return [*([tables.of_places(teams, BOARD_POINTS, "Team")] if teams else []), self.rows(fits=fits)]
 
     @property
     def blocks(self) -> list[Block]:
@@ -120,9 +119,9 @@ class Shown(Progress):
         """The table in one of FORMATS but JSON."""
         if form == "text":
             return text_of(self.blocks)
-        found = self.tables(fits=False)
         if form == "csv":
-            return comma_separated(_with_points(found[-1]))
+            return comma_separated(self.rows(fits=False, as_points=True))
+        found = self.tables(fits=False)
         if form == "markdown":
             return "\n\n".join([f"**{self.heading}**", *map(marked_down, found), self.legend])
         parts = [f"<p>{html.escape(self.heading)}</p>", *map(hypertext, found)]
@@ -134,21 +133,8 @@ def _round(one: Tournament) -> str:
     return f"{one.round} of {one.rounds}" if one.rounds else str(one.round)
 
 
-def _with_points(rows: Rows) -> Rows:
-    """A table whose results are points, with a blank between where there are several."""
-    first = rows[0].index("To play") + 1
-    meant = {"=": "0.5", ".": "-"}
-
-    def cell(text: str) -> str:
-        if ":" in text or text == "-" or text.startswith("bye"):
-            return text
-        return " ".join(meant.get(sign, sign) for sign in text)
-
-    return [rows[0], *([*row[:first], *map(cell, row[first:])] for row in rows[1:])]
-
-
 def comma_separated(rows: Sequence[Sequence[str]]) -> str:
-    """A table for spreadsheets, with headings as programs call them and results as points."""
+    """A table for spreadsheets, with headings as programs call them."""
     out = io.StringIO()
     keys = {one.heading: one.key for one in tables.TIE_BREAKS.values() if one.heading}
     keys |= {"Player": "userid", "To play": "to_play"}

@@ -21,6 +21,8 @@ from pbm.tournaments.kinds import WORTH, Entrant, Meeting, meetings_of, points
 
 SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
 """How a table shows a game that was won, tied or lost, and one that is still to be played."""
+POINTS = {1: "1", 0: "0.5", -1: "0", None: "-"}
+"""How a spreadsheet shows the same."""
 CANCELLED = "x"
 """How it shows one that was cancelled."""
 
@@ -43,6 +45,9 @@ TIE_BREAKS: Mapping[str, TieBreak] = {
     "cut1": TieBreak("Buchholz score without the lowest opponent (BH-1)", "BH-1", "buchholz_cut_1"),
     "wins": TieBreak("games won"),
 }
+BOARD_POINTS: Mapping[str, TieBreak] = {"board_points": TieBreak("board points", "Board points", "board_points")}
+"""What decides between teams before direct encounter."""
+SCORES: Mapping[str, TieBreak] = {**TIE_BREAKS, **BOARD_POINTS}
 
 
 class Standing(NamedTuple):
@@ -53,11 +58,17 @@ class Standing(NamedTuple):
     name: str
     points: float
     scores: Mapping[str, float]
-    """What decides between equal points, by its name in TIE_BREAKS; direct encounter is not among them."""
+    """What decides between equal points, by its name in SCORES; direct encounter is not among them."""
     won: int
     lost: int
     tied: int
     to_play: int
+
+    def as_data(self, who: str, order: Iterable[str]) -> dict[str, Any]:
+        """The line for programs: *who* is the key of the name, and *order* says which scores are told."""
+        scores = {SCORES[kind].key: self.scores[kind] for kind in order if SCORES[kind].key}
+        counts = {"won": self.won, "lost": self.lost, "tied": self.tied, "to_play": self.to_play}
+        return {"place": self.place, who: self.name, "points": self.points, **scores, **counts}
 
 
 def places_of(
@@ -131,11 +142,11 @@ Rows = list[list[str]]
 """A table cell by cell, the heading first."""
 
 
-def of_places(lines: Sequence[Standing], order: Sequence[str]) -> Rows:
-    """The places with their points, and what decides between equal ones."""
-    kinds = [kind for kind in order if TIE_BREAKS[kind].heading]
-    headings = (TIE_BREAKS[kind].heading for kind in kinds)
-    rows = [["Place", "Player", "Points", *headings, "Won", "Lost", "Tied", "To play"]]
+def of_places(lines: Sequence[Standing], order: Iterable[str], who: str = "Player") -> Rows:
+    """The places with their points, and what decides between equal ones; *who* is the heading of the names."""
+    kinds = [kind for kind in order if SCORES[kind].heading]
+    headings = (SCORES[kind].heading for kind in kinds)
+    rows = [["Place", who, "Points", *headings, "Won", "Lost", "Tied", "To play"]]
     for line in lines:
         scores = (f"{line.scores[kind]:g}" for kind in kinds)
         counts = map(str, (line.won, line.lost, line.tied, line.to_play))
@@ -143,14 +154,15 @@ def of_places(lines: Sequence[Standing], order: Sequence[str]) -> Rows:
     return rows
 
 
-def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Rows:
-    """What each has reached against each other, in columns by name."""
-    found: dict[tuple[str, str], str] = {}
+def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, as_points: bool = False) -> Rows:
+    """The results of each against each other, in columns by name: as signs, or *as points* with blanks between them."""
+    signs, between = (POINTS, " ") if as_points else (SIGNS, "")
+    found: dict[tuple[str, str], list[str]] = {}
     for one in meetings:
-        for name in dict.fromkeys(one.pair):
-            found[name, one.opponent(name)] = found.get((name, one.opponent(name)), "") + _sign(one, name)
+        for name in one.pair:
+            found.setdefault((name, one.opponent(name)), []).append(_sign(one, name, signs))
     names = [line.name for line in lines]
-    return [names, *([found.get((name, other), "") for other in names] for name in names)]
+    return [names, *([between.join(found.get((name, other), [])) for other in names] for name in names)]
 
 
 def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Rows:
@@ -158,7 +170,7 @@ def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Rows:
     at = {line.name: number for number, line in enumerate(lines, 1)}
     found: dict[tuple[str, int], list[str]] = {}
     for one in meetings:
-        for name in dict.fromkeys(one.pair):
+        for name in one.pair:
             cell = f"{at.get(one.opponent(name), '?')}:{_sign(one, name)}"
             if one.is_bye:
                 cell = "bye" if one.outcome else "bye="
@@ -168,8 +180,8 @@ def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Rows:
     return [[f"R{number}" for number in rounds], *cells]
 
 
-def _sign(one: Meeting, name: str) -> str:
-    return CANCELLED if one.is_void else SIGNS[one.outcome_of(name)]
+def _sign(one: Meeting, name: str, signs: Mapping[int | None, str] = SIGNS) -> str:
+    return CANCELLED if one.is_void else signs[one.outcome_of(name)]
 
 
 def explained(order: Sequence[str]) -> str:
@@ -192,24 +204,11 @@ def signs_explained(*, is_numbered: bool) -> str:
 # Teams
 
 
-class TeamLine(NamedTuple):
-    """A line of the table of teams."""
-
-    place: int
-    team: str
-    points: float
-    """1 for each match that was won, 0.5 for each that was tied."""
-    board_points: float
-    won: int
-    lost: int
-    tied: int
-    to_play: int
-
-
-def team_standings(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[TeamLine]:
+def team_standings(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Standing]:
     """The teams by team points, then by board points, then by direct encounter, then by name.
 
-    A match is all games of two teams against each other; while one of them is to be played, it gives no points.
+    A match is all games of two teams against each other. It is worth 1 point if it is won, 0.5 if it is tied, and none
+    while one of its games is to be played.
     """
     team = {entrant.name: entrant.team for entrant in entrants}
     teams = list(dict.fromkeys(team.values()))
@@ -222,11 +221,7 @@ def team_standings(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> 
         if not one.is_bye:
             matches.setdefault(frozenset(team[name] for name in one.pair), []).append(one)
     results = [_result_of_match(sorted(both), games, team) for both, games in matches.items() if len(both) == 2]
-    lines = places_of(teams, results, ["board_points", "direct"], {"board_points": boards})
-    return [
-        TeamLine(line.place, line.name, line.points, boards[line.name], line.won, line.lost, line.tied, line.to_play)
-        for line in lines
-    ]
+    return places_of(teams, results, ["board_points", "direct"], {"board_points": boards})
 
 
 def _result_of_match(both: Sequence[str], games: Sequence[Meeting], team: Mapping[str, str]) -> Meeting:
