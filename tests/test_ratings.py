@@ -199,10 +199,10 @@ def test_a_tournament_game_of_a_pool_that_is_not_set_up_counts_for_the_ratings_a
 
 def test_a_tournament_game_counts_in_the_table_of_its_pool_and_for_the_ratings_unless_it_is_against_oneself(pool):
     settle(pool.store, row(pool, "a1", winner="alice", second_player="alice", pool="a"), pool.time, has_begun=True)
-    assert pool.store.tournaments.pool_players("symple", "a") == [("a", "alice", 0, 0, 0), ("a", "bob", 0, 0, 0)]
+    assert pool.store.tournaments.pool_players("symple") == [("a", "alice", 0, 0, 0), ("a", "bob", 0, 0, 0)]
     settle(pool.store, row(pool, "a1", winner="bob", pool="a"), pool.time, has_begun=True)
     settle(pool.store, row(pool, "a2", pool="a"), pool.time, has_begun=True)
-    assert pool.store.tournaments.pool_players("symple", "a") == [("a", "bob", 1, 0, 1), ("a", "alice", 0, 1, 1)]
+    assert pool.store.tournaments.pool_players("symple") == [("a", "bob", 1, 0, 1), ("a", "alice", 0, 1, 1)]
     assert player(pool, "bob").games == 2
 
 

@@ -66,7 +66,7 @@ class League:
             return text_of(directing.direct(self.session, found, words.split(), dry_run=dry_run)[1])
 
     def now(self, pool="s"):
-        return rounds.as_it_is(self.session, self.club.store.tournaments.get("symple", pool))
+        return rounds.progress_of(self.session, self.club.store.tournaments.get("symple", pool))
 
     def running(self, pool="s"):
         return [one.board for one in self.now(pool).meetings if one.is_running]

@@ -8,16 +8,16 @@ from games import Illegal
 from pbm import delivery
 from pbm.actions import rounds, turns, votes
 from pbm.actions.finding import find_board
-from pbm.actions.rounds import as_it_is
+from pbm.actions.rounds import progress_of
 from pbm.actions.tournaments import (
     add_player,
+    check_entrant,
+    check_state,
     find,
-    insist,
     problems_of_players,
     problems_of_start,
     refuse,
     start_tournament,
-    take_part,
     withdraw,
 )
 from pbm.blocks import Block, Paragraph, Told, blocks_of
@@ -65,7 +65,7 @@ def direct(session: Session, found: Shown, words: Sequence[str], *, dry_run: boo
     one = found.one
     with on_trial(session, dry_run=dry_run):
         told = blocks_of(deed(session, found, *others))
-        found = as_it_is(session, session.store.tournaments.get(*one.place) or one)
+        found = progress_of(session, session.store.tournaments.get(*one.place) or one)
     if dry_run and verb != "status":
         first, *rest = told
         told = (Paragraph(f"Nothing is done yet. This would happen: {first.text}"), *rest)
@@ -73,14 +73,14 @@ def direct(session: Session, found: Shown, words: Sequence[str], *, dry_run: boo
 
 
 def _start(session: Session, found: Shown) -> list[Block]:
-    insist(found, "it be started", "open")
-    now, boards = start_tournament(session, found)
-    return contests.of_pairs(now, now.one.round, boards, [each.first for each in now.meetings if each.is_bye])
+    check_state(found, "it be started", "open")
+    now = start_tournament(session, found)
+    return contests.of_pairs(now, now.one.round, now.boards, now.idle)
 
 
 def _add(session: Session, found: Shown, name: str) -> str:
     one = found.one
-    insist(found, "anybody be added", "open", "running")
+    check_state(found, "anybody be added", "open", "running")
     if one.state == "running" and not one.kind.takes_latecomers:
         raise Refused(f"Nobody can be added to a {one.kind.title} that has begun; `replace` can.")
     met = {each.opponent(name) for each in found.meetings if name in each.pair}
@@ -98,8 +98,8 @@ def _add(session: Session, found: Shown, name: str) -> str:
 
 def _replace(session: Session, found: Shown, old: str, new: str) -> str:
     one, store = found.one, session.store
-    insist(found, "anybody be replaced", "open", "running", "closing")
-    take_part(found, old)
+    check_state(found, "anybody be replaced", "open", "running", "closing")
+    check_entrant(found, old)
     if new in {entrant.name for entrant in found.entrants}:
         raise Refused(f"{new} takes part in pool {one.pool} already.")
     refuse(problems_of_players(session, one.game, [new]))
@@ -151,7 +151,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
 
 def _finish(session: Session, found: Shown) -> str:
     """Let a tournament end as soon as the games that are on do."""
-    insist(found, "it be finished", "running", "closing")
+    check_state(found, "it be finished", "running", "closing")
     one = found.one._replace(state="closing")
     session.store.tournaments.save(one)
     rounds.advance(session, *one.place, turns.start)
@@ -162,7 +162,7 @@ def _finish(session: Session, found: Shown) -> str:
 
 def _cancel(session: Session, found: Shown, why: str = "The director has cancelled it.") -> str:
     """End a tournament at once: boards without moves go, others are played on; without any move, all of it goes."""
-    insist(found, "it be cancelled", "open", "running", "closing")
+    check_state(found, "it be cancelled", "open", "running", "closing")
     one, store = found.one, session.store
     store.tournaments.save(one._replace(state="cancelled"))
     boards = [find_board(session, one.game, meeting.board) for meeting in found.meetings if meeting.is_running]
@@ -212,7 +212,7 @@ def start_due(session: Session) -> list[str]:
             with session.store.writing():
                 one = session.store.tournaments.get(game, pool)
                 if one and (game, pool) in session.store.tournaments.due(session.now):
-                    found = as_it_is(session, one)
+                    found = progress_of(session, one)
                     if one.state == "running":
                         _finish(session, found)
                     elif problems := [*problems_of_start(found)]:

@@ -22,8 +22,8 @@ Start = Callable[..., Board]
 """What starts a board of a tournament, and stores it: `turns.start`."""
 
 
-def as_it_is(session: Session, one: Tournament) -> Shown:
-    """A tournament as it is now."""
+def progress_of(session: Session, one: Tournament) -> Shown:
+    """A tournament with its entrants and meetings, as they are stored now."""
     store = session.store
     return Shown(one, store.tournaments.entrants(*one.place), store.tournaments.meetings(*one.place))
 
@@ -35,7 +35,7 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
         one = one._replace(state="closing")
         session.store.tournaments.save(one)
     while one is not None and one.is_on:
-        found = as_it_is(session, one)
+        found = progress_of(session, one)
         due = next_games(found)
         if due.is_over:
             finish_tournament(session, found)
@@ -59,21 +59,21 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
     quiet = replace(session, comment="")
     boards: dict[str, Pair] = {}
     names = free_names(store, one)
-    asked = as_it_is(session, one).with_bye(number)
-    for pair in pairs:
-        name = ""
-        if pair[1] != NOBODY:
-            name = next(names)
-            boards[name] = pair
-        outcome = None if name else int(pair[0] not in asked)
-        store.tournaments.add_meeting(*one.place, Meeting(number, *pair, outcome, board=name))
+    asked = progress_of(session, one).with_bye(number)
+    for first, second in pairs:
+        if second == NOBODY:
+            meeting = Meeting(number, first, second, int(first not in asked))
+        else:
+            meeting = Meeting(number, first, second, board=next(names))
+            boards[meeting.board] = meeting.pair
+        store.tournaments.add_meeting(*one.place, meeting)
     until = session.now + one.round_days * DAY if one.round_days else None
     times = Clocks(one.nag_days, one.forfeit_days, one.total_days, one.novacation)
     begun = [
         start(quiet, one.game, one.options.split(), pair, times=times, name=name, until=until)
         for name, pair in boards.items()
     ]
-    _tell_of_boards(quiet, as_it_is(session, one), number, begun)
+    _tell_of_boards(quiet, progress_of(session, one), number, begun)
     return boards
 
 
@@ -92,7 +92,7 @@ def _begin(session: Session, one: Tournament, due: Round, start: Start) -> Tourn
     boards = start_games(session, one, due.number, due.pairs, start)
     idle = [name for name, other in due.pairs if other == NOBODY]
     session.note("round", game=one.game, pool=one.pool, round=due.number, boards=[*boards], byes=idle)
-    found = as_it_is(session, one)
+    found = progress_of(session, one)
     asked = found.with_bye(due.number)
     for name in idle:
         text = f"You have a bye in round {due.number}, which counts as a win: nobody is left to play against."
@@ -133,12 +133,11 @@ def tell_all(session: Session, found: Shown, subject: str, told: Told, answer: s
 def tell_of_pause(session: Session, robot: str) -> None:
     """Tell the directors of the tournaments in which a robot takes part that it is paused, which holds them up."""
     for one in session.store.tournaments.of(robot):
-        if one.is_on or one.state == "open":
-            text = (
-                f"{robot} is a robot that is paused, and its games wait until it plays again. `withdraw {robot}` or "
-                f"`replace {robot} USERID` lets pool {one.pool} of {one.game.capitalize()} go on without it."
-            )
-            tell_director(session, as_it_is(session, one), f"{robot} is paused", texts.broken(text))
+        text = (
+            f"{robot} is a robot that is paused, and its games wait until it plays again. `withdraw {robot}` or "
+            f"`replace {robot} USERID` lets pool {one.pool} of {one.game.capitalize()} go on without it."
+        )
+        tell_director(session, progress_of(session, one), f"{robot} is paused", texts.broken(text))
 
 
 def finish_tournament(session: Session, found: Shown) -> None:

@@ -9,7 +9,7 @@ from pbm import delivery, letters, texts
 from pbm.access import quotas
 from pbm.actions import challenges, rounds, turns
 from pbm.actions.finding import find_board
-from pbm.actions.rounds import as_it_is
+from pbm.actions.rounds import progress_of
 from pbm.blocks import Paragraph, Table, Told
 from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown
@@ -17,7 +17,7 @@ from pbm.names import LONGEST_POOL, is_pool
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Entrant, Pair, Tournament
+from pbm.tournaments.kinds import Entrant, Tournament
 from pbm.tournaments.tables import TIE_BREAKS
 
 ANYBODY = "anybody"
@@ -54,8 +54,7 @@ def set_up(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Sh
     store, players = session.store, [each.name for each in entrants]
     if not is_pool(one.pool):
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {one.pool!r}.")
-    taken = store.tournaments.get(*one.place) or store.tournaments.pool_players(*one.place)
-    if taken or store.boards.of_tournament(*one.place):
+    if store.tournaments.get(*one.place) or store.boards.of_tournament(*one.place):
         raise Refused(f"There is a pool {one.pool} of {one.game.capitalize()} already.")
     refuse([*_of_plan(session, one, players), *problems_of_players(session, one.game, players)])
     if one.director and store.users.password_of(one.director) is None:
@@ -63,14 +62,13 @@ def set_up(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Sh
     store.tournaments.save(one)
     for each in entrants:
         store.tournaments.add_player(*one.place, each.name, team=each.team)
-    return as_it_is(session, one)
+    return progress_of(session, one)
 
 
 def _of_plan(session: Session, one: Tournament, players: Sequence[str]) -> Iterator[str]:
     """What is wrong with a tournament in itself."""
-    most = one.most or one.kind.most
-    if len(players) > most:
-        yield f"A tournament has 2 to {most} players, not {len(players)}."
+    if len(players) > one.limit:
+        yield f"A tournament has 2 to {one.limit} players, not {len(players)}."
     yield from (f"{name} is named twice." for name, count in Counter(players).items() if count > 1)
     if problem := one.kind.problem_of_settings(one):
         yield problem
@@ -118,8 +116,8 @@ def _of_names(session: Session, found: Shown) -> Iterator[str]:
             yield f"A board {one.pool}{number} would have the name of a user; choose another pool."
 
 
-def start_tournament(session: Session, found: Shown) -> tuple[Shown, dict[str, Pair]]:
-    """Start a tournament that is open, in the transaction that is open, too; returns it, and its first boards.
+def start_tournament(session: Session, found: Shown) -> Shown:
+    """Start a tournament that is open, and return it with its first boards.
 
     Raises Refused, with all that stands against it.
     """
@@ -129,8 +127,7 @@ def start_tournament(session: Session, found: Shown) -> tuple[Shown, dict[str, P
     names = [entrant.name for entrant in found.entrants]
     session.note("start", game=one.game, pool=one.pool, players=names)
     rounds.advance(session, *one.place, turns.start)
-    now = as_it_is(session, session.store.tournaments.get(*one.place) or one)
-    return now, {meeting.board: meeting.pair for meeting in now.meetings if meeting.board}
+    return find(session, *one.place)
 
 
 # What players do
@@ -141,7 +138,7 @@ def find(session: Session, game: str, pool: str) -> Shown:
     one = session.store.tournaments.get(game, pool.lower())
     if one is None:
         raise Refused(f"There is no pool {pool.lower()!r} of {game.capitalize()}.")
-    return as_it_is(session, one)
+    return progress_of(session, one)
 
 
 def of_pool(session: Session, game: str, pool: str) -> Shown:
@@ -151,7 +148,7 @@ def of_pool(session: Session, game: str, pool: str) -> Shown:
         return find(session, game, pool)
     kind = TOURNAMENT_KINDS["roundrobin"]
     one = Tournament(game, pool.lower(), kind, session.now, "running", tie_breaks=kind.tie_breaks)
-    return as_it_is(session, one)
+    return progress_of(session, one)
 
 
 def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
@@ -183,8 +180,8 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
     """Do not play in the next round of a Swiss tournament, which counts as half a point."""
     found = find(session, game, pool)
     one = found.one
-    insist(found, "anybody ask for a bye", "open", "running")
-    take_part(found, name)
+    check_state(found, "anybody ask for a bye", "open", "running")
+    check_entrant(found, name)
     number = one.round + 1
     mine = next(each for each in found.entrants if each.name == name)
     playing = {each.name for each in found.entrants if each.is_in(number)} - found.with_bye(number)
@@ -199,7 +196,7 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
         raise Refused(f"Nobody would be left to play round {number} of pool {one.pool}.")
     session.store.tournaments.save_entrant(game, one.pool, mine._replace(byes=mine.byes | {number}))
     text = f"{name} has a bye in round {number} of pool {one.pool} of {game.capitalize()}, which is half a point."
-    found = as_it_is(session, one)
+    found = progress_of(session, one)
     rounds.tell_director(session, found, f"{name} has a bye", text)
     return [contests.of_tournament(found, "bye", text)]
 
@@ -218,7 +215,7 @@ def table(session: Session, game: str, pool: str) -> list[Letter]:
 
 def _listed(session: Session, game: str) -> Letter:
     """The tournaments of a game that are open, or on."""
-    found = [as_it_is(session, one) for one in session.store.tournaments.all(game) if one.is_on or one.state == "open"]
+    found = [progress_of(session, one) for one in session.store.tournaments.all(game) if not one.is_over]
     rows = [("Pool", "Type", "State", "Players", "Round", "Starts (UTC)", "Who can join")]
     data = []
     for shown in found:
@@ -239,10 +236,10 @@ def _listed(session: Session, game: str) -> Letter:
 def _who_joins(found: Shown) -> str:
     """Who can join a tournament."""
     one = found.one
-    if any(entrant.team for entrant in found.entrants):
+    if found.has_teams:
         return "nobody: teams"
     if one.state == "open":
-        return "nobody: full" if len(found.entrants) >= (one.most or one.kind.most) else ANYBODY
+        return "nobody: full" if len(found.entrants) >= one.limit else ANYBODY
     can_be_added = one.director and one.state == "running" and one.kind.takes_latecomers
     return f"ask {one.director}" if can_be_added else "nobody"
 
@@ -253,25 +250,24 @@ def add_player(session: Session, found: Shown, name: str) -> Shown:
     before = next((entrant for entrant in found.entrants if entrant.name == name), None)
     if before and before.withdrawn is None:
         raise Refused(f"{name} takes part in pool {one.pool} already.")
-    if any(entrant.team for entrant in found.entrants):
+    if found.has_teams:
         raise Refused(f"Pool {one.pool} is played by teams, which nobody can join; `replace` changes a player.")
-    most = one.most or one.kind.most
-    if not before and len(found.entrants) >= most:
-        raise Refused(f"Pool {one.pool} is full: it takes {texts.counted(most, 'player')}.")
+    if not before and len(found.entrants) >= one.limit:
+        raise Refused(f"Pool {one.pool} is full: it takes {texts.counted(one.limit, 'player')}.")
     refuse(problems_of_players(session, one.game, [name]))
     if before:
         session.store.tournaments.save_entrant(*one.place, before._replace(joined=one.round + 1, withdrawn=None))
     else:
         session.store.tournaments.add_player(*one.place, name, one.round + 1)
     session.note("join", game=one.game, pool=one.pool, userid=name)
-    return as_it_is(session, one)
+    return progress_of(session, one)
 
 
 def withdraw(session: Session, found: Shown, name: str) -> str:
     """Let somebody take part no more: they lose the games that are on, which are not rated."""
     one = found.one
-    insist(found, "anybody leave", "open", "running", "closing")
-    take_part(found, name)
+    check_state(found, "anybody leave", "open", "running", "closing")
+    check_entrant(found, name)
     rounds.note_withdrawal(session, one, name)
     for meeting in found.meetings:
         if meeting.is_running and name in meeting.pair:
@@ -282,14 +278,14 @@ def withdraw(session: Session, found: Shown, name: str) -> str:
     return f"{name} does not take part in pool {one.pool} any more."
 
 
-def insist(found: Shown, what: str, *states: str) -> None:
-    """Raise Refused unless a tournament is in one of the states in which *what* is wanted can be."""
+def check_state(found: Shown, what: str, *states: str) -> None:
+    """Raise Refused unless a tournament is in one of the *states* in which *what* somebody wants is possible."""
     if found.one.state not in states:
         where = texts.enumerated(states, "or")
         raise Refused(f"{found.title} is {found.one.state}; only while it is {where} can {what}.")
 
 
-def take_part(found: Shown, name: str) -> None:
+def check_entrant(found: Shown, name: str) -> None:
     """Raise Refused unless somebody takes part."""
     if name not in found.players:
         raise Refused(f"{name} does not take part in pool {found.one.pool}.")

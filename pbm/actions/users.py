@@ -67,7 +67,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     told: list[Letter] = []
     from pbm.actions import rounds
 
-    contests = [one for one in session.store.tournaments.of(name) if one.state == "open" or one.is_on]
+    contests = session.store.tournaments.of(name)
     for one in contests:
         rounds.note_withdrawal(session, one, name)
     for game in games.names():

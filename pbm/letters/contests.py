@@ -48,8 +48,7 @@ class Shown(Progress):
     @property
     def teams(self) -> list[Standing]:
         """The table of teams; nothing if there are none."""
-        has_teams = any(entrant.team for entrant in self.entrants)
-        return tables.team_standings(self.entrants, self.meetings) if has_teams else []
+        return tables.team_standings(self.entrants, self.meetings) if self.has_teams else []
 
     def rows(self, *, fits: bool, as_points: bool = False) -> Rows:
         """The table with the results beside it; for *fits*, columns are numbered where names would be too wide."""

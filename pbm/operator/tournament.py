@@ -238,8 +238,8 @@ def _announce(session: Session, one: Tournament, entrants: Sequence[Entrant], *,
 def _start(session: Session, one: Tournament, entrants: Sequence[Entrant], *, dry_run: bool, as_csv: bool) -> None:
     """Start a tournament, and say which boards it has."""
     with on_trial(session, dry_run=dry_run):
-        found, boards = tournaments.start_tournament(session, tournaments.set_up(session, one, entrants))
-    idle = [meeting.first for meeting in found.meetings if meeting.is_bye]
+        found = tournaments.start_tournament(session, tournaments.set_up(session, one, entrants))
+    boards, idle = found.boards, found.idle
     rows = [(name, *pair) for name, pair in boards.items()]
     schedule = [{"board": name, "players": pair} for name, pair in boards.items()]
     data = {"game": one.game, "pool": one.pool, "dry_run": dry_run, "schedule": schedule}

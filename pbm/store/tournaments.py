@@ -36,9 +36,9 @@ class Tournaments(Questions):
         return self._found("game = coalesce(?, game)", game)
 
     def of(self, userid: str) -> list[Tournament]:
-        """The tournaments in which a user takes part, or will."""
+        """The tournaments in which a user takes part, or will; those that are over are not among them."""
         mine = "(game, pool) IN (SELECT game, pool FROM pool_players WHERE userid = ? AND withdrawn IS NULL)"
-        return self._found(mine, userid)
+        return [one for one in self._found(mine, userid) if not one.is_over]
 
     def _found(self, which: str, *values: object) -> list[Tournament]:
         """The tournaments that fit a condition, by name."""
@@ -133,13 +133,13 @@ class Tournaments(Questions):
 
     # Results
 
-    def pool_players(self, game: str, pool: str | None = None) -> list[tuple[str, str, int, int, int]]:
-        """The pool, the userid, and how often they won, lost and tied, of all players of a pool or of all pools."""
+    def pool_players(self, game: str) -> list[tuple[str, str, int, int, int]]:
+        """The pool, the userid, and how often they won, lost and tied, of all players of all pools."""
         query = (
-            f"SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ?{' AND pool = ?' * bool(pool)} "
+            "SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ? "
             "ORDER BY pool, 2 * won + tied DESC, lost, userid"
         )
-        return self.execute(query, game, *filter(None, [pool])).fetchall()
+        return self.execute(query, game).fetchall()
 
     def count_result(self, game: str, pool: str, userid: str, outcome: int) -> None:
         """Count a game of a pool that is set up: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""

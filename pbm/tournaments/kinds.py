@@ -121,9 +121,19 @@ class Tournament(NamedTuple):
         return [group.split(":") for group in self.never.split()]
 
     @property
+    def limit(self) -> int:
+        """How many players it can have."""
+        return self.most or self.kind.most
+
+    @property
     def is_on(self) -> bool:
         """Whether games are played."""
         return self.state in {"running", "closing"}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no games are played any more."""
+        return self.state in {"finished", "cancelled"}
 
 
 class Progress(NamedTuple):
@@ -138,6 +148,21 @@ class Progress(NamedTuple):
     def players(self) -> list[str]:
         """Who has not withdrawn."""
         return [entrant.name for entrant in self.entrants if entrant.withdrawn is None]
+
+    @property
+    def has_teams(self) -> bool:
+        """Whether teams play, each player in one of them."""
+        return any(entrant.team for entrant in self.entrants)
+
+    @property
+    def boards(self) -> dict[str, Pair]:
+        """The two players of each game, by the name of its board."""
+        return {meeting.board: meeting.pair for meeting in self.meetings if meeting.board}
+
+    @property
+    def idle(self) -> list[str]:
+        """Who has, or had, a bye."""
+        return [meeting.first for meeting in self.meetings if meeting.is_bye]
 
     def with_bye(self, number: int) -> set[str]:
         """Who has asked for a bye in a round."""
