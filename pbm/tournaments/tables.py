@@ -21,7 +21,7 @@ from pbm.tournaments.kinds import WORTH, Entrant, Meeting, meetings_of, points
 
 SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
 """How a table shows a game that was won, tied or lost, and one that is still to be played."""
-POINTS = {1: "1", 0: "0.5", -1: "0", None: "-"}
+AS_POINTS = {1: "1", 0: "0.5", -1: "0", None: "-"}
 """How a spreadsheet shows the same."""
 CANCELLED = "x"
 """How it shows one that was cancelled."""
@@ -156,7 +156,7 @@ def of_places(lines: Sequence[Standing], order: Iterable[str], who: str = "Playe
 
 def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, as_points: bool = False) -> Rows:
     """The results of each against each other, in columns by name: as signs, or *as points* with blanks between them."""
-    signs, between = (POINTS, " ") if as_points else (SIGNS, "")
+    signs, between = (AS_POINTS, " ") if as_points else (SIGNS, "")
     found: dict[tuple[str, str], list[str]] = {}
     for one in meetings:
         for name in one.pair:
