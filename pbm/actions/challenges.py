@@ -297,7 +297,7 @@ def _read_ratings(text: str) -> str:
 def seekers(session: Session, word: str) -> list[Letter]:
     """List who would like to get challenges, in all games."""
     players, missing = session.store.players.all_seekers(), "There is no page {page} of these players."
-    found, following = lists.on_page(lists.page_number(session, word), players, missing)
+    found, following = lists.on_page(session, word, players, missing)
     told = [
         {
             "game": game,

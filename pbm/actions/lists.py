@@ -37,12 +37,15 @@ def page_number(session: Session, word: str) -> int:
     return int(word)
 
 
-def on_page(page: int, found: Iterable[Item], missing: str, *, is_backwards: bool = False) -> tuple[list[Item], int]:
-    """What stands on a page of a list, or on all of them, and the number of the page that follows; 0 if none does.
+def on_page(
+    session: Session, word: str, found: Iterable[Item], missing: str, *, is_backwards: bool = False
+) -> tuple[list[Item], int]:
+    """The lines on the page of a list that a word asks for, and the number of the next page; 0 if there is none.
 
-    A list that *is backwards* was found from its end: its last lines stand on the first page. Raises Refused with what
-    is said of a *missing* page, in which ``{page}`` is its number.
+    A list that *is backwards* was found from its end: its last lines stand on the first page. Raises Refused with the
+    text about a *missing* page, in which ``{page}`` is its number.
     """
+    page = page_number(session, word)
     first = (page - 1) * LINES_OF_PAGE
     lines = [*islice(found, first, first + LINES_OF_PAGE + 1)] if page else [*found]
     if not lines and page > 1:
@@ -119,7 +122,7 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
         raise Refused("`all games` needs the userid of a player.")
     among = among._replace(over=bool(among.over))
     found = chain.from_iterable(finding.rows(session, among._replace(games=[game])) for game in games.names())
-    rows, following = on_page(page_number(session, page), found, "There is no page {page} of these boards.")
+    rows, following = on_page(session, page, found, "There is no page {page} of these boards.")
     if not rows:
         return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
     text = aligned([_waiting(session, row, among.userids) for row in rows])
@@ -187,9 +190,10 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     if finding.names_boards(session, game, named):
         rows, missing = _each(named, partial(find_row, session, game))
         return [_tabled(session, game, rows), *_not_found(game, missing)]
-    among, page = finding.read(session, game, named), page_number(session, word)
+    among = finding.read(session, game, named)
     rows, following = on_page(
-        page,
+        session,
+        word,
         finding.rows(session, among),
         "There is no page {page} of these boards.",
         is_backwards=finding.is_backwards(among),

@@ -46,7 +46,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     if userid := named["plot"]:
         return plotted(session, game, userid)
     name, number = game.capitalize(), lists.page_number(session, page)
-    found, following = lists.on_page(number, _lines(session.store, game), _no_page(game, "standings"))
+    found, following = lists.on_page(session, page, _lines(session.store, game), _no_page(game, "standings"))
     is_nobody = number < 2 and not any(session.store.players.rated(game))
     tables = []
     for title, part in groupby(found, lambda line: line[0]):
@@ -105,9 +105,8 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
 
 def history(session: Session, game: str, page: str) -> list[Letter]:
     """The games that are over, the oldest first; a page of them begins with the last ones."""
-    name, number = game.capitalize(), lists.page_number(session, page)
-    history = session.store.boards.history(game)
-    found, following = lists.on_page(number, history, _no_page(game, "history"), is_backwards=True)
+    name, history = game.capitalize(), session.store.boards.history(game)
+    found, following = lists.on_page(session, page, history, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)
     rows = [_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in found]
     letter = letters.note(
