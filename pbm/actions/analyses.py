@@ -5,7 +5,7 @@ from itertools import islice
 from pbm import letters
 from pbm.access.quotas import most
 from pbm.actions.finding import board_of
-from pbm.board.board import FORFEIT, RESIGN, Board
+from pbm.board.board import LEAVING, Board
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -35,7 +35,7 @@ def choices(board: Board) -> list[int]:
     numbers = [
         number
         for number, (state, turn) in enumerate(zip(board.states, board.turns, strict=False))
-        if turn.text not in {RESIGN, FORFEIT} and len([*islice(state.moves(), 2)]) > 1
+        if turn.text not in LEAVING and len([*islice(state.moves(), 2)]) > 1
     ]
     if not numbers:
         raise Refused(f"There was no choice between turns on {name}.")

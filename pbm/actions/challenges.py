@@ -12,7 +12,7 @@ from pbm.actions import lists, turns
 from pbm.actions.finding import find_point
 from pbm.blocks import Table
 from pbm.board import clocks
-from pbm.board.board import FORFEIT, RESIGN, Point
+from pbm.board.board import LEAVING, Point
 from pbm.letters import Letter
 from pbm.names import is_tournament_board
 from pbm.refusals import Refused
@@ -119,7 +119,7 @@ def _beginning(
         raise Refused("Use --from or --name, not both: a tournament board starts from the first position.")
     point = find_point(session, game, word)
     played = point.board.turns[: point.moves]
-    if point.state.result() is not None or (played and played[-1].text in {RESIGN, FORFEIT}):
+    if point.state.result() is not None or (played and played[-1].text in LEAVING):
         raise Refused(
             f"The game was over then; --from={point.board.row.board}#{point.moves - 1} is before its last turn."
         )

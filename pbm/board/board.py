@@ -15,6 +15,8 @@ RESIGN = "Resign"
 """How the turn of a player who gives up is written in the list of turns."""
 FORFEIT = "Forfeit"
 """How it is written if the server makes a player give up who was too slow."""
+LEAVING = frozenset({RESIGN, FORFEIT})
+"""Turns that are no moves of the game, but end it."""
 DROPPED = "dropped: "
 """What stands in the place of a plan, in front of why it was dropped."""
 SWAP = "swap"
@@ -97,7 +99,7 @@ class Board:
         """The present position."""
         self.seat = self.state.seats[self.state.turn]
         """Which of the players is to move: 0 for the first one."""
-        gave_up = self.turns and self.turns[-1].text in {RESIGN, FORFEIT}
+        gave_up = self.turns and self.turns[-1].text in LEAVING
         self.resigned = self.turns[-1].userid if gave_up else None
         """The userid of the player who resigned or forfeited."""
         result = None if self.row.drawn or self.resigned else self.state.result()
@@ -136,7 +138,7 @@ class Board:
     @property
     def has_begun(self) -> bool:
         """Whether both players have made a move of the game."""
-        movers = {turn.userid for turn in self.turns if turn.text not in {RESIGN, FORFEIT, SKIP}}
+        movers = {turn.userid for turn in self.turns if turn.text not in {*LEAVING, SKIP}}
         return movers == set(self.players)
 
     def used(self, now: datetime) -> list[float]:
@@ -215,7 +217,7 @@ class Board:
         """
         number = len(self.states)
         state: State = self.states[-1] if self.states else self.rules.new(**self.options)
-        if turn and turn.text not in {RESIGN, FORFEIT}:
+        if turn and turn.text not in LEAVING:
             state = state.play(turn.text)
         if games.needs_dice(state):
             thrown = self.turns[number].dice if number < len(self.turns) else ()

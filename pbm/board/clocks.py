@@ -205,11 +205,12 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[Deed, st
 
     A robot never loses by its time, for it is not its fault if nobody lets it play.
     """
-    if is_out_of_time(row, seat, now) and not store.robots.among([row.turn or ""]):
-        return Deed.OUT_OF_TIME, row.turn or ""
-    if row.until and now >= row.until and not store.robots.among([row.turn or ""]):
-        return Deed.ROUND_OVER, row.turn or ""
-    userid, today = awaited(row), now.date()
+    userid, mover, today = awaited(row), row.turn or "", now.date()
+    if not store.robots.among([mover]):
+        if is_out_of_time(row, seat, now):
+            return Deed.OUT_OF_TIME, mover
+        if row.until and now >= row.until:
+            return Deed.ROUND_OVER, mover
     nag, forfeit = limits(row)
     if age(row, now) < nag or waits_for_robot(store, row):
         return Deed.NOTHING, userid

@@ -9,12 +9,9 @@ import games
 from games import SKIP, Illegal, State
 from pbm import texts
 from pbm.board import clocks, dice
-from pbm.board.board import FORFEIT, RESIGN, SERVER, Board
+from pbm.board.board import LEAVING, SERVER, Board
 from pbm.names import is_new_board, is_tournament_board, is_userid
 from pbm.store import BoardRow, ResultRow, TurnRow
-
-LEAVING = frozenset({RESIGN, FORFEIT})
-"""Turns that are no moves of the game, but end it."""
 
 
 class Unsound(Exception):

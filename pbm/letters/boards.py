@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import games
 from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plans, ratings
-from pbm.board.board import FORFEIT, REASONS, RESIGN, SERVER, SWAP, Board, Point
+from pbm.board.board import FORFEIT, LEAVING, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import OVER, WAITING, Letter, note
 from pbm.store import BoardRow, TurnRow
 from pbm.texts import MINUTES, broken, counted, table, wrapped
@@ -187,7 +187,7 @@ def data(point: Point) -> dict[str, Any]:
             "game": row.game,
             "options": board.options,
             "moves": point.moves,
-            "history": [turn.text for turn in board.turns[: point.moves] if turn.text not in {RESIGN, FORFEIT}],
+            "history": [turn.text for turn in board.turns[: point.moves] if turn.text not in LEAVING],
             **seen,
         },
     }
