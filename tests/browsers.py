@@ -18,6 +18,10 @@ PHONE, WIDE = 360, 1000
 WIDTH = "return document.documentElement.scrollWidth"
 IS_DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
 """Comes back when the page was drawn: before, it may be as wide as its picture is without the style sheet."""
+MIDDLE = """
+const {x, y, width, height} = arguments[0].getBoundingClientRect();
+return [x + width / 2, y + height / 2];
+"""
 MEASURE = """
 const page = document.documentElement, probe = document.createElement('p'), found = {};
 probe.style.background = 'Canvas';
@@ -93,7 +97,51 @@ def install():
                 pytest.fail(f"PBM_TEST_BROWSER=1, but Chromium could not be installed: {done.stderr}")
 
 
-class Browser:
+class Screen:
+    """What is seen of a page, and what can be done there."""
+
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def one(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def text(self, selector):
+        return self.one(selector).text
+
+    def value(self, selector):
+        return self.one(selector).get_attribute("value")
+
+    def tap(self, selector):
+        """Tap where an element is seen, as a thumb does."""
+        target = self.one(selector)
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
+        self.driver.execute_async_script(IS_DRAWN)
+        x, y = self.driver.execute_script(MIDDLE, target)
+        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+            self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def faults(self):
+        """What axe finds wrong with the page: how much it matters, what it is, and where."""
+        from axe_selenium_python import Axe
+
+        axe = Axe(self.driver)
+        axe.inject()
+        found = axe.run()["violations"]
+        return [(one["impact"], one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found]
+
+    def allow_scripts(self, *, allowed):
+        self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not allowed})
+
+    def press(self, *keys):
+        """Press keys: letters, or keys by their names, such as ``ARROW_LEFT``."""
+        from selenium.webdriver.common.action_chains import ActionChains
+        from selenium.webdriver.common.keys import Keys
+
+        ActionChains(self.driver).send_keys(*(getattr(Keys, key, key) for key in keys)).perform()
+
+
+class Browser(Screen):
     """A Chromium without a window, which is shown one page after another."""
 
     def __init__(self, folder):

@@ -16,7 +16,7 @@ import pytest
 import games
 
 import helptexts
-from browsers import IS_DRAWN, NEEDS_BROWSER, PHONE, WIDTH
+from browsers import NEEDS_BROWSER, PHONE, WIDTH, Screen
 from conftest import PASSWORDS, Shell
 from patience import until
 from test_mail import message
@@ -24,13 +24,9 @@ from test_web import serving
 
 pytestmark = NEEDS_BROWSER
 KINDS = {"spiro": "-small", "symple": "-size=9", "spora": "-size=7", "papagra": "-size=4", "sprout": "-board=limping-5"}
-MIDDLE = """
-const {x, y, width, height} = arguments[0].getBoundingClientRect();
-return [x + width / 2, y + height / 2];
-"""
 
 
-class Visitor:
+class Visitor(Screen):
     """Somebody with a browser and the mails that come to them."""
 
     def __init__(self, served, url, browser):
@@ -62,27 +58,9 @@ class Visitor:
         self.driver.get(url)
         until(lambda: self.all(until_shown))
 
-    def all(self, selector):
-        return self.driver.find_elements("css selector", selector)
-
-    def one(self, selector):
-        return self.driver.find_element("css selector", selector)
-
-    def text(self, selector):
-        return self.one(selector).text
-
-    def tap(self, selector):
-        """Tap where an element is seen, as a thumb does."""
-        target = self.one(selector)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
-        self.driver.execute_async_script(IS_DRAWN)
-        x, y = self.driver.execute_script(MIDDLE, target)
-        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
-            self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
     def is_told_that_it_is_legal(self):
         """Whether the page says so of the move in its field."""
-        return self.text(".hint") == f"{self.one('[name=line]').get_attribute('value')} is legal."
+        return self.text(".hint") == f"{self.value('[name=line]')} is legal."
 
     def send(self):
         until(self.one(".send").is_enabled)
@@ -125,7 +103,7 @@ def test_from_the_link_of_a_mail_a_move_is_played_in_two_taps_on_a_telephone(vis
     until(lambda: visitor.moves(game, board))
     assert visitor.moves(game, board)[0].lstrip("+") == move
     until(lambda: visitor.text(".told").startswith("Move 1 of 1 by alice"))
-    assert visitor.one("textarea").get_attribute("value") == ""
+    assert visitor.value("textarea") == ""
     assert visitor.driver.execute_script(WIDTH) <= PHONE
     assert visitor.driver.get_log("browser") == []
 
@@ -139,8 +117,8 @@ def test_a_refusal_stands_above_the_field_in_the_words_of_the_rules_and_what_was
     visitor.send()
     said = "There is no point z9 on this board; columns go from a to i, rows from 1 to 9."
     until(lambda: visitor.text(".refused") == said)
-    assert visitor.one("[name=line]").get_attribute("value") == "z9"
-    assert visitor.one("[name=comment]").get_attribute("value") == "Hello bob"
+    assert visitor.value("[name=line]") == "z9"
+    assert visitor.value("[name=comment]") == "Hello bob"
     assert visitor.one(".refused").location["y"] < visitor.one("[name=line]").location["y"]
     visitor.one("[name=line]").clear()
     visitor.one("[name=line]").send_keys("c9")
@@ -182,12 +160,38 @@ def test_the_board_is_new_at_once_and_the_answer_of_a_robot_is_there_without_a_r
     until(visitor.is_told_that_it_is_legal)
 
 
+HURRY = """
+const later = setTimeout;
+window.waited = [];
+window.setTimeout = (act, time) => { waited.push(time); return later(act, 0); };
+"""
+"""Lets a page wait for nothing, and notes how long it would have waited."""
+
+
+def test_the_page_asks_ever_more_seldom_whether_the_other_player_has_moved_for_two_minutes(visitor):
+    board = visitor.begin("symple")
+    hurry = visitor.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": HURRY})
+    try:
+        visitor.open(visitor.link("symple", board))
+        visitor.one("[name=line]").send_keys("a1")
+        visitor.send()
+        until(lambda: sum(visitor.driver.execute_script("return waited")) > 100_000)
+        time.sleep(2)
+        waited = visitor.driver.execute_script("return waited")
+    finally:
+        visitor.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", hurry)
+    assert waited == sorted({*waited})
+    assert waited[0] < 2000 < 30_000 < waited[-1]
+    assert sum(waited) < 120_000
+
+
 def test_the_page_shows_what_its_reader_has_told_the_server_and_nobody_else(visitor):
     board = visitor.begin("symple")
     visitor.open(visitor.link("symple", board, "bob"))
     visitor.one("[name=line]").send_keys("plan if any then c3")
     visitor.send()
     until(lambda: "if any then c3" in visitor.text("[data-part=mine]"))
+    assert "Your next move is queued: c3" in visitor.text("[data-part=mine]")
     visitor.one("summary").click()
     visitor.one("[name=comment]").send_keys("Watch the corner")
     visitor.tap("[value=note]")
@@ -224,6 +228,9 @@ def test_all_else_stands_behind_one_menu_and_resigning_asks_once_more(visitor):
     until(lambda: not visitor.all("[value=reject]"))
     visitor.open(visitor.link("symple", board))
     visitor.one("summary").click()
+    visitor.tap("[value=undo]")
+    until(lambda: visitor.text("[data-part=mine]") == "alice proposes to take the last move back.")
+    visitor.one("summary").click()
     visitor.tap("[value=resign]")
     until(lambda: visitor.text("[value=resign]") == "Really resign?")
     visitor.tap("[value=resign]")
@@ -240,12 +247,6 @@ class Keyboard:
     def __init__(self, visitor):
         self.visitor = visitor
 
-    def press(self, name):
-        from selenium.webdriver.common.action_chains import ActionChains
-        from selenium.webdriver.common.keys import Keys
-
-        ActionChains(self.visitor.driver).send_keys(getattr(Keys, name)).perform()
-
     @property
     def focused(self):
         return self.visitor.driver.switch_to.active_element
@@ -259,7 +260,7 @@ class Keyboard:
         for _ in range(60):
             if wanted(self.focused):
                 return
-            self.press("TAB")
+            self.visitor.press("TAB")
         pytest.fail("It is not reached with the tabulator.")
 
     def tap(self, cell):
@@ -267,9 +268,9 @@ class Keyboard:
         self.reach(lambda element: element.get_attribute("data-cell"))
         while (here := self.cell) != cell:
             across, along = ("LEFT", "RIGHT")[here[0] < cell[0]], ("DOWN", "UP")[here[1] < cell[1]]
-            self.press(f"ARROW_{across if here[0] != cell[0] else along}")
+            self.visitor.press(f"ARROW_{across if here[0] != cell[0] else along}")
             assert self.visitor.one("path.focused").get_attribute("data-cell") == self.cell != here
-        self.press("ENTER")
+        self.visitor.press("ENTER")
 
 
 def test_a_whole_game_is_played_by_keyboard_alone(visitor):
@@ -289,7 +290,7 @@ def test_a_whole_game_is_played_by_keyboard_alone(visitor):
             keyboard.tap(cell.lstrip("+"))
         until(visitor.is_told_that_it_is_legal)
         keyboard.reach(lambda element: element.text == "Send")
-        keyboard.press("ENTER")
+        visitor.press("ENTER")
         until(lambda: visitor.text(".hint") == "")
         until(is_done)
     told = json.loads(visitor.served.shell.run("symple", "show", board, "--json").stdout)
@@ -417,7 +418,7 @@ def test_a_guest_plays_at_once_to_the_end_and_keeps_the_game_with_an_account(vis
 def test_without_scripts_the_page_is_a_form(visitor):
     board = visitor.begin("symple")
     link = visitor.link("symple", board)
-    visitor.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    visitor.allow_scripts(allowed=False)
     try:
         visitor.driver.get(link)
         until(lambda: visitor.all("noscript [name=token]"))
@@ -426,15 +427,13 @@ def test_without_scripts_the_page_is_a_form(visitor):
         visitor.one("noscript button").click()
         until(lambda: "1.    c3" in visitor.driver.page_source)
     finally:
-        visitor.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+        visitor.allow_scripts(allowed=True)
     assert visitor.moves("symple", board) == ["c3"]
 
 
 @pytest.mark.parametrize("is_dark", [False, True])
 @pytest.mark.parametrize("width", [PHONE, 1280])
 def test_axe_finds_nothing_wrong_with_any_page(visitor, width, is_dark):
-    from axe_selenium_python import Axe
-
     paths = [visitor.link(game, visitor.begin(game)) for game in helptexts.GAMES]
     for path in [*paths, *(f"{visitor.url}/{name}" for name in ("index.html", "symple/index.html", "answer"))]:
         visitor.open(path, width=width, is_dark=is_dark, until_shown=".cell-names button" if path in paths else "form")
@@ -444,7 +443,4 @@ def test_axe_finds_nothing_wrong_with_any_page(visitor, width, is_dark):
             if "spiro" not in path:  # where a move has two cells
                 until(lambda: visitor.text(".hint"))
         assert visitor.driver.execute_script(WIDTH) <= width
-        axe = Axe(visitor.driver)
-        axe.inject()
-        faults = [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in axe.run()["violations"]]
-        assert faults == [], path
+        assert visitor.faults() == [], path

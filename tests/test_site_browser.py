@@ -122,7 +122,7 @@ def visited(tmp_path_factory):
 def opened(browser, visited, path, fragment="", *, width=WIDE, is_dark=False, scripts=True):
     """Open a page of the site, and return what drives the browser."""
     driver = browser.driver
-    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not scripts})
+    browser.allow_scripts(allowed=scripts)
     browser.sees(width=width, is_dark=is_dark)
     driver.get("about:blank")
     driver.get((visited.folder / path).as_uri() + fragment)
@@ -131,21 +131,13 @@ def opened(browser, visited, path, fragment="", *, width=WIDE, is_dark=False, sc
     return driver
 
 
-def press(driver, key):
-    from selenium.webdriver.common.by import By
-
-    driver.find_element(By.TAG_NAME, "body").send_keys(key)
-
-
 @pytest.mark.parametrize("is_dark", [False, True])
 @pytest.mark.parametrize("game", helptexts.GAMES)
 def test_the_arrows_lead_through_the_game_as_pictures_of_all_positions_show_it(browser, visited, game, is_dark):
-    from selenium.webdriver.common.keys import Keys
-
     board = visited.boards[game, "102"]
     driver = opened(browser, visited, f"{game}/102.html", is_dark=is_dark)
     last = len(board.turns)
-    for numbers, key in ((range(last, -1, -1), Keys.ARROW_LEFT), (range(last + 1), Keys.ARROW_RIGHT)):
+    for numbers, key in ((range(last, -1, -1), "ARROW_LEFT"), (range(last + 1), "ARROW_RIGHT")):
         for number in numbers:
             picture = images.board_svg(board.after(number), style="")
             shown, wanted, told = driver.execute_script(SHOWN_AND_WANTED, picture)
@@ -153,8 +145,8 @@ def test_the_arrows_lead_through_the_game_as_pictures_of_all_positions_show_it(b
             assert all(re.search(rf"\b{cell}\b", told) for cell in board.states[number].view()["cells"])
             in_picture = re.findall(r"(\w+) on [a-z]+\d", picture)
             assert set(re.findall(r"(\w+) on [a-z]+\d", told)) == set(in_picture)
-            assert driver.find_element("css selector", ".steps input").get_attribute("value") == str(number)
-            press(driver, key)
+            assert browser.value(".steps input") == str(number)
+            browser.press(key)
     assert driver.get_log("browser") == []
     assert [name for name in driver.execute_script(REACHED) if not name.startswith("file:")] == []
 
@@ -165,15 +157,15 @@ def test_a_move_is_put_together_by_tapping_and_sent_to_the_address_of_the_player
     cells = visited.boards[game, "101"].state.view()["cells"]
     empty = [name for name in driver.execute_script(NAMES) if name not in cells][:2]
     for name in empty:
-        target = driver.find_element("css selector", f".cells [data-cell='{name}']")
+        target = browser.one(f".cells [data-cell='{name}']")
         driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
         target.click()
-    link = urlsplit(driver.find_element("css selector", ".send").get_attribute("href"))
+    link = urlsplit(browser.one(".send").get_attribute("href"))
     move = parse_qs(link.query)["body"][0]
     assert link.scheme == "mailto"
     assert unquote(link.path) == f"pbm+{TOKEN}@pbm.example"
     assert move == ("-" if game == "spiro" else ",").join(empty)
-    assert driver.find_element("css selector", ".tapping textarea").get_attribute("value") == move
+    assert browser.value(".tapping textarea") == move
     assert driver.get_log("browser") == []
 
 
@@ -218,7 +210,7 @@ def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, v
 
     def tap(*selectors):
         for selector in selectors:
-            target = driver.find_element("css selector", selector)
+            target = browser.one(selector)
             driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
             driver.execute_script("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", target)
 
@@ -232,13 +224,13 @@ def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, v
         return turn
 
     def is_whole():
-        return driver.find_element("css selector", ".send").get_attribute("href") is not None
+        return browser.one(".send").get_attribute("href") is not None
 
     move = tap_turn()
     tap(".next")
     if has_dice:
         lines = [f"if any then {tap_turn()}"]
-        assert not driver.find_element("css selector", ".other").is_displayed()
+        assert not browser.one(".other").is_displayed()
     else:
         theirs = tap_turn()
         assert not is_whole()
@@ -251,8 +243,8 @@ def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, v
         lines = [f"{first} if {theirs} then {tap_turn()}"]
         tap(".other", ".next")  # nothing was tapped for the opponent
         lines.append(f"{first} if any then {tap_turn()}")
-    assert driver.find_element("css selector", ".tapping textarea").get_attribute("value").split("\n") == [move, *lines]
-    link = urlsplit(driver.find_element("css selector", ".send").get_attribute("href"))
+    assert browser.value(".tapping textarea").split("\n") == [move, *lines]
+    link = urlsplit(browser.one(".send").get_attribute("href"))
     query = parse_qs(link.query)
     [body] = query["body"]
     assert body == "\r\n".join([move, *lines])
@@ -267,45 +259,39 @@ def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, v
     assert [plans.text_of_branch(line).replace("+", "") for line in kept] == lines
 
 
-def step_of(driver):
-    return int(driver.find_element("css selector", ".steps input").get_attribute("value"))
+def step_of(browser):
+    return int(browser.value(".steps input"))
 
 
 def test_the_arrows_step_with_a_tapped_move_in_the_line_and_move_the_caret_where_one_was_typed(browser, visited):
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.keys import Keys
-
-    def pressed(*keys):
-        ActionChains(driver).send_keys(*keys).perform()
-
     driver = opened(browser, visited, "symple/101.html", f"#{TOKEN}")
-    line = driver.find_element("css selector", ".tapping textarea")
-    slider = driver.find_element("css selector", ".steps input")
+    line = browser.one(".tapping textarea")
+    slider = browser.one(".steps input")
     empty = next(one for one in driver.execute_script(NAMES) if one not in visited.boards["symple", "101"].state.cells)
     line.click()
-    pressed(Keys.ARROW_LEFT)
-    assert step_of(driver) == 3
-    driver.find_element("css selector", f".cells [data-cell='{empty}']").click()
-    assert (step_of(driver), line.get_attribute("value")) == (4, empty)
-    for place in (None, line, slider, driver.find_element("css selector", ".moves button")):
+    browser.press("ARROW_LEFT")
+    assert step_of(browser) == 3
+    browser.one(f".cells [data-cell='{empty}']").click()
+    assert (step_of(browser), line.get_attribute("value")) == (4, empty)
+    for place in (None, line, slider, browser.one(".moves button")):
         if place:
             driver.execute_script("arguments[0].focus()", place)
-        pressed(Keys.ARROW_LEFT, Keys.ARROW_LEFT, Keys.ARROW_RIGHT)
-        assert (step_of(driver), line.get_attribute("value")) == (3, empty)
-        pressed(Keys.ARROW_RIGHT)
+        browser.press("ARROW_LEFT", "ARROW_LEFT", "ARROW_RIGHT")
+        assert (step_of(browser), line.get_attribute("value")) == (3, empty)
+        browser.press("ARROW_RIGHT")
     line.click()
-    pressed(Keys.END, ",c9", Keys.ARROW_LEFT, Keys.ARROW_LEFT, "d")
-    assert (step_of(driver), line.get_attribute("value")) == (4, f"{empty},dc9")
+    browser.press("END", ",c9", "ARROW_LEFT", "ARROW_LEFT", "d")
+    assert (step_of(browser), line.get_attribute("value")) == (4, f"{empty},dc9")
     line.clear()
-    pressed(Keys.ARROW_LEFT)
-    assert step_of(driver) == 3
+    browser.press("ARROW_LEFT")
+    assert step_of(browser) == 3
 
 
 def test_who_swipes_over_the_board_goes_a_move_back_or_on(browser, visited):
     driver = opened(browser, visited, "spora/102.html", width=PHONE)
-    picture = driver.find_element("css selector", ".picture svg").rect
+    picture = browser.one(".picture svg").rect
     x, y = picture["x"] + picture["width"] / 2, picture["y"] + picture["height"] / 2
-    last = step_of(driver)
+    last = step_of(browser)
 
     def swiped(right, down):
         for kind, points in (
@@ -315,7 +301,7 @@ def test_who_swipes_over_the_board_goes_a_move_back_or_on(browser, visited):
             ("touchEnd", []),
         ):
             driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-        return step_of(driver)
+        return step_of(browser)
 
     assert [swiped(120, 0), swiped(120, 10), swiped(-120, 0)] == [last - 1, last - 2, last - 1]
     assert {swiped(*way) for way in ((10, 0), (0, 60), (100, 90))} == {last - 1}
@@ -326,8 +312,8 @@ def test_who_swipes_over_the_board_goes_a_move_back_or_on(browser, visited):
     "fragment", ["", "#r17-xyz", "#r17-0123456789abcdef0123456789abcdef@evil.example", "#b17-" + 32 * "0"]
 )
 def test_without_a_token_nothing_can_be_sent(browser, visited, fragment):
-    driver = opened(browser, visited, "symple/101.html", fragment)
-    assert not driver.find_element("css selector", ".tapping").is_displayed()
+    opened(browser, visited, "symple/101.html", fragment)
+    assert not browser.one(".tapping").is_displayed()
 
 
 @pytest.mark.parametrize("game", helptexts.GAMES)
@@ -336,7 +322,7 @@ def test_without_scripts_the_board_and_its_moves_can_be_read(browser, visited, g
         driver = opened(browser, visited, f"{game}/102.html", scripts=False)
         source = patience.until(lambda: driver.page_source)  # now and then it is empty at first
     finally:
-        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+        browser.allow_scripts(allowed=True)
     assert 'class="steps" hidden' in source
     for turn in visited.boards[game, "102"].turns:
         assert turn.text in source
@@ -345,21 +331,14 @@ def test_without_scripts_the_board_and_its_moves_can_be_read(browser, visited, g
 @pytest.mark.parametrize("is_dark", [False, True])
 @pytest.mark.parametrize("width", [PHONE, 1280])
 def test_every_page_fits_the_screen_and_has_no_serious_fault_for_anybody(browser, visited, width, is_dark):
-    from axe_selenium_python import Axe
-
     for path in sorted(page.relative_to(visited.folder) for page in visited.folder.rglob("*.html")):
         driver = opened(browser, visited, str(path), f"#{TOKEN}", width=width, is_dark=is_dark)
         assert driver.execute_script(WIDTH) <= width, path
-        axe = Axe(driver)
-        axe.inject()
-        faults = [one for one in axe.run()["violations"] if one["impact"] in {"serious", "critical"}]
-        assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in faults] == [], path
+        assert [fault for fault in browser.faults() if fault[0] in {"serious", "critical"}] == [], path
         assert driver.get_log("browser") == []
 
 
 def test_a_long_turn_wraps_and_the_list_of_moves_follows_the_slider(browser, tmp_path):
-    from selenium.webdriver.common.keys import Keys
-
     club, rng = Club(tmp_path / "pbm.db"), Random(2)
     club.signed_up("alice", "bob")
     club.say("sprout challenge -board=limping-7 alice bob")
@@ -374,8 +353,8 @@ def test_a_long_turn_wraps_and_the_list_of_moves_follows_the_slider(browser, tmp
     for _ in board.turns:
         widths.append(driver.execute_script(WIDTH))
         followed.append(driver.execute_script(FOLLOWED))
-        press(driver, Keys.ARROW_LEFT)
-    assert step_of(driver) == 0
+        browser.press("ARROW_LEFT")
+    assert step_of(browser) == 0
     assert max(widths) <= PHONE
     assert followed == [[True, 0]] * len(board.turns)
 
@@ -396,8 +375,6 @@ def test_lists_show_status_and_result_on_a_telephone_before_anything_is_scrolled
 
 
 def test_boards_of_every_kind_fit_the_screen_and_can_be_stepped_through_and_tapped(browser, tmp_path):
-    from selenium.webdriver.common.keys import Keys
-
     club, rng = Club(tmp_path / "pbm.db"), Random(5)
     club.signed_up("alice", "bob")
     for line in BOARDS:
@@ -413,10 +390,10 @@ def test_boards_of_every_kind_fit_the_screen_and_can_be_stepped_through_and_tapp
     for page in pages:
         driver = opened(browser, SimpleNamespace(folder=tmp_path / "site"), str(page), f"#{TOKEN}", width=PHONE)
         assert driver.execute_script(WIDTH) <= PHONE, page
-        press(driver, Keys.ARROW_LEFT)
-        assert step_of(driver) == 2
+        browser.press("ARROW_LEFT")
+        assert step_of(browser) == 2
         found, names = driver.execute_script(TAPPED), driver.execute_script(NAMES)
         assert sorted(re.sub("^[-x](?=[a-z])", "", text) for text in found) == sorted(names), page
-        assert step_of(driver) == 3
+        assert step_of(browser) == 3
         assert driver.get_log("browser") == []
     club.store.close()

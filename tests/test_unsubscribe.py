@@ -40,6 +40,7 @@ def give_news(club):
     cleanup.clean_up(Session(club.server))
 
 
+WEB = "https://games.example"
 KINDS = {"Broadcast": "broadcast", "Symple Digest": "digest", "Spora chat": "board"}
 
 
@@ -47,10 +48,13 @@ def buttons(club, name="carol"):
     """Where the mail of each kind that came last is unsubscribed."""
     found = {}
     for mail in club.mails(name):
-        field = message_from_bytes(compose(mail, ADDRESS), policy=email.policy.default)["List-Unsubscribe"]
+        head = message_from_bytes(compose(mail, ADDRESS, web=WEB), policy=email.policy.default)
         for begin, kind in KINDS.items():
             if mail.subject.startswith(begin):
-                found[kind] = unquote(field.removeprefix("<mailto:").removesuffix("?subject=unsubscribe>"))
+                one_click, by_mail = head["List-Unsubscribe"].split(", ")
+                found[kind] = unquote(by_mail.removeprefix("<mailto:").removesuffix("?subject=unsubscribe>"))
+                assert one_click == f"<{WEB}/unsubscribe/{tokens.token_of(found[kind])}>"
+                assert head["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     return found
 
 
