@@ -181,8 +181,7 @@ def test_the_page_asks_ever_more_seldom_whether_the_other_player_has_moved_for_t
     finally:
         visitor.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", hurry)
     assert waited == sorted({*waited})
-    assert waited[0] < 2000 < 30_000 < waited[-1]
-    assert sum(waited) < 120_000
+    assert (waited[0] < 2000, waited[-1] > 30_000, sum(waited) < 120_000) == (True, True, True)
 
 
 def test_the_page_shows_what_its_reader_has_told_the_server_and_nobody_else(visitor):

@@ -37,24 +37,20 @@ from examples import examples
 from patience import PATIENCE, until
 
 URL = "https://games.example/boards/"
+PLAIN, SITED = Look("", has_pictures=False), Look(URL, has_pictures=False)
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"quoted\" 'too'"
 
 
 class Elements(HTMLParser):
     """The elements of a page, and the text between them."""
 
-    VOID = frozenset("meta link input rect circle path line img br".split())
-
     def __init__(self, source):
         super().__init__()
-        self.found, self.texts, self.open = [], [], []
+        self.found, self.texts = [], []
         self.feed(source)
         self.close()
 
     def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
-
-    def handle_startendtag(self, tag, attrs):
         self.found.append((tag, dict(attrs)))
 
     def handle_data(self, data):
@@ -68,12 +64,10 @@ class Elements(HTMLParser):
         ]
 
 
-def written(club, folder, look=None, *, is_whole=False):
+def written(club, folder, look=PLAIN, *, is_whole=False):
     """Bring the site in a folder up to date, and say which files that has changed."""
     before = {path: path.stat().st_mtime_ns for path in files(folder)}
-    for path in before:
-        assert path.exists()
-    build(folder, Session(club.server), look or Look("", has_pictures=False), is_whole=is_whole)
+    build(folder, Session(club.server), look, is_whole=is_whole)
     after = {path: path.stat().st_mtime_ns for path in files(folder)}
     return {str(path.relative_to(folder)) for path in after if before.get(path) != after[path]}
 
@@ -109,7 +103,7 @@ def first(tmp_path_factory):
     top = tmp_path_factory.mktemp("first")
     club = Club(top / "pbm.db")
     club.become(end_one_of_two)
-    written(club, top / "site", Look(URL, has_pictures=False))
+    written(club, top / "site", SITED)
     club.store.close()
     return top / "site"
 
@@ -217,19 +211,10 @@ def test_what_somebody_has_put_into_the_folder_leads_to_nothing_outside(played, 
     assert precious.read_text() == "mine"
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "",
-        "[]",
-        "{}",
-        {"seen": [1, 2]},
-        {"seen": ["x", {}, None]},
-        {"seen": [10**30, 1, "x"]},
-        {"seen": [1, 10**30, "x"]},
-        {"parts": 5},
-    ],
-)
+SEEN = [1, 2], ["x", {}, None], [10**30, 1, "x"], [1, 10**30, "x"]
+
+
+@pytest.mark.parametrize("wrong", ["", "[]", "{}", {"parts": 5}, *({"seen": seen} for seen in SEEN)])
 def test_a_folder_whose_memory_is_damaged_is_written_as_a_whole(played, folder, wrong):
     written(played, folder)
     (folder / "symple" / "101.html").write_text("something else")
@@ -320,7 +305,7 @@ def test_the_page_of_a_long_game_is_small_when_it_is_compressed(club, line):
     with club.store.writing():
         club.store.boards.add(board.row)
         club.store.boards.save(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
-    source = Pages(Session(club.server), Look(URL, has_pictures=False)).board(game, "101")
+    source = Pages(Session(club.server), SITED).board(game, "101")
     assert board.turn is None or len(board.turns) == 300
     assert len(gzip.compress(source.encode(), 6)) < 60_000
     assert len(source) < 800_000
@@ -357,7 +342,7 @@ def test_nothing_stands_there_that_a_stranger_may_not_see(club, folder):
     club.say(f"spiro chat 101 bob {PASSWORDS['bob']}", comment=said)
     club.say(f"message bob {PASSWORDS['bob']} alice", comment=said)
     assert sum(said in mail.text for mail in club.mails()) > 1
-    written(club, folder, Look(URL, has_pictures=False))
+    written(club, folder, SITED)
     row = club.store.boards.get("spiro", "101")
     tokens = [mail.reply_to.partition("+")[2].partition("@")[0] for mail in club.mails() if mail.reply_to]
     secrets = [row.secret.hex(), row.submitted, "players.example", *PASSWORDS.values(), *tokens, said]
@@ -394,17 +379,11 @@ def test_a_list_that_is_long_has_pages_of_which_a_new_board_changes_the_first_on
     leaves = [(folder / "symple" / name).read_text() for name in names]
     numbers = [[int(found) for found in re.findall(r'/symple/(\d+)\.html"', leaf)] for leaf in leaves]
     assert numbers == [[111, 110, 109, 108, 107], [106, 105, 104], [103, 102, 101]]
-    assert [re.findall(r'href="([\w.-]+)" rel', leaf) for leaf in leaves] == [
-        ["running-2.html"],
-        ["running.html", "running-1.html"],
-        ["running-2.html"],
-    ]
+    links = [re.findall(r'href="([\w.-]+)" rel', leaf) for leaf in leaves]
+    assert links == [["running-2.html"], ["running.html", "running-1.html"], ["running-2.html"]]
     club.say("symple challenge -size=5 alice bob")
-    assert {path for path in written(club, folder) if "running" in path} == {
-        "symple/running.html",
-        "symple/running-2.html",  # which now leads to one that has split off the first
-        "symple/running-3.html",
-    }
+    rewritten = {path for path in written(club, folder) if "running" in path}  # a page has split off the first one
+    assert rewritten == {f"symple/running{number}.html" for number in ("", "-2", "-3")}
     club.say("symple challenge -size=5 alice bob")
     assert {path for path in written(club, folder) if "running" in path} == {"symple/running.html"}
     for board in range(108, 114):
@@ -419,13 +398,13 @@ def test_a_map_names_the_newest_boards_and_no_more_than_search_engines_read(club
     club.signed_up("alice", "bob")
     for game in ("symple", "symple", "spora"):
         club.say(f"{game} challenge -size=5 alice bob")
-    written(club, folder, Look(URL, has_pictures=False))
+    written(club, folder, SITED)
     assert locations(folder / "sitemap.xml")[pages:] == ["spora/101.html", "symple/102.html"]
     club.say("symple challenge -size=5 alice bob")
-    assert "sitemap.xml" in written(club, folder, Look(URL, has_pictures=False))
+    assert "sitemap.xml" in written(club, folder, SITED)
     assert locations(folder / "sitemap.xml")[pages:] == ["symple/103.html", "spora/101.html"]
     club.say(f"symple resign 103 alice {PASSWORDS['alice']}")  # before it has begun
-    written(club, folder, Look(URL, has_pictures=False))
+    written(club, folder, SITED)
     assert locations(folder / "sitemap.xml")[pages:] == ["spora/101.html", "symple/102.html"]
     assert [path.name for path in files(folder) if "sitemap" in path.name] == ["sitemap.xml"]
 
@@ -463,25 +442,19 @@ DEEDS = {
     "draw": "{game} move {board} {one} {secret_of_one} propose",
     "undo": "{game} move {board} {one} {secret_of_one} undo",
     "yes": "{game} move {board} {one} {secret_of_one} accept",
-    "open": "",
     "join": "{game} join cup {one} {secret_of_one}",
     "leave": "{game} leave cup {one} {secret_of_one}",
-    "begin": "",
     "sign off": "signoff {one} {secret_of_one}",
     "sign up": "signup {one} {secret_of_one}",
-    "analyse": "",
-    "puzzle": "",
-    "remove": "",
-    "wait": "",
+    **dict.fromkeys(["open", "begin", "analyse", "puzzle", "remove", "wait"], ""),
 }
 
 
+A_DEED = st.tuples(st.sampled_from([*DEEDS, *OFTEN]), st.integers(0, 10**6), st.booleans())
+
+
 @examples(40)
-@given(
-    deeds=st.lists(
-        st.tuples(st.sampled_from([*DEEDS, *OFTEN]), st.integers(0, 10**6), st.booleans()), min_size=5, max_size=40
-    )
-)
+@given(deeds=st.lists(A_DEED, min_size=5, max_size=40))
 def test_what_is_written_after_each_change_is_what_is_written_at_once(tmp_path_factory, deeds):
     top = tmp_path_factory.mktemp("both")
     club = Club(top / "pbm.db")
@@ -496,13 +469,11 @@ def test_what_is_written_after_each_change_is_what_is_written_at_once(tmp_path_f
         written(club, top / "step by step")
         written(club, top / "at once")
     one, other = (
-        {str(path.relative_to(top / name)): path.read_bytes() for path in files(top / name)} for name in SITES
+        {str(path.relative_to(top / name)): path.read_bytes() for path in files(top / name)}
+        for name in ("step by step", "at once")
     )
     assert one == other
     assert len(one) > 20
-
-
-SITES = "step by step", "at once"
 
 
 def do(club, deed, rng):
@@ -547,12 +518,9 @@ def do(club, deed, rng):
                 state = Board.load(club.store, game, board).state if row else None
                 mover = row.turn if row and row.turn else one
                 words = {"game": game, "options": OPTIONS[game], "one": one, "other": other, "board": board}
+                words |= {"mover": mover, "secret": PASSWORDS[mover], "secret_of_one": PASSWORDS[one]}
                 move = state.random(rng) if state and not state.result() else "a1"
-                club.say(
-                    DEEDS[deed].format(
-                        mover=mover, secret=PASSWORDS[mover], secret_of_one=PASSWORDS[one], move=move, **words
-                    )
-                )
+                club.say(DEEDS[deed].format(move=move, **words))
 
 
 OPTIONS = {"symple": "-size=5", "spiro": "-small -pieces=2"}
@@ -574,8 +542,9 @@ def test_all_pages_are_made_again_on_a_database_that_was_put_back(played, folder
     before.store.close()
 
 
-def test_all_pages_are_made_again_after_a_restore_though_what_that_has_undone_was_no_event(shell, folder):
-    shell.become(sign_up_and_begin)
+def test_all_pages_are_made_again_after_a_restore_though_what_that_has_undone_was_no_event(players, folder):
+    shell = players
+    shell.run("symple", "challenge", "alice", "bob")
     copy, record = str(shell.folder / "copy"), shell.run("export", "symple", "101").stdout
     shell.run("backup", copy)
     shell.run("import", stdin=record.replace('"board": "101"', '"board": "150"'))
@@ -586,11 +555,6 @@ def test_all_pages_are_made_again_after_a_restore_though_what_that_has_undone_wa
     shell.run("site", str(folder))
     assert (folder / "symple" / "102.html").exists()
     assert not (folder / "symple" / "150.html").exists()
-
-
-def sign_up_and_begin(shell):
-    shell.sign_up("alice", "bob")
-    shell.run("symple", "challenge", "alice", "bob")
 
 
 def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_and_come_last(
@@ -696,26 +660,20 @@ def test_a_game_of_another_package_shows_its_text(played, folder, monkeypatch):
     assert "<svg" in source
 
 
-def test_the_command_writes_a_site_and_says_what_it_did(shell, tmp_path):
-    shell.sign_up("alice", "bob")
-    shell.run("symple", "challenge", "alice", "bob")
-    done = shell.run("site", str(tmp_path / "site"), "--json")
-    assert json.loads(done.stdout)["written"] == json.loads(done.stdout)["pages"] > 20
-    again = shell.run("site", str(tmp_path / "site"))
-    assert again.stdout.endswith("0 of them new or changed; 0 removed.\n")
+def test_the_command_writes_a_site_and_says_what_it_did(players, folder):
+    done = json.loads(players.run("site", str(folder), "--json").stdout)
+    assert done["written"] == done["pages"] > 20
+    assert players.run("site", str(folder)).stdout.endswith("0 of them new or changed; 0 removed.\n")
 
 
 @pytest.mark.parametrize("url", ["games.example", "ftp://games.example/", "https://games.example/?x=1", "javascript:x"])
-def test_what_is_no_address_of_a_site_is_refused(shell, tmp_path, url):
-    shell.sign_up("alice")
-    done = shell.run("site", str(tmp_path / "site"), f"--url={url}")
-    assert done.returncode == 1
-    assert "is no address of a site" in done.stderr
-    assert not (tmp_path / "site").exists()
+def test_what_is_no_address_of_a_site_is_refused(players, folder, url):
+    done = players.run("site", str(folder), f"--url={url}")
+    assert (done.returncode, "is no address of a site" in done.stderr) == (1, True)
+    assert not folder.exists()
 
 
-def test_what_changes_is_written_within_seconds_until_the_input_ends(players, tmp_path):
-    folder = tmp_path / "site"
+def test_what_changes_is_written_within_seconds_until_the_input_ends(players, folder):
     command = [sys.executable, "-m", "pbm", "site", str(folder), "--follow"]
     following = subprocess.Popen(command, env=players.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -728,8 +686,7 @@ def test_what_changes_is_written_within_seconds_until_the_input_ends(players, tm
     assert b"new or changed" in said
 
 
-def test_a_server_writes_the_site_by_itself(players, tmp_path):
-    folder = tmp_path / "site"
+def test_a_server_writes_the_site_by_itself(players, folder):
     with players.serving(f"--site={folder}", "--url=https://games.example/"):
         until((folder / "sitemap.xml").exists)
         players.run("symple", "challenge", "alice", "bob")
