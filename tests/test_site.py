@@ -376,10 +376,10 @@ def test_a_list_that_is_long_has_pages_of_which_a_new_board_changes_the_first_on
         club.say("symple challenge -size=5 alice bob")
     written(club, folder)
     names = "running.html", "running-2.html", "running-1.html"
-    leaves = [(folder / "symple" / name).read_text() for name in names]
-    numbers = [[int(found) for found in re.findall(r'/symple/(\d+)\.html"', leaf)] for leaf in leaves]
+    pages = [(folder / "symple" / name).read_text() for name in names]
+    numbers = [[int(found) for found in re.findall(r'/symple/(\d+)\.html"', page)] for page in pages]
     assert numbers == [[111, 110, 109, 108, 107], [106, 105, 104], [103, 102, 101]]
-    links = [re.findall(r'href="([\w.-]+)" rel', leaf) for leaf in leaves]
+    links = [re.findall(r'href="([\w.-]+)" rel', page) for page in pages]
     assert links == [["running-2.html"], ["running.html", "running-1.html"], ["running-2.html"]]
     club.say("symple challenge -size=5 alice bob")
     rewritten = {path for path in written(club, folder) if "running" in path}  # a page has split off the first one

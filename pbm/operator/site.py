@@ -45,10 +45,10 @@ def site(folder: Path, url: str, *, web: bool, whole: bool, follow: bool) -> int
         let_server_go_first()
     common = shared(url)._replace(has_door=web)
     version = session.store.data_version()
-    done = _written(session, folder, common, is_whole=whole)
+    done = _update(session, folder, common, is_whole=whole)
     while follow and _has_changed(session, version):
         version = session.store.data_version()  # before the pages are made: what changes meanwhile is seen next time
-        done = _written(session, folder, common)
+        done = _update(session, folder, common)
     answer(
         f"{texts.counted(done.pages, 'file')}, {done.written} of them new or changed; {done.removed} removed.",
         {"pages": done.pages, "written": done.written, "removed": done.removed, "failed": [*done.failed]},
@@ -68,7 +68,7 @@ def shared(url: str) -> "Look":
     return Look(f"{where.rstrip('/')}/" if where else "", bool(where) and images.is_available())
 
 
-def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool = False) -> "Built":
+def _update(session: Session, folder: Path, common: "Look", *, is_whole: bool = False) -> "Built":
     """Bring the site up to date. Raises Refused if the folder cannot be written."""
     from pbm.site.build import build
 

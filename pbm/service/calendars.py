@@ -1,4 +1,4 @@
-"""A user's deadlines as a calendar that a program asks for again and again."""
+"""A user's deadlines as a calendar, to which calendar programs subscribe."""
 
 from icalendar import Calendar, Event
 

@@ -54,7 +54,7 @@ MOST_POSTS_A_MINUTE = 120
 MOST_KEPT = 1000
 """How many letters are kept for the pages that show them."""
 LONGEST_KEY = 64
-"""How many characters of what tells a post from others are looked at."""
+"""How many characters count of the ``id`` of a post."""
 HEADERS = [
     ("content-security-policy", f"{POLICY}; frame-ancestors 'none'"),
     ("x-content-type-options", "nosniff"),
@@ -65,7 +65,7 @@ REVOKED = (
     "This page speaks for no player any more: a reply address ends 30 days after its game, or with a new password."
 )
 Work = Callable[..., Awaitable[Any]]
-"""Has a function called in the main thread with these arguments."""
+"""Calls a function with these arguments in the main thread."""
 
 
 class Door:
@@ -116,9 +116,9 @@ class Door:
             return self._page(request, text=self.kept.get(request.query_params.get("shown", ""), ""))
         fields = request.state.fields = await self._posted(request)
         address = tokens.address_with(self.server, fields.get("token", ""))
-        player, outcome = await self._handled(request, address, fields)
+        player, outcome = await self._handle(request, address, fields)
         if is_repeated := outcome == "repeated":
-            player, outcome = await self._handled(request, address, fields | {"text": "show"})
+            player, outcome = await self._handle(request, address, fields | {"text": "show"})
         if outcome.reason or not outcome.letters:
             raise _refusal(outcome)
         told = letters.printed(outcome.letters)
@@ -132,8 +132,8 @@ class Door:
             del self.kept[next(iter(self.kept))]
         return RedirectResponse(f"answer?shown={shown}", 303)
 
-    async def _handled(self, request: Request, address: str, fields: Mapping[str, str]) -> tuple[Reply, Outcome]:
-        """Who has posted something, and what has come of it, as it would have come of a mail."""
+    async def _handle(self, request: Request, address: str, fields: Mapping[str, str]) -> tuple[Reply, Outcome]:
+        """Handle what is posted as a mail from the player. Returns the player with their board, and the outcome."""
         text, comment, key = (fields.get(name, "") for name in ("text", "comment", "id"))
         key = key[:LONGEST_KEY] or secrets.token_hex(12)
         found = await self.work(incoming.posted, self.server, address, text, comment, key)
@@ -144,11 +144,11 @@ class Door:
         return player, await self._hand_in(Delivery(raw, str(post.sender), (address,), _peer(request), post))
 
     async def _hand_in(self, delivery: Delivery) -> Outcome:
-        """Have something handled as a mail. Returns what has come of it."""
+        """Have something handled as a mail. Returns the outcome."""
         return (await asyncio.shield(self.connections.hand_in(delivery))).outcome
 
     def _shown(self, told: Sequence[Letter], player: Reply, address: str) -> dict[str, str]:
-        """The picture of a board that is only tried, or the page of the board as its reader sees it, if it is left."""
+        """The picture of a board after a preview, else the page of the board as its reader sees it, if there is one."""
         for point in [letter.point for letter in told if letter.point and not letter.point.board.is_stored]:
             return {"svg": images.board_svg(point, style="")}
         pages = Pages(self.pages.session, self.pages.look, player.userid, address)
@@ -171,7 +171,7 @@ class Door:
         self.connections.note(Entry(peer, "", outcome, took=time.perf_counter() - begin))
         page = f"{player.game}/{player.board}.html"
         if self.site:
-            await _written(Path(self.site, page))
+            await _wait_for(Path(self.site, page))
         return RedirectResponse(f"{page}#{token}", 303)
 
     # What mails lead to
@@ -220,8 +220,9 @@ class Door:
             raise HTTPException(400, "This is no form, and no object in JSON.") from why
 
     def _admit(self, request: Request) -> None:
-        """Raises HTTPException if a page of another site has posted this, as a browser says, or a peer posts too often.
+        """Check that no page of another site has posted this, as a browser says, and that its peer may post.
 
+               Raises HTTPException.
         With our Referrer-Policy a form without a script posts from the origin ``null``.
         """
         found, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
@@ -247,7 +248,7 @@ class Door:
         return HTMLResponse(shown.encode(errors="replace"), status, headers={"Cache-Control": "no-store"})
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        """What a request is answered that cannot be done, or at which we have failed; then the log says why."""
+        """The response to a request that cannot be done, or at which the server fails; then the log says why."""
         if not isinstance(error, HTTPException):
             warn(f"A page could not be made: {type(error).__name__}: {error}")
             status = 503 if isinstance(error, Unusable | TimeoutError) else 500
@@ -259,7 +260,7 @@ class Door:
         return found
 
 
-async def _written(page: Path) -> None:
+async def _wait_for(page: Path) -> None:
     """Wait until a page is written, or for half as long as a response may take."""
     for _ in range(round(RESPONSE_SECONDS / 2 / LOOK_FOR_PAGE)):
         if await asyncio.to_thread(page.exists):
@@ -271,7 +272,7 @@ class Files(StaticFiles):
     """The files of a site. Each is read at once: of one that is written anew meanwhile, a part would be sent."""
 
     def file_response(self, *args: Any, **words: Any) -> Response:
-        """What a file is answered with, or that the browser has it already."""
+        """A file as a whole, or the response that the browser has it already."""
         found = super().file_response(*args, **words)
         if isinstance(found, FileResponse):
             body = Path(found.path).read_bytes()
@@ -283,7 +284,7 @@ class WebConnection(H11Protocol):
     """A connection; uvicorn would wait for ever for a first request, the end of a header, and a peer to read."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Give the peer some time, if there is room."""
+        """Bound the time of a connection, or close it if there are too many."""
         super().connection_made(cast("asyncio.Transport", transport))
         self.loop.call_later(REQUEST_SECONDS, self._end)
         if len(self.connections) > MOST_CONNECTIONS:
@@ -306,7 +307,7 @@ def _wants_json(request: Request) -> bool:
 
 
 def _refusal(outcome: Outcome) -> HTTPException:
-    """Why something was not done, as HTTP says it."""
+    """The status, and the sentence, of an outcome in which nothing was done."""
     statuses = {
         "capped": (429, f"This was no command, and {outcome.reason}."),
         "failed": (503, "This could not be stored; please try again later."),

@@ -18,7 +18,7 @@ import games
 from pbm.drawing import svg
 from pbm.language.help import of_game
 from pbm.session import Session
-from pbm.site.pages import UNDRAWN, Gone, ListPage, Look, Pages, list_pages, plain_png
+from pbm.site.pages import UNDRAWN, Gone, ListPage, Look, Pages, paginated, plain_png
 from pbm.store import Unusable
 from pbm.store.boards import BY_END, BY_NUMBER, Among
 from pbm.store.events import Changes, Seen
@@ -30,7 +30,7 @@ NAMES = ".pbm-site.pages"
 MOST_DRAWN = 500
 """Of how many boards a first build makes a PNG: those that have changed last. One takes as long as ten pages."""
 ADDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-"""How that file is opened, unless somebody has put a link in its place."""
+"""How that file is opened: not through a link that somebody has put in its place."""
 ASSETS = "site.css", "board.js", "favicon.svg"
 FOR_ALL = "index", "rules", "standings"
 """The pages of each game of which search engines are told."""
@@ -41,25 +41,25 @@ MOST_ON_MAP = 50_000
 
 
 class Page(NamedTuple):
-    """A file of the site that has to be made, or to go."""
+    """A file of the site that has to be made or removed."""
 
     path: str
     """Within the folder of the site, such as ``symple/101.html``."""
     content: Callable[[], str | bytes]
     """Makes it. Raises Gone if there is nothing to make it of."""
     part: str = ""
-    """Of a page of a list: what stands on it, digested."""
+    """Of a page of a list: a digest of what stands on it."""
 
 
 class Built(NamedTuple):
-    """What a build has done."""
+    """The result of a build."""
 
     pages: int
     """How many files the site has."""
     written: int
     removed: int
     failed: Mapping[str, str]
-    """Why pages could not be made, by their paths; they are as they were."""
+    """Why pages could not be made, by their paths. They stay as they were."""
 
 
 class Subjects(NamedTuple):
@@ -203,26 +203,26 @@ class StalePages:
         for name, over in (("running", False), ("finished", True)):
             boards = self.store.boards.names(Among([game], over=over), BY_END if over else BY_NUMBER)
             numbers = [board for _, board in reversed(boards)]
-            leaves = list_pages(game, name, numbers, is_last_numbered_first=True)
-            yield from self._of_list(f"{game}/{name}", leaves, partial(self.made.boards, game, name), changed)
-        puzzles = list_pages(game, "puzzles", self.store.robots.puzzles(game, MOST_PUZZLES))
+            list_pages = paginated(game, name, numbers, is_last_numbered_first=True)
+            yield from self._of_list(f"{game}/{name}", list_pages, partial(self.made.boards, game, name), changed)
+        puzzles = paginated(game, "puzzles", self.store.robots.puzzles(game, MOST_PUZZLES))
         yield from self._of_list(f"{game}/puzzles", puzzles, partial(self.made.puzzles, game))
 
     def _standings(self, game: str) -> Iterator[Page]:
         robots = {one.userid for one in self.store.robots.all()}
         players = [(player, player.userid in robots) for player in self.store.players.rated(game)]
-        leaves = list_pages(game, "standings", players)
-        yield from self._of_list(f"{game}/standings", leaves, partial(self.made.standings, game))
+        list_pages = paginated(game, "standings", players)
+        yield from self._of_list(f"{game}/standings", list_pages, partial(self.made.standings, game))
 
     def _of_list(
-        self, start: str, leaves: Sequence[ListPage], make: Callable[[ListPage], str], changed: Collection[str] = ()
+        self, start: str, list_pages: Sequence[ListPage], make: Callable[[ListPage], str], changed: Collection[str] = ()
     ) -> Iterator[Page]:
         """The pages of a list on which something else stands than before, or one of the *changed* boards."""
-        for leaf in leaves:
-            part = _digest(leaf)
-            if self.parts.get(leaf.path) != part or any(item in changed for item in leaf.items):
-                yield Page(leaf.path, partial(make, leaf), part)
-        here = {leaf.path for leaf in leaves}
+        for list_page in list_pages:
+            part = _digest(list_page)
+            if self.parts.get(list_page.path) != part or any(item in changed for item in list_page.items):
+                yield Page(list_page.path, partial(make, list_page), part)
+        here = {list_page.path for list_page in list_pages}
         for path in self.parts:
             if path.startswith(start) and path not in here:
                 yield Page(path, _nothing)
@@ -241,13 +241,13 @@ def _nothing() -> str:
 
 
 def _digest(*parts: object) -> str:
-    """A short text that is another one as soon as any of these parts is."""
+    """A short text that changes with any of these parts."""
     return blake2b(repr(parts).encode(), digest_size=9).hexdigest()
 
 
 @cache
 def _sources() -> str:
-    """What makes the pages, digested; it stays the same while a program runs."""
+    """A digest of the code, the help texts and the files of which pages are made."""
     folders = [files("pbm.site"), *(files("pbm.site") / part for part in ("templates", "assets"))]
     folders += [files("pbm.drawing"), files("games")]
     items = [item for folder in folders for item in folder.iterdir() if item.is_file()]
@@ -259,7 +259,7 @@ def _sources() -> str:
 
 
 def _remembered(folder: Path, version: str, changes: Changes) -> tuple[Seen | None, dict[str, str]]:
-    """How far the pages in a folder show the database, and what stands on those of lists.
+    """How far the pages in a folder show the database, and a digest of each page of a list.
 
     Nothing if another version of pbm has written them, or if it is not known what has changed since then.
     """

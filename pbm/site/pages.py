@@ -45,7 +45,7 @@ class ListPage(NamedTuple):
     after: str
 
 
-def list_pages(game: str, name: str, items: Sequence[Any], *, is_last_numbered_first: bool = False) -> list[ListPage]:
+def paginated(game: str, name: str, items: Sequence[Any], *, is_last_numbered_first: bool = False) -> list[ListPage]:
     """The pages of a list; an empty list has one.
 
     If new items come first, the pages are numbered from the last one, and the first one, which has no number, has more
@@ -243,24 +243,26 @@ class Pages:
             picture=_diagram(game),
         )
 
-    def puzzles(self, game: str, leaf: ListPage) -> str:
+    def puzzles(self, game: str, list_page: ListPage) -> str:
         """Puzzles with their answers folded."""
-        points = [self._load(game, puzzle.board).after(puzzle.moves) for puzzle in leaf.items]
+        points = [self._load(game, puzzle.board).after(puzzle.moves) for puzzle in list_page.items]
         shown = [(images.caption(point), Markup(images.board_svg(point, style=""))) for point in points]
         title = f"Puzzles of {game.capitalize()}"
-        return self.render("puzzles.html", leaf.path, title=title, puzzles=zip(leaf.items, shown, strict=True))
+        return self.render(
+            "puzzles.html", list_page.path, title=title, puzzles=zip(list_page.items, shown, strict=True)
+        )
 
-    def boards(self, game: str, name: str, leaf: ListPage) -> str:
+    def boards(self, game: str, name: str, list_page: ListPage) -> str:
         """A page of the list of running or finished boards, the last one first."""
         title = f"{name.capitalize()} boards of {game.capitalize()}"
-        rows = self.store.boards.named(game, leaf.items)
-        return self.render("list.html", leaf.path, title=title, rows=rows, leaf=leaf)
+        rows = self.store.boards.named(game, list_page.items)
+        return self.render("list.html", list_page.path, title=title, rows=rows, list_page=list_page)
 
-    def standings(self, game: str, leaf: ListPage) -> str:
+    def standings(self, game: str, list_page: ListPage) -> str:
         """A page of the standings."""
-        curves = self.store.players.ratings_of(game, [player.userid for player, _ in leaf.items])
+        curves = self.store.players.ratings_of(game, [player.userid for player, _ in list_page.items])
         title = f"Standings of {game.capitalize()}"
-        return self.render("standings.html", leaf.path, title=title, leaf=leaf, curves=curves)
+        return self.render("standings.html", list_page.path, title=title, list_page=list_page, curves=curves)
 
     def pool(self, game: str, pool: str) -> str:
         """The table of a tournament, and its boards."""
