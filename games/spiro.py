@@ -13,7 +13,7 @@ import re
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import combinations, permutations
+from itertools import combinations
 from string import ascii_lowercase
 from typing import Any, NamedTuple, Self
 
@@ -47,6 +47,8 @@ _PATHS = {  # X's path from its home cell outwards; O's is the same, turned by h
 }
 OFF = -1
 """Where a piece goes that leaves the board."""
+MOST_DICE = 4
+"""How many dice a turn can have: those of a double."""
 
 
 class _Cell(NamedTuple):
@@ -76,7 +78,8 @@ class Board:
         self.number = {name: cell for cell, name in enumerate(self.names)}
         self.cells = tuple(self._place(name) for name in self.names)
         self.at = {(column, row): cell for cell, (column, row, _) in enumerate(self.cells)}
-        self.jump = tuple(self._across_the_wall(cell) for cell in range(2 * self.length))
+        self.jump = dict(self._jumps())
+        """Where a jump leads from each cell that has another one behind its wall."""
 
     def step(self, cell: int, pips: int) -> int:
         """The cell so many steps on, or OFF."""
@@ -113,13 +116,12 @@ class Board:
         first = half - 1 - row if row < half else row - half  # the first column of this row
         return _Cell(column, row, (column - first) % 2 == (row < half))
 
-    def _across_the_wall(self, cell: int) -> int | None:
-        """The cell on the other path that a piece can jump to. The wall between the homes is never jumped."""
-        for other in self.neighbours(cell):
-            other_path = other // self.length != cell // self.length
-            if other_path and not cell % self.length == other % self.length == 0:
-                return other
-        return None
+    def _jumps(self) -> Iterator[tuple[int, int]]:
+        """The neighbours on different paths. The wall between the homes is never jumped."""
+        for cell in range(2 * self.length):
+            for other in self.neighbours(cell):
+                if cell // self.length != other // self.length and (self.distance(cell) or self.distance(other)):
+                    yield cell, other
 
 
 def _column(name: str) -> int:
@@ -161,11 +163,7 @@ class Progress(NamedTuple):
     jumps: int
     """How many jumps are left."""
     jumped: tuple[int, int] | None
-    """Source and target of the first jump of a double, if it did not blot."""
-
-    def is_same_wall(self, source: int, target: int) -> bool:
-        """Whether a jump leads back over the wall of the first one, which did not blot, so that this one has to."""
-        return self.jumped == (target, source)
+    """Source and target of the first jump of a double, if it did not blot: a jump back has to blot."""
 
     @property
     def outcome(self) -> Outcome:
@@ -198,11 +196,6 @@ class Turn:
         self.blocked = {cell for cell, stack in stacks if len(stack) > 1 and stack.endswith(self.enemy)}
         """Where two or more pieces stand under an enemy piece; a pinned one counts."""
         times = 2 if self.is_double else 1
-        self.steps = {
-            die: [None if (target := self.board.step(cell, die)) in self.blocked else target for cell, _ in stacks]
-            for die in {*state.dice}
-        }
-        """Where a step of each die leads from each cell; None where it is blocked."""
         self.start = Progress(tuple(free), frozenset(), state.dice * times, times, None)
 
     def is_pinned(self, cell: int) -> bool:
@@ -222,7 +215,7 @@ class Turn:
 
     def jump_objection(self, progress: Progress, cell: int) -> str:
         """Why a piece cannot jump over the wall of its cell; empty if it can."""
-        target = self.board.jump[cell]
+        target = self.board.jump.get(cell)
         if target is None:
             return f"the wall of {self.board.names[cell]} is the edge of the board"
         name = self.board.names[target]
@@ -234,7 +227,7 @@ class Turn:
             return f"{name} is blocked: two or more pieces stand there, {self.enemy} on top"
         if self.no_inwards and self.board.distance(target) < self.board.distance(cell):
             return f"{name} lies further inwards, and this game is played with -no_inwards"
-        if progress.is_same_wall(cell, target) and not self.is_blot(progress, target):
+        if progress.jumped == (target, cell) and not self.is_blot(progress, target):
             return f"a jump back over the wall between {name} and {self.board.names[cell]} has to blot"
         return ""
 
@@ -244,10 +237,10 @@ class Turn:
         uses = []
         lefts = [*_each(dice)]
         for die, left in lefts:
-            if (target := self.steps[die][cell]) is not None:
+            if (target := self.board.step(cell, die)) not in self.blocked:
                 use = Use(cell, target, "x" if target == OFF else str(die))
                 uses.append((use, Progress(_moved(pieces, cell, target), blots, left, jumps, jumped)))
-        across = self.board.jump[cell]
+        across = self.board.jump.get(cell)
         if jumps and across is not None and not self.jump_objection(progress, cell):
             jumped = None
             if self.is_blot(progress, across):
@@ -257,11 +250,6 @@ class Turn:
             use, after = Use(cell, across, "+"), _moved(pieces, cell, across)
             uses.extend((use, Progress(after, blots, left, jumps - 1, jumped)) for _, left in lefts)
         return uses
-
-    @property
-    def is_skipped(self) -> bool:
-        """Whether no piece can use any of the dice."""
-        return not any(self.uses(self.start, cell) for cell in dict.fromkeys(self.start.pieces))
 
     def has_won(self, progress: Progress) -> bool:
         """Whether the mover's last piece is off; a pinned one is still in the game."""
@@ -327,25 +315,24 @@ class Turn:
             else:
                 misplaced.append(cell)
         targets += [OFF] * (len(misplaced) - len(targets))
-        if len(targets) > min(len(misplaced), len(progress.dice)):
-            return False
-        near = [_dice_to(self.board, frozenset(self.start.dice), target) for target in targets]
-        return any(
-            sum(needed.get(cell, math.inf) for cell, needed in zip(order, near, strict=True)) <= len(progress.dice)
-            for order in permutations(misplaced)
-        )
+        thrown = frozenset(self.start.dice)
+        needed = 0
+        for target in targets:
+            near = _dice_to(self.board, thrown, target)
+            needed += min((near.get(cell, MOST_DICE + 1) for cell in misplaced), default=MOST_DICE + 1)
+        return needed <= len(progress.dice)
 
 
 @cache
 def _dice_to(layout: Board, thrown: frozenset[int], target: int) -> Mapping[int, int]:
-    """How many dice of these numbers a piece needs to get to a cell, or OFF, from where four are enough for it.
+    """How many dice of these numbers a piece needs to get to a cell, or OFF, from where those of a turn are enough.
 
     Nothing is in its way: on a board with other pieces it may need more.
     """
     near = {target: 0}
-    for dice in range(1, 5):
+    for dice in range(1, MOST_DICE + 1):
         for cell in range(len(layout.names)):
-            if near.keys() & {layout.jump[cell], *(layout.step(cell, die) for die in thrown)}:
+            if near.keys() & {layout.jump.get(cell), *(layout.step(cell, die) for die in thrown)}:
                 near.setdefault(cell, dice)
     return near
 
@@ -402,26 +389,24 @@ class State(_Fields, Position):
     def read(self, text: str) -> str:
         """The turn that a player wrote, with every use of a die spelled out."""
         turn = Turn(self)
-        start: Ways = {turn.start: ()}
+        fewest, example = turn.fullest({turn.start: ()})
         if text == SKIP:
-            if turn.is_skipped:
+            if not example:
                 return SKIP
-            example = _text(turn.fullest(start)[1], self.board)
-            raise Illegal(f"A turn is not skipped while a die can be used: {example} is legal.")
+            raise Illegal(f"A turn is not skipped while a die can be used: {_text(example, self.board)} is legal.")
         items = _read(text, self.board)
-        if turn.is_skipped:
+        if not example:
             raise Illegal(f"None of the dice ({_listed(self.dice)}) can be used, so this turn is skipped: {SKIP}.")
         ways = _follow(turn, items)
-        fewest = 0 if any(not progress.dice for progress in ways) else turn.fullest(start)[0]
         meant = (turn.legal(one, fewest).get(one) for one in dict.fromkeys(progress.outcome for progress in ways))
         readings = [_text(uses, self.board) for uses in meant if uses]
         if not readings:
             used, most = (turn.start.pips - left for left in (min(some.pips for some in ways), fewest))
             left, longer = turn.fullest(ways)
-            proposed = longer if left == fewest else turn.fullest(start)[1]
+            proposed = _text(longer if left == fewest else example, self.board)
             raise Illegal(
                 f"{text[:80]} uses {used} of the {_counted(most)} that can be used, and all of them must be; "
-                f"{_text(proposed, self.board)} does."
+                f"{proposed} does."
             )
         if len(readings) > 1:
             some = " or ".join(sorted(readings)[:6]) + (" or others" if len(readings) > 6 else "")
@@ -455,7 +440,8 @@ class State(_Fields, Position):
     @property
     def must_skip(self) -> bool:
         """Whether no piece can use any of the dice."""
-        return not self.result() and Turn(self).is_skipped
+        turn = Turn(self)
+        return not self.result() and not any(turn.uses(turn.start, cell) for cell in {*turn.start.pieces})
 
     def result(self) -> Result | None:
         """A side with no piece left, on the board or at home, has won."""
@@ -492,8 +478,7 @@ class State(_Fields, Position):
     def _target(self, cell: int, use: str) -> int:
         """Where a piece goes by a use of a die that is written ``+``, ``x`` or as a number of pips."""
         if use == "+":
-            across = self.board.jump[cell]
-            return OFF if across is None else across
+            return self.board.jump[cell]
         return OFF if use == "x" else self.board.step(cell, int(use))
 
 
@@ -679,7 +664,7 @@ def _imagined(turn: Turn, link: _Link, start: Progress, at: int) -> Iterator[tup
     while level:
         longer = []
         for progress, cell, jumps, first in level:
-            across = turn.board.jump[cell]
+            across = turn.board.jump.get(cell)
             for die, left in _each(progress.dice):
                 targets = [(turn.board.step(cell, die), 0, turn.step_objection(cell, die))]
                 if link.jumps and across is not None:

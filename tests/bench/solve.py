@@ -103,7 +103,7 @@ def symple_positions(number: int, penalty: int, rng: Random, size: int = 5) -> l
 def spiro_chances(pieces: int, positions: Iterable[str], *, small: bool) -> tuple[float, list[float]]:
     """How likely the side that begins is to win, and so the side to move in each of some positions."""
     board = spiro.Board(small=small)
-    walls = [-1 if other is None else other for other in board.jump[: board.length]]
+    walls = [board.jump.get(cell, -1) for cell in range(board.length)]
     command = [program("solve_spiro"), str(pieces), str(board.length), *map(str, walls)]
     first, *others = map(float, answers(command, positions))
     return first, others

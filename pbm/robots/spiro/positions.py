@@ -95,7 +95,7 @@ class Track:
         self.across = [OFF] * self.size
         """The cell behind the wall; OFF where there is none or where the rules forbid to jump."""
         for cell in self.cells:
-            target = board.jump[cell]
+            target = board.jump.get(cell)
             if target is None or target == self.length:
                 continue
             if not no_inwards or board.distance(target) >= board.distance(cell):
