@@ -77,14 +77,7 @@ def raised(stacks: Stacks, point: int, count: int) -> Stacks:
 
 def lowered(stacks: Stacks, point: int, count: int) -> Stacks:
     """With so many pieces less on a point, which has them."""
-    others, above = ~point, (*stacks, *NO_STACKS)
-    one, two, three, four = stacks
-    return (
-        one & others | above[count] & point,
-        two & others | above[count + 1] & point,
-        three & others | above[count + 2] & point,
-        four & others | above[count + 3] & point,
-    )
+    return raised(without(stacks, point), point, _height(stacks, point) - count)
 
 
 def without(stacks: Stacks, captured: int) -> Stacks:
@@ -241,8 +234,6 @@ class _Fields(NamedTuple):
     has_dropped: tuple[bool, bool] = (False, False)
     turn: int = 0
     seats: tuple[int, int] = (0, 1)
-    several: tuple[bool, bool] = (False, False)
-    """Whether each side has more than one group: what has ever had several has several, while a stack is left."""
 
 
 class State(_Fields, Position):
@@ -284,10 +275,10 @@ class State(_Fields, Position):
         return black, white if self.komi is None else white + self.komi + 0.5
 
     def begin(self) -> Turn:
-        """A turn in which nothing has been done."""
-        side = self.turn
+        """A turn in which nothing has been done. A colour that has ever had several groups has several now."""
+        own, enemy = self.stacks[self.turn], self.stacks[1 - self.turn]
         return Turn(
-            self.board, side, self.stacks[side], self.stacks[1 - side], self.several[side], self.several[1 - side]
+            self.board, self.turn, own, enemy, _are_several(self.board, own[0]), _are_several(self.board, enemy[0])
         )
 
     def read(self, text: str) -> str:
@@ -349,18 +340,13 @@ class State(_Fields, Position):
         turn, side = self.begin(), self.turn
         for item in move.split(","):
             turn = turn.dropped_or_sown(item)
-        own_several, enemy_several = turn.own_several, turn.enemy_several and bool(turn.enemy[0])
         left = 0 if self.is_last_turn else self.reserve[side] - turn.pieces
         black, white = self.has_dropped
-        return State(
-            self.board,
-            (self.reserve[0], left) if side else (left, self.reserve[1]),
-            self.komi,
+        return self._replace(
+            reserve=(self.reserve[0], left) if side else (left, self.reserve[1]),
             stacks=(turn.enemy, turn.own) if side else (turn.own, turn.enemy),
             has_dropped=(black or side == 0, white or side == 1),
             turn=1 - side,
-            seats=self.seats,
-            several=(enemy_several, own_several) if side else (own_several, enemy_several),
         )
 
     def result(self) -> Result | None:
@@ -429,8 +415,7 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     drops = moves - 2 if start.pie else moves
     has_dropped = (stacks[0] != NO_STACKS or drops > 0, stacks[1] != NO_STACKS or drops > 1)
     reserve = _read_reserve(view.get("reserve"), start.reserve[0], stacks)
-    several = _are_several(start.board, stacks[0][0]), _are_several(start.board, stacks[1][0])
-    return State(start.board, reserve, komi, pie, stacks, has_dropped, turn, several=several)
+    return State(start.board, reserve, komi, pie, stacks, has_dropped, turn)
 
 
 def _read_cells(cells: Mapping[str, Any], board: Square) -> tuple[Stacks, Stacks]:
