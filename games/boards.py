@@ -65,6 +65,10 @@ class Board(metaclass=_Once):
         """The names of the cells of a set, in the order of their bits."""
         return [self.name[bit] for bit in bits(cells)]
 
+    def first(self, cells: int) -> str:
+        """The name of a set's first cell, in the order of their bits."""
+        return self.name[cells & -cells]
+
     def lettered(self, stones: tuple[int, int], letters: tuple[str, str]) -> dict[str, str]:
         """The cells of a view: what has a stone, with the letter of its side."""
         return {name: letter for own, letter in zip(stones, letters, strict=True) for name in self.names(own)}

@@ -14,7 +14,7 @@ The rules in full, with the notation, are in help/papagra.txt.
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -61,7 +61,6 @@ def _sixth(board: Hexagon) -> Mapping[int, int]:
     return turned
 
 
-@lru_cache(maxsize=1 << 12)
 def shape(board: Hexagon, cells: int) -> int:
     """One of the connected sets that moving and turning makes of this one, the same for all of them."""
     sixth, spaces = _sixth(board), [*bits(cells)]
@@ -403,7 +402,8 @@ def draw(state: State, before: State | None = None) -> str:
     """
     board = state.board
     picture, places = honeycomb_in_text(board, state.stones)
-    for line, column in map(places.__getitem__, bits(_matched_cells(state))):
+    matches = _matches(state)
+    for line, column in map(places.__getitem__, bits(_matched_cells(matches))):
         picture.put(line, column - 1, "(")
         picture.put(line, column + 1, ")")
     has_new = False
@@ -414,43 +414,40 @@ def draw(state: State, before: State | None = None) -> str:
     lines = [str(picture), "", *_track(state.marks), ""]
     legend = f"   o Pink {state.marks[0]}    # Black {state.marks[1]}    . empty    ( ) matched now"
     lines.append(legend + "    O @ last turn" * has_new)
-    lines += textwrap.wrap(_told_matches(state), 78, initial_indent=" " * 3, subsequent_indent=" " * 6)
+    lines += textwrap.wrap(_told_matches(board, matches), 78, initial_indent=" " * 3, subsequent_indent=" " * 6)
     return "\n".join([*lines, *(f"   {line}" for line in (_standing(state), _task(state)) if line)])
 
 
-def _matches(state: State) -> tuple[dict[int, int], list[int]]:
-    """The matched groups that a mark may still go to, with their sides, and the regions of their shapes."""
-    least = min(state.marks)
-    parts = parted(state.board, state.stones)
-    both = matched(state.board, parts)
-    groups = {group: side for side, own in enumerate(both) for group in own if group.bit_count() >= least}
-    sizes = {group.bit_count() for group in groups}
-    shapes = {shape(state.board, group) for group in groups}
-    alike = [region for region in parts[2] if region.bit_count() in sizes and shape(state.board, region) in shapes]
-    return groups, sorted(alike, key=lambda region: region & -region)
+Matches = Sequence[tuple[Mapping[int, int], Sequence[int]]]
+"""For each shape, the largest first: the matched groups of that shape with their sides, and the regions of it."""
 
 
-def _matched_cells(state: State) -> int:
-    """All the spaces of these."""
-    groups, regions = _matches(state)
-    return union([*groups, *regions])
-
-
-def _told_matches(state: State) -> str:
-    """These shapes in a sentence, the largest first; empty if there are none."""
-    board = state.board
-    sides, regions = _matches(state)
-    alike: dict[int, list[int]] = {}
+def _matches(state: State) -> Matches:
+    """What is matched, without the groups to which no mark can go any more."""
+    board, parts = state.board, parted(state.board, state.stones)
+    both = matched(board, parts)
+    sides = {group: side for side, own in enumerate(both) for group in own if group.bit_count() >= min(state.marks)}
+    found: dict[int, tuple[dict[int, int], list[int]]] = {}
     for group in sorted(sides, key=lambda group: (-group.bit_count(), group & -group)):
-        alike.setdefault(shape(board, group), []).append(group)
+        found.setdefault(shape(board, group), ({}, []))[0][group] = sides[group]
+    for region in sorted(parts[2], key=lambda region: region & -region):
+        if its := found.get(shape(board, region)):
+            its[1].append(region)
+    return [*found.values()]
 
-    def first(cells: int) -> str:
-        return board.name[cells & -cells]
 
+def _matched_cells(matches: Matches) -> int:
+    """All the spaces of these groups and regions."""
+    return union(cells for groups, regions in matches for cells in (*groups, *regions))
+
+
+def _told_matches(board: Hexagon, matches: Matches) -> str:
+    """These shapes in a sentence; empty if there are none."""
     told = [
-        f"{key.bit_count()}: {', '.join(f'{SIDES[sides[group]].title()} {first(group)}' for group in some)}"
-        f" like {', '.join(first(region) for region in regions if shape(board, region) == key)}"
-        for key, some in alike.items()
+        f"{regions[0].bit_count()}: "
+        + ", ".join(f"{SIDES[side].title()} {board.first(group)}" for group, side in groups.items())
+        + f" like {', '.join(map(board.first, regions))}"
+        for groups, regions in matches
     ]
     return f"Matched {'; '.join(told)}." if told else ""
 
@@ -492,19 +489,19 @@ def _task(state: State) -> str:
 
 def figure(state: State, before: State | None = None) -> Figure:
     """The spaces with their stones, touching ones joined, what is matched, and below the board the track."""
-    plan = honeycomb(state.board)
+    plan, matches = honeycomb(state.board), _matches(state)
     boxes, numbers, tokens = _drawn_track(state.board, state.marks)
     notes = [
         Note(f"{name.title()}: {mark}", side) for side, (name, mark) in enumerate(zip(SIDES, state.marks, strict=True))
     ]
-    notes += [Note(_told_matches(state)), Note(_standing(state)), Note(_task(state), is_task=True)]
+    notes += [Note(_told_matches(state.board, matches)), Note(_standing(state)), Note(_task(state), is_task=True)]
     return plan.figure(
         state,
         before,
         (note for note in notes if note.text),
         size=0.36,
         lines=(boxes,),
-        marks=[*(Mark(plan.at[bit], "matched", 0.13) for bit in bits(_matched_cells(state))), *tokens],
+        marks=[*(Mark(plan.at[bit], "matched", 0.13) for bit in bits(_matched_cells(matches))), *tokens],
         labels=tuple(numbers),
     )
 

@@ -429,8 +429,9 @@ def _read_cells(cells: Mapping[str, Any], board: Square) -> tuple[Stacks, Stacks
     for side, (own, *_), (enemy, *_) in zip(SIDES, stacks, stacks[::-1], strict=True):
         dead = _dead(board, own, enemy, own) if _are_several(board, own) else 0
         if dead:
-            name = board.names(dead)[0]
-            raise Illegal(f"The group of {name} is dead: no path of empty points leads to another {side} group.")
+            raise Illegal(
+                f"The group of {board.first(dead)} is dead: no path of empty points leads to another {side} group."
+            )
     return stacks
 
 

@@ -69,10 +69,6 @@ class Layout(Graph):
         self.called = self.bit if self.hexagonal else {_square(*place): self.bit[cell] for place, cell in at.items()}
         """Every name that a cell is known by: a brick of a Cairo board has two."""
 
-    def first(self, cells: int) -> str:
-        """The name of a set's first cell in board order, which is what a group is called."""
-        return self.name[cells & -cells]
-
     def cell(self, name: str) -> int:
         """The cell of that name. Raises Illegal if there is none."""
         if name in self.called:

@@ -229,15 +229,15 @@ class State(_Fields, Position):
 
     def _check_balance(self, points: list[int], founding: int, growth: int) -> None:
         """Raise Illegal unless these points may grow and found in one turn; the growth itself is not looked at."""
-        side, name = SIDES[self.turn].capitalize(), self.board.names(founding)[0]
+        side, name = SIDES[self.turn].capitalize(), self.board.first(founding)
         apart = f"{name} is not next to a group of {side}, so it does not grow one"
         if self.turn != BLACK:
             raise Illegal(f"{apart}; only Black may grow and found in one turn, and White does either.")
         if self.grown:
-            where = self.board.names(self.grown)[0]
+            where = self.board.first(self.grown)
             raise Illegal(f"{apart}; growing and founding in one turn ended with the first growth (group of {where}).")
         if touching := growth & self.board.near(founding):
-            other = self.board.names(touching)[0]
+            other = self.board.first(touching)
             raise Illegal(f"{name} would be next to the new stone on {other}; "
                           "a founding stone stands apart from all own stones, those of its turn included.")  # fmt: skip
         if points[-1] != founding:
@@ -257,11 +257,10 @@ class State(_Fields, Position):
                 excluded |= liberties
         left = self.growth_points & ~excluded
         if is_whole and left:
-            point = left & -left
             whole = self._text(growth | next(self._whole_growths(left)))
             founding = ", or end the turn with a founding stone" if self.may_balance else ""
-            stone = self._stone(self.stones[self.turn], point)
-            raise Illegal(f"The group of {stone} can still grow, at {self.board.name[point]}, "
+            stone = self._stone(self.stones[self.turn], left)
+            raise Illegal(f"The group of {stone} can still grow, at {self.board.first(left)}, "
                           f"and a turn that grows has to grow every group it can: play {whole}{founding}.")  # fmt: skip
 
     def _two(self, points: int) -> str:
@@ -269,7 +268,7 @@ class State(_Fields, Position):
 
     def _stone(self, stones: int, points: int) -> str:
         """A stone of a set that is next to one of the points."""
-        return self.board.names(stones & self.board.near(points & -points))[0]
+        return self.board.first(stones & self.board.near(points & -points))
 
 
 def _growths(groups: Sequence[Group], among: int) -> Iterator[int]:
