@@ -5,12 +5,15 @@ as all; with PBM_TEST_RANDOM=1 all of them are others each time, to find what no
 """
 
 import os
+from collections.abc import Iterator
+from itertools import count
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from games import Illegal
+from games import Illegal, needs_dice
 
 IS_QUICK = "PBM_TEST_ALL" not in os.environ
 """Whether tests marked `long` are left out."""
@@ -52,6 +55,23 @@ def rules(text: str) -> list[Any]:
 def pairs(cell: str) -> dict[str, str]:
     """What a cell such as `e1=XX e2=O` says of each point."""
     return dict(pair.split("=") for pair in cell.split())
+
+
+def thrown(state: Any, rng: Random) -> Any:
+    """The position with dice, if its turn needs any."""
+    return state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed))) if needs_dice(state) else state
+
+
+def random_game(game: Any, options: dict[str, Any], seed: object, most: int | None = None) -> Iterator[tuple[Any, Any]]:
+    """The positions of a random game, or the first ones, each with the turn that is played in it; None at the end."""
+    rng = Random(str(seed))
+    state = thrown(game.new(**options), rng)
+    for _ in count() if most is None else range(most):
+        move = None if state.result() else state.random(rng)
+        yield state, move
+        if move is None:
+            return
+        state = thrown(state.play(move), rng)
 
 
 def attempt(state: Any, text: str) -> tuple[str | None, str]:

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games
-from games import SKIP, Illegal, Option, Position, Result, boards, needs_dice, promises, spiro, symple
+from games import SKIP, Illegal, Option, Position, Result, boards, promises, spiro, symple
 from pbm import referee
 
 import helptexts
 import sources
-from examples import attempt, examples
+from examples import attempt, examples, random_game, thrown
 
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
 
@@ -134,20 +134,9 @@ def test_an_option_takes_what_the_rules_of_its_game_name(name, option, allowed, 
             games.read_options(game, [f"-{option}={other}"])
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "why"),
-    [
-        ("spora", "-pie=3", "-pie takes no value"),
-        ("spora", "-pie -komi=3", "exclude each other"),
-        ("sprout", "-board", "takes one of"),
-        ("sprout", "-size=5", "no option"),
-        ("papagra", "-size", "from 3 to 10"),
-        ("papagra", "-small", "no option"),
-    ],
-)
-def test_no_other_options_are_taken(name, words, why):
-    with pytest.raises(Illegal, match=why):
-        games.read_options(games.load(name), words.split())
+def test_with_the_pie_rule_of_spora_no_komi_is_given():
+    with pytest.raises(Illegal, match="-komi and -pie exclude each other"):
+        games.read_options(games.load("spora"), ["-pie", "-komi=3"])
 
 
 @pytest.mark.parametrize("name", helptexts.GAMES)
@@ -177,16 +166,14 @@ HOSTILE = (
 )
 
 
-def thrown(state, rng):
-    return state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed))) if needs_dice(state) else state
+def small(name):
+    """Options of a small board of a game."""
+    return games.read_options(games.load(name), SMALL.get(name, ["-size=5"]))
 
 
 def position(name, rng):
     """A position of a small board after some turns at random, with its dice."""
-    state = thrown(games.load(name).new(**games.read_options(games.load(name), SMALL.get(name, ["-size=5"]))), rng)
-    for _ in range(rng.randrange(12)):
-        if not state.result():
-            state = thrown(state.play(state.random(rng)), rng)
+    *_, (state, _) = random_game(games.load(name), small(name), rng.random(), rng.randint(1, 12))
     return state
 
 
@@ -202,18 +189,16 @@ def altered(move, rng):
 
 
 @pytest.mark.parametrize("name", helptexts.GAMES)
-@pytest.mark.parametrize("words", [[], None], ids=["usual", "small"])
-def test_capital_letters_and_blanks_around_a_turn_and_its_parts_do_no_harm(name, words):
-    game, rng = games.load(name), Random(name)
-    state = game.new(**games.read_options(game, SMALL.get(name, ["-size=5"]) if words is None else words))
-    for _ in range(60):
-        state = thrown(state, rng)
-        if state.result():
-            break
-        move = state.random(rng)
+@pytest.mark.parametrize("is_small", [False, True])
+def test_capital_letters_and_blanks_do_no_harm_and_a_game_goes_on_from_what_is_seen(name, is_small):
+    game = games.load(name)
+    options = small(name) if is_small else games.read_options(game, [])
+    for turns, (state, move) in enumerate(random_game(game, options, name, 60)):
         assert state.must_skip == (move == SKIP)
-        assert move == SKIP or state.parse(move) == state.parse(f" {move.upper().replace(',', ' , ')} ") == move
-        state = state.play(move)
+        if move and move != SKIP:
+            assert state.parse(move) == state.parse(f" {move.upper().replace(',', ' , ')} ") == move
+            again = game.setup({**state.view(), "moves": turns}, **options)
+            assert [*islice(again.moves(), 300)] == [*islice(state.moves(), 300)]
 
 
 TEXTS = st.text() | st.text("abcdefg12345nesw+-:@,x= ", max_size=16)
@@ -266,7 +251,7 @@ KEYS = ("cells", "turn", "marks", "moves", "scores", "reserve", "komi", "over", 
 def test_any_json_is_a_position_or_is_refused(name, view):
     game = games.load(name)
     try:
-        state = game.setup(view, **games.read_options(game, SMALL.get(name, ["-size=5"])))
+        state = game.setup(view, **small(name))
     except Illegal:
         return
     assert state.view()["cells"] == view["cells"]

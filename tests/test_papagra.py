@@ -13,7 +13,7 @@ from games import SKIP, Illegal, papagra
 from games.boards import Hexagon
 from pbm import referee
 
-from examples import attempt, examples, refusal
+from examples import attempt, examples, random_game, refusal
 from reference_papagra import Papagra, same_shape, spaces
 
 SIDES = ("pink", "black")
@@ -499,21 +499,13 @@ def test_what_is_missing_from_a_position_has_its_usual_value_and_no_turn_means_t
     ("view", "reason"),
     [
         ({"cells": {"a9": "P"}}, "no space 'a9' on this board; row a goes from a1 to a3"),
-        ({"cells": {"": "P"}}, "no space '' on this board; its rows are a to e"),
-        ({"cells": {"A1": "P"}}, "no space 'A1' on this board; its rows are a to e"),
-        ({"cells": {"a1": "O"}}, "On a1 there can be P or B"),
-        ({"cells": {"a1": ["P"]}}, "On a1 there can be P or B"),
+        *(({"cells": {name: "P"}}, f"no space '{name}' on this board; its rows are a to e") for name in ("", "A1")),
+        *(({"cells": {"a1": stone}}, "On a1 there can be P or B") for stone in ("O", ["P"])),
         ({"cells": {}, "turn": "white"}, "the sides are pink and black"),
-        ({"cells": {}, "marks": 3}, '"marks" gives'),
-        ({"cells": {}, "marks": {"white": 3}}, '"marks" gives'),
-        ({"cells": {}, "marks": {"pink": -1}}, "from 0 to 9"),
-        ({"cells": {}, "marks": {"pink": 10}}, "from 0 to 9"),
-        ({"cells": {}, "marks": {"pink": True}}, "from 0 to 9"),
-        ({"cells": {}, "marks": {"pink": "1"}}, "from 0 to 9"),
+        *(({"cells": {}, "marks": marks}, '"marks" gives') for marks in (3, {"white": 3})),
+        *(({"cells": {}, "marks": {"pink": mark}}, "from 0 to 9") for mark in (-1, 10, True, "1")),
         ({"cells": {}, "marks": {"pink": 3, "black": 3}}, "Both marks cannot cover the 3"),
-        ({"cells": {}, "moves": -1}, '"moves" is the number'),
-        ({"cells": {}, "moves": 10**30}, '"moves" is the number'),
-        ({"cells": {}, "moves": 1.5}, '"moves" is the number'),
+        *(({"cells": {}, "moves": moves}, '"moves" is the number') for moves in (-1, 10**30, 1.5)),
     ],
 )
 def test_a_position_that_cannot_be_is_refused(view, reason):
@@ -524,25 +516,11 @@ def test_a_position_that_cannot_be_is_refused(view, reason):
 # Whole games
 
 
-def random_game(size, removals, seed, bound):
-    """The positions of a random game with the turns that lead on from them; skips are turns, too."""
-    rng, state = Random(seed), papagra.new(size=size, removals=removals)
-    for _ in range(bound):
-        move = None if state.result() else state.random(rng)
-        yield state, move
-        if move is None:
-            return
-        state = state.play(move)
-
-
-GAMES = (st.integers(3, 10), st.sampled_from([0, 1, 3, 999]), st.integers(0, 10**6))
-
-
-@given(*GAMES)
+@given(st.integers(3, 10), st.sampled_from([0, 1, 3, 999]), st.integers(0, 10**6))
 @examples(60)
 def test_a_random_game_is_played_as_by_the_reference(size, removals, seed):
     reference, rng = Papagra(size, removals), Random(seed)
-    for state, move in random_game(size, removals, seed, 80):
+    for state, move in random_game(papagra, {"size": size, "removals": removals}, seed, 80):
         if state.must_skip:
             continue
         assert (state.view(), state.turns) == (reference.view(), reference.turns)
@@ -564,26 +542,10 @@ def candidates(rng, state):
         yield f"+{rng.choice(names)}, -{rng.choice(own)} ,{third}".upper()
 
 
-@given(*GAMES)
-@examples(25)
-def test_in_every_position_marks_only_rise_and_differ_and_a_view_can_be_set_up(size, removals, seed):
-    highest = (0, 0)
-    for state, _ in random_game(size, removals, seed, 60):
-        pink, black = state.stones
-        assert pink & black == 0
-        assert (pink | black) & ~state.board.all == 0
-        assert all(before <= now for before, now in zip(highest, state.marks, strict=True))
-        assert state.marks == (0, 0) or state.marks[0] != state.marks[1]
-        highest = state.marks
-        copy = papagra.setup(state.view() | {"moves": state.turns}, size=size, removals=removals)
-        assert copy == state._replace(past=())
-        assert state.times == 3 or (copy.view(), papagra.draw(copy)) == (state.view(), papagra.draw(state))
-
-
 def test_random_games_come_to_an_end_in_every_way_by_every_kind_of_turn():
     ends = set()
     for seed in range(300):
-        state, move = list(random_game(3, 0, seed, 2000))[-1]
+        *_, (state, move) = random_game(papagra, {"size": 3}, seed, 2000)
         assert move is None
         ends.add(("repetition" if state.times == 3 else "filling", winner(state)))
     assert ends == {("repetition", "draw"), *((how, side) for how in ("repetition", "filling") for side in SIDES)}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import games
 from games import SKIP, Illegal, spiro
 
-from examples import examples, pairs, refusal, rules, table
+from examples import examples, pairs, random_game, refusal, rules, table
 from reference_spiro import MEDIUM, SMALL, Rules, frozen, legal, spelled
 
 PICTURES = Path(__file__).parent / "data" / "spiro-board.txt"
@@ -95,27 +95,23 @@ def test_below_the_board_stand_no_dice_after_the_end_and_one_pip_in_the_singular
     assert "X      1 pip to go   2 of 3 pieces off" in spiro.draw(state, state).splitlines()
 
 
-def test_what_the_last_turn_changed_stands_in_brackets_and_the_race_below_if_there_was_a_turn():
+def test_what_the_last_turn_changed_stands_in_brackets_and_the_race_below():
     before = position("X", 1, 2, pieces=3, f3="XX", e2="O")
     state = before.play("f3:1:2").roll((3, 4))
-    picture, (empty, *race) = (lines := spiro.draw(state, before).splitlines())[:-4], lines[-4:]
-    assert picture == spiro.draw(state).replace(" X ", "(X)").splitlines()
-    assert picture != spiro.draw(state).splitlines()
-    assert [empty, *race] == [
+    lines = spiro.draw(state, before).splitlines()
+    assert lines[:-4] == spiro.draw(state).replace(" X ", "(X)").splitlines()
+    assert lines[-4:] == [
         "",
         "X    27 pips to go   1 of 3 pieces off",  # f3 is the second cell of 16, f2 the fifth
         "O    16 pips to go   2 of 3 pieces off",
         "( ) changed by the last turn",
     ]
+    assert not set("()") & set(spiro.draw(state))
+    assert spiro.draw(state, state).splitlines() == [*spiro.draw(state).splitlines(), *lines[-4:-1]]  # nothing changed
     before = position("X", 1, 2, f3="X", f2="O", e2="O")
     lines = spiro.draw(before.play("f3:1:2"), before).splitlines()
-    assert [line[25:28] for line in lines if "(" in line] == ["( )", "(X)", "urn"]
-    assert lines[[*map("(X)".__eq__, (line[25:28] for line in lines))].index(True) + 1][25:28] == " O "
-    before = position("X", 1, 2, f3="X", e2="O")
-    state = before.play("f3:1:2")
-    assert not set("()") & set(spiro.draw(state))
-    assert "pips" not in spiro.draw(state)
-    assert spiro.draw(state, state).splitlines()[:-3] == spiro.draw(state).splitlines()  # nothing changed
+    assert [line[25:28] for line in lines if line[25:26] == "("] == ["( )", "(X)"]
+    assert lines[[line[25:28] for line in lines].index("(X)") + 1][25:28] == " O "  # pinned below it
 
 
 def test_pips_are_counted_along_the_path_that_a_piece_stands_on_and_pinned_pieces_count():
@@ -153,20 +149,6 @@ def test_a_piece_jumps_over_the_wall_of_its_cell_to_the_other_path(small, side):
             assert after(state, f"{cell}-{across}:1") == after(state, f"{cell}:+:1")
 
 
-@pytest.mark.parametrize("small", [True, False])
-def test_two_paths_of_equal_length_cover_the_board_and_random_games_are_won_by_both_sides(small):
-    rules = Rules(small=small)
-    assert [len(path) for path in rules.paths] == ([16, 16] if small else [33, 33])
-    assert set(rules.place) == set(spiro.board(small=small).names)
-    won = set()
-    for seed in range(12):
-        *_, end = random_game({"small": small, "pieces": 1}, seed, 3000)
-        view = end.view()
-        won.add(view["winner"])
-        assert view["scores"][view["winner"]] == 1
-    assert won == {"X", "O"}
-
-
 @pytest.mark.parametrize(("small", "home"), [(True, {"e2": "OOOOOO", "e3": "XXXXXX"}),
                                              (False, {"g3": "O" * 12, "g4": "X" * 12})])  # fmt: skip
 def test_all_pieces_begin_on_their_home_cells(small, home):
@@ -184,14 +166,7 @@ def test_all_pieces_begin_on_their_home_cells(small, home):
 def test_each_side_usually_has_12_pieces_and_6_on_the_small_board():
     assert games.read_options(spiro, []) == {"small": False, "no_inwards": False, "pieces": 12}
     assert games.read_options(spiro, ["-small"]) == {"small": True, "no_inwards": False, "pieces": 6}
-    assert games.read_options(spiro, ["-no_inwards"]) == {"small": False, "no_inwards": True, "pieces": 12}
     assert games.read_options(spiro, ["-pieces=4", "-small"])["pieces"] == 4
-
-
-@pytest.mark.parametrize("pieces", [1, 2, 50, 99])
-def test_the_number_of_pieces_is_chosen_from_1_to_99(pieces):
-    options = games.read_options(spiro, [f"-pieces={pieces}"])
-    assert spiro.new(**options).view()["cells"] == {"g3": "O" * pieces, "g4": "X" * pieces}
 
 
 # The dice
@@ -317,9 +292,9 @@ both dice must be used if they can
 if only one of the dice can be used it is the greater one
     X 2 5 | e1=X b3=OO | e1:2 | e1:2 uses 2 of the 5 pips that can be used, and all of them must be; e1:5 does.
 of a double as many dice are used as can be
-    X 2 2 | e1=X a3=OO | e1:2:2 | e1:2:2 uses 4 of the 8 pips that can be used, ...
+    X 2 2 | e1=X a3=OO | e1:2:2 | e1:2:2 uses 4 of the 8 pips that can be used, ...; e1:2:2:+:2 does.
 a jump and a bearing off count the whole die
-    X 1 6 | c4=X h3=XO | c4:x | c4:x uses 6 of the 7 pips that can be used, ...
+    X 1 6 | c4=X h3=XO | c4:x | c4:x uses 6 of the 7 pips that can be used, ...; c4:+:6 does.
 in a turn that is skipped nothing else is accepted
     X 1 2 | e1=X d1=OO c1=OO | e1:1 | None of the dice (1, 2) can be used, so this turn is skipped: --.
     X 1 2 | e1=X d1=OO c1=OO | e1:3 | None of the dice (1, 2) can be used, so this turn is skipped: --.
@@ -614,10 +589,7 @@ def test_a_text_that_fits_different_positions_is_refused_with_a_list_of_them_and
         ("f3:5", "The piece on f3 cannot step 5: no die left (1, 2) makes that, and no sum of them."),
         ("f3:0", "The piece on f3 cannot step 0: no die left (1, 2) makes that, and no sum of them."),
         ("f3:1:1", "The piece on g3 cannot step 1: no die left (2) makes that, and no sum of them."),
-        (
-            "f3-e3",
-            "The piece on f3 cannot get to e3 with the dice left (1, 2): e3 lies behind it, and a step never leads",
-        ),
+        ("f3-e3", "The piece on f3 cannot get to e3 with the dice left (1, 2): e3 lies behind it, and a step never"),
         ("f3-c4", "The piece on f3 cannot get to c4 with the dice left (1, 2): c4 is out of reach."),
         ("f3-x", "The piece on f3 cannot leave the board with the dice left (1, 2)."),
     ],
@@ -634,24 +606,17 @@ def test_a_refusal_says_what_is_wrong_and_where(text, why):
 @pytest.mark.parametrize(
     ("view", "why"),
     [
-        ({"cells": {"a1": "X"}}, "There is no cell 'a1' on this board."),
-        ({"cells": {"": "X"}}, "There is no cell '' on this board."),
-        ({"cells": {"E3": "X"}}, "There is no cell 'E3' on this board."),
+        *(({"cells": {name: "X"}}, f"There is no cell '{name}' on this board.") for name in ("a1", "", "E3")),
         ({"cells": {"f3": ""}}, "'' cannot stand on f3: a stack has one colour, but for one piece under the others."),
-        ({"cells": {"f3": "XXO"}}, "'XXO' cannot stand on f3"),
-        ({"cells": {"f3": "XOX"}}, "'XOX' cannot stand on f3"),
-        ({"cells": {"f3": "x"}}, "'x' cannot stand on f3"),
-        ({"cells": {"f3": 3}}, "3 cannot stand on f3"),
-        ({"cells": {"f3": ["X"]}}, "['X'] cannot stand on f3"),
-        ({"cells": {"e3": "O"}}, "'O' cannot stand on e3, the home of the other side."),
-        ({"cells": {"e3": "OX"}}, "'OX' cannot stand on e3, the home of the other side."),
+        *(({"cells": {"f3": stack}}, f"{stack!r} cannot stand on f3") for stack in ("XXO", "XOX", "x", 3, ["X"])),
+        *(({"cells": {"e3": stack}}, f"'{stack}' cannot stand on e3, the home of the other") for stack in ("O", "OX")),
         ({"cells": {"e2": "XO"}}, "'XO' cannot stand on e2, the home of the other side."),
         ({"cells": {"e3": "X"}, "turn": "Y"}, "It cannot be the turn of 'Y'; the sides are X and O."),
         ({"cells": {"e3": "X"}, "turn": ["X"]}, "It cannot be the turn of ['X']"),
-        ({"cells": {"e3": "X", "e2": "O"}, "dice": [1]}, "This turn takes two dice, from 1 to 6."),
-        ({"cells": {"e3": "X", "e2": "O"}, "dice": [1, 7]}, "This turn takes two dice, from 1 to 6."),
-        ({"cells": {"e3": "X", "e2": "O"}, "dice": [[1], 2]}, "This turn takes two dice, from 1 to 6."),
-        ({"cells": {"e3": "X", "e2": "O"}, "dice": [1, True]}, "This turn takes two dice, from 1 to 6."),
+        *(
+            ({"cells": {"e3": "X", "e2": "O"}, "dice": dice}, "This turn takes two dice, from 1 to 6.")
+            for dice in ([1], [1, 7], [[1], 2], [1, True])
+        ),
     ],
 )
 def test_a_position_that_cannot_be_is_refused(view, why):
@@ -676,18 +641,6 @@ OPTIONS = st.fixed_dictionaries({"small": st.booleans(), "no_inwards": st.boolea
 SEEDS = st.integers(0, 10**6)
 
 
-def random_game(options, seed, bound):
-    """The positions of a random game, with the dice of the player to move; the last one has none if it is over."""
-    rng, state = Random(seed), spiro.new(**options)
-    for _ in range(bound):
-        if state.result():
-            break
-        state = state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
-        yield state
-        state = state.play(state.random(rng))
-    yield state
-
-
 def seen(state):
     """A position as the reference has it: its cells, the side to move, its dice."""
     view = state.view()
@@ -698,30 +651,6 @@ def is_quick(state):
     """Whether the reference can try everything in no time."""
     free = sum(stack.endswith(spiro.SIDES[state.turn]) for stack in state.stacks)
     return bool(state.dice) and free <= (4 if len(set(state.dice)) == 1 else 9)
-
-
-@given(OPTIONS, SEEDS)
-@examples(30)
-def test_no_piece_is_lost_and_every_stack_is_of_one_side_but_for_a_pinned_piece(options, seed):
-    for state in random_game(options, seed, 150):
-        view = state.view()
-        standing = "".join(view["cells"].values())
-        assert all(standing.count(side) + view["scores"][side] == options["pieces"] for side in spiro.SIDES)
-        assert all(re.fullmatch("X?O+|O?X+", stack) for stack in view["cells"].values())
-        assert view["over"] == (options["pieces"] in view["scores"].values())
-
-
-@given(OPTIONS, SEEDS)
-@examples(25)
-def test_listed_turns_are_accepted_as_they_are_and_lead_to_different_positions(options, seed):
-    rng = Random(seed)
-    for state in random_game(options, seed, 60):
-        turns = list(state.moves())
-        positions = {state.play(turn) for turn in turns}
-        assert len(positions) == len(turns)
-        assert state.must_skip == (turns == [SKIP])
-        for turn in rng.sample(turns, min(len(turns), 6)):
-            assert state.parse(turn) == turn
 
 
 def test_a_double_among_thirty_stacks_is_understood_without_trying_all_that_it_could_be(monkeypatch):
@@ -760,11 +689,11 @@ def shortened(uses, rng):
 @examples(25)
 def test_what_is_listed_accepted_and_understood_is_what_trying_everything_finds(options, seed):
     rules, rng = Rules(small=options["small"], no_inwards=options["no_inwards"]), Random(seed)
-    for state in filter(is_quick, random_game(options, seed, 40)):
+    for state in filter(is_quick, (state for state, _ in random_game(spiro, options, seed, 40))):
         cells, side, dice = seen(state)
         found, listed = rules.turns(cells, side, dice), {*state.moves()}
-        assert ({frozen(cells) for cells in ends(state)} if not state.must_skip else set()) == found
         assert state.must_skip == (not found)
+        assert sorted(map(sorted, map(frozen, ends(state)))) == sorted(map(sorted, found or {frozen(cells)}))
         tried = rules.sequences(cells, side, dice)
         for uses, end in rng.sample(tried, min(len(tried), 6)):
             if frozen(end) in legal(tried, side):
@@ -781,15 +710,6 @@ def test_what_is_listed_accepted_and_understood_is_what_trying_everything_finds(
                 assert frozen(state.play(turn).view()["cells"]) in readings
             else:
                 assert ("which lead to different positions" in refusal(state, text)) == (len(readings) > 1)
-
-
-def test_what_a_refusal_of_unused_pips_proposes_uses_them_all():
-    state = spiro.setup({"cells": {"e3": "X", "e2": "O"}, "turn": "X"}, small=True, pieces=1).roll((6, 6))
-    with pytest.raises(Illegal, match="e3:6 uses 6 of the 24 pips that can be used") as refused:
-        state.parse("e3:6")
-    proposed = re.search(r"must be; (\S+) does", str(refused.value))[1]
-    assert len(proposed.split(":")) - 1 == 4
-    assert state.parse(proposed) == proposed
 
 
 @pytest.mark.long

@@ -1,16 +1,15 @@
 """The rules of Spora, each with a picture and one question."""
 
-import json
 from itertools import islice, pairwise
 from random import Random
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from games import SKIP, Illegal, read_options, spora
 
-from examples import attempt, examples, pairs, refusal, table
+from examples import attempt, examples, pairs, random_game, refusal, table
 from reference_spora import Reference
 
 LETTERS = "abcdefghijklmnopqrstuvwxy"
@@ -241,14 +240,14 @@ def test_a_sowing_leaves_no_piece_over():
 # Capturing by sowing
 
 
-def row(*stacks):
+def row(stacks):
     """A row of five at the edge of an open board, where both colours have more groups."""
     return position(f"""
         .  .  B1 .  W1
         .  .  .  .  .
         .  .  .  .  W1
         .  .  .  .  .
-        {" ".join(stacks)}
+        {stacks}
     """)
 
 
@@ -258,7 +257,7 @@ def row(*stacks):
      (4, 4, False)],
 )  # fmt: skip
 def test_an_enemy_stack_takes_a_hand_of_twice_its_pieces(hand, height, captures):
-    state = row(f"B{hand}", f"W{height}", ".", ".", ".")
+    state = row(f"B{hand} W{height} . . .")
     text = "a3,a1@" + "ennn"[:hand]
     assert is_legal(state, text) == captures
     if captures:
@@ -267,40 +266,28 @@ def test_an_enemy_stack_takes_a_hand_of_twice_its_pieces(hand, height, captures)
 
 @pytest.mark.parametrize("stack", ["W3", "W4"])
 def test_no_hand_is_named_that_would_capture_three_pieces(stack):
-    why = refusal(row("B4", stack, ".", ".", "."), "a3,a1@eeee")
+    why = refusal(row(f"B4 {stack} . . ."), "a3,a1@eeee")
     assert why == f"a1@eeee is not possible: no hand captures the white stack of {stack[1]} on b1."
 
 
-def test_a_hand_counts_the_pieces_taken_from_the_stack_and_four_can_capture_two_and_then_single_ones():
-    state = row("B4", "W1", ".", ".", ".")
-    assert refusal(state, "a3,a1@e") == (
-        "a1@e is not possible: only a hand of 2 or more captures the white stack of 1 on b1, "
-        "and the hand that comes there has 1."
-    )
-    assert cells(after(row("B4", "W2", "W1", "W1", "."), "a3,a1@eeee")) == pairs(
-        "a3=B1 b1=B1 c1=B1 d1=B1 e1=B1 c5=B1 e3=W1 e5=W1"
-    )
+def test_four_can_capture_two_and_then_single_ones():
+    assert cells(after(row("B4 W2 W1 W1 ."), "a3,a1@eeee")) == pairs("a3=B1 b1=B1 c1=B1 d1=B1 e1=B1 c5=B1 e3=W1 e5=W1")
 
 
 @pytest.mark.parametrize(
-    ("stacks", "where"),
-    [
-        (
-            ("B4", ".", "W2", ".", "."),
-            "only a hand of 4 or more captures the white stack of 2 on c1, and the hand that comes there has 3",
-        ),
-        (
-            ("B4", ".", "W1", "W2", "."),
-            "only a hand of 4 or more captures the white stack of 2 on d1, and the hand that comes there has 2",
-        ),
-        (
-            ("B4", ".", ".", ".", "W1"),
-            "only a hand of 2 or more captures the white stack of 1 on e1, and the hand that comes there has 1",
-        ),
-    ],
+    ("stacks", "path", "needed", "stack", "hand"),
+    table("""
+    B4 W1 .  .  .  | e    | 2 | 1 on b1 | 1 | a hand is what was taken from the stack
+    B4 .  W2 .  .  | eeee | 4 | 2 on c1 | 3 | a hand becomes smaller at the first point
+    B4 .  W1 W2 .  | eeee | 4 | 2 on d1 | 2 | a hand becomes smaller at the second point
+    B4 .  .  .  W1 | eeee | 2 | 1 on e1 | 1 | a hand becomes smaller at the third point
+    """),
 )
-def test_a_hand_becomes_smaller_at_each_point(stacks, where):
-    assert where in refusal(row(*stacks), "a3,a1@eeee")
+def test_a_hand_is_refused_that_is_too_small_where_it_comes_to_an_enemy_stack(stacks, path, needed, stack, hand):
+    assert refusal(row(stacks), f"a3,a1@{path}") == (
+        f"a1@{path} is not possible: only a hand of {needed} or more captures the white stack of {stack}, "
+        f"and the hand that comes there has {hand}."
+    )
 
 
 def test_a_capture_can_leave_a_single_group_which_is_dead_or_several_before_the_dead_ones_are_captured():
@@ -550,18 +537,12 @@ def test_the_last_turn_is_written_in_the_order_played(text, canonical):
         ("c3,a1@n", "The last turn has no sowing; leave out the one from a1."),
         ("a1@n", "The last turn has no sowing"),
         ("c3:2", "c3:2 is not possible: the last turn drops single pieces, as in c3,c3."),
-        (
-            "c3:4,a1@n",
-            "The last turn drops single pieces, as in c3,c3, and has no sowing: c3:4 is several at once, and",
-        ),
+        ("c3:4,a1@n", "The last turn drops single pieces, as in c3,c3, and has no sowing: c3:4 is several at once"),
         ("c3:0", "c3:0 is not possible: a drop is 1 to 4 pieces."),
         ("c3,c3,c3,c3,c3", "That drops 5 pieces, and your reserve has 4."),
         ("c3,e2", "A white stack stands on e2; a drop needs an empty point or an own stack."),
-        ("a5", "The stack dropped at a5 would be dead: no path of empty points leads from its group to another black"),
-        (
-            "c3,a5",
-            "The stack dropped at a5 would be dead: no path of empty points leads from its group to another black",
-        ),
+        ("a5", "The stack dropped at a5 would be dead: no path of empty points leads from its group to another"),
+        ("c3,a5", "The stack dropped at a5 would be dead: no path of empty points leads from its group to another"),
         ("b1,c1", "The stack dropped at c1 would be dead: its group would be the only black one, after there were"),
         ("", "Cannot read ''"),
         (SKIP, "A turn is never skipped"),
@@ -697,17 +678,11 @@ def test_a_position_before_the_pie_turns_is_for_the_side_that_has_to_answer_and_
 # Drawing
 
 
-@pytest.mark.parametrize("size", range(5, 26))
-def test_a_board_has_at_most_78_columns_and_coordinates_on_all_sides(size):
-    start = after(spora.new(size=size, komi=-99_999), f"{LETTERS[size - 1]}{size}:4")
-    lines = spora.draw(after(start, "a1:2"), start).split("\n")
+def test_a_board_of_25_columns_has_coordinates_on_all_sides_in_78_columns():
+    lines = spora.draw(spora.new(size=25)).split("\n")
     assert max(map(len, lines)) <= 78
-    assert all(line == line.rstrip() and line.isascii() for line in lines)
-    assert lines[0].split() == lines[size + 1].split() == list(LETTERS[:size])
-    for row, line in enumerate(lines[size:0:-1], 1):
-        assert line.split()[0] == line.split()[-1] == str(row)
-        if size < 25:
-            assert len(line.split()) == size + 2
+    assert lines[0].split() == lines[26].split() == list(LETTERS)
+    assert [(line.split()[0], line.split()[-1]) for line in lines[25:0:-1]] == [(str(n), str(n)) for n in range(1, 26)]
 
 
 def test_the_picture_shows_colours_heights_what_changed_and_what_kind_of_turn_comes():
@@ -744,17 +719,6 @@ white       5          0   3.5    8.5       38"""
 # Whole games, chosen at random
 
 
-def random_game(size, seed, **options):
-    """The positions of a whole game and the turns between them."""
-    rng = Random(seed)
-    state = spora.new(size=size, **options)
-    while not state.result():
-        move = state.random(rng)
-        yield state, move
-        state = state.play(move)
-    yield state, ""
-
-
 def reference_of(state):
     """The reference in a position of its own, whose history begins now."""
     reference = Reference(state.board.size, state.komi)
@@ -783,28 +747,12 @@ def some_turn(rng, size):
 seeds = st.integers(0, 10**6)
 
 
-@pytest.mark.parametrize("size", range(5, 26))
-def test_a_game_of_any_size_ends_when_the_pieces_are_used_up(size):
-    turns = list(random_game(size, seed=size))
-    full = spora.new(size=size).reserve[0]
-    assert len(turns) <= 2 * full + 1
-    for (state, move), (then, _) in pairwise(turns):
-        assert state.parse(move) == move
-        assert state.play(move) == then
-        assert then.turn != state.turn
-        assert then.reserve[state.turn] < state.reserve[state.turn]
-    last = turns[-1][0]
-    assert last.view()["winner"] in spora.SIDES
-    for side, levels in enumerate(last.stacks):
-        assert sum(map(int.bit_count, levels)) + last.reserve[side] <= full
-
-
 @given(st.integers(5, 8), seeds, st.booleans())
 @examples(15)
 def test_the_reference_plays_the_same_game(size, seed, pie):
     reference = Reference(size, pie=pie)
     rng = Random(seed)
-    for state, move in random_game(size, seed, pie=pie):
+    for state, move in random_game(spora, {"size": size, "pie": pie}, seed):
         assert state.view() == reference.view()
         for text in [some_turn(rng, size) for _ in range(10)]:
             assert is_legal(state, text) == reference.is_legal(text), text
@@ -816,7 +764,7 @@ def test_the_reference_plays_the_same_game(size, seed, pie):
 @given(st.integers(9, 25), seeds)
 @examples(12)
 def test_the_reference_plays_the_same_turns_on_large_boards(size, seed):
-    turns = list(random_game(size, seed))
+    turns = list(random_game(spora, {"size": size}, seed))
     rng = Random(seed)
     for (state, move), (then, _) in rng.sample(list(pairwise(turns)), min(6, len(turns) - 1)):
         reference = reference_of(state)
@@ -828,7 +776,7 @@ def test_the_reference_plays_the_same_turns_on_large_boards(size, seed):
 @examples(6)
 def test_the_listed_turns_are_those_that_the_reference_allows_and_everything_that_can_be_parsed(seed):
     rng = Random(seed)
-    state, _ = rng.choice([(state, move) for state, move in random_game(5, seed) if move and not state.is_last_turn])
+    state = rng.choice([one for one, move in random_game(spora, {"size": 5}, seed) if move and not one.is_last_turn])
     listed = list(state.moves())
     assert len(listed) == len(set(listed))
     drop = rng.choice(sorted(state.board.bit)) + rng.choice(["", f":{min(4, state.reserve[state.turn])}"]).replace(
@@ -847,7 +795,7 @@ def test_the_listed_turns_are_those_that_the_reference_allows_and_everything_tha
 @given(seeds)
 @examples(8)
 def test_all_last_turns_are_listed_in_the_order_of_their_length(seed):
-    *_, (before, _), _ = random_game(5, seed)
+    *_, (before, _), _ = random_game(spora, {"size": 5}, seed)
     state = before._replace(reserve=(0, 2) if before.turn else (2, 0))
     names = list(state.board.bit)
     tried = names + [f"{one},{two}" for one in names for two in names]
@@ -859,17 +807,8 @@ def test_all_last_turns_are_listed_in_the_order_of_their_length(seed):
     assert set(listed) == {text for text in tried if reference.is_legal(text)}
 
 
-@given(size=st.integers(5, 25), seed=seeds, pie=st.booleans())
-@example(size=5, seed=32241, pie=False)  # White has had several groups, and loses all of them
-@examples(20)
-def test_a_position_can_be_set_up_from_what_is_seen(size, seed, pie):
-    for moves, (state, _) in enumerate(random_game(size, seed, pie=pie)):
-        view = json.loads(json.dumps({**state.view(), "moves": moves}))
-        assert spora.setup(view, size=size, pie=pie)._replace(seats=state.seats) == state
-
-
 def test_random_turns_are_of_all_kinds():
-    moves = [move for seed in range(6) for state, move in random_game(7, seed)]
+    moves = [move for seed in range(6) for _, move in random_game(spora, {"size": 7}, seed) if move]
     assert any("@" in move for move in moves)
     assert any(len(move.partition("@")[2]) == 4 for move in moves)
     assert any("@" not in move and ":" not in move for move in moves)
