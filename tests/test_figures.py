@@ -12,9 +12,8 @@ from base64 import b64decode
 from collections import Counter
 from functools import cache
 from io import BytesIO
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
-from random import Random
 from struct import pack
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
@@ -25,14 +24,14 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import games
-from games import needs_dice
 from games.figures import Cell, Figure, Label, Mark, Note, Piece, box
 from pbm.drawing import images, svg, terminals
 from pbm.mail.html import height
 from pbm.refusals import Refused
 
 from conftest import PASSWORDS, set_up
-from examples import examples
+from examples import examples, random_game
+from reference_spiro import ROWS, Rules
 
 KINDS = [
     "spiro",
@@ -61,25 +60,26 @@ class Played(NamedTuple):
     before: object
 
     @property
+    def figure(self):
+        return self.game.figure(self.state, self.before)
+
+    @property
+    def text(self):
+        return self.game.draw(self.state, self.before)
+
+    @property
     def drawn(self):
-        return ET.fromstring(svg.svg(self.game.figure(self.state, self.before), self.game.SIDES, "A board", style=""))
+        return ET.fromstring(svg.svg(self.figure, self.game.SIDES, "A board", style=""))
 
 
-def played(kind, turns, seed):
-    """A position after random turns."""
+def played(kind, turns, seed=0):
+    """A position after random turns; games with so many pieces that their turns are many are shorter."""
     name, *words = kind.split()
-    game, rng = games.load(name), Random(f"{kind} {seed}")
+    game = games.load(name)
     options = games.read_options(game, words)
-    state, before = thrown(game.new(**options), rng), None
-    for _ in range(turns):
-        if state.result():
-            break
-        before, state = state, thrown(state.play(state.random(rng)), rng)
+    turns = turns % 6 if "-pieces=99" in words else turns
+    before, state = ([None] + [state for state, _ in random_game(game, options, f"{kind} {seed}", turns + 1)])[-2:]
     return Played(game, options, state, before)
-
-
-def thrown(state, rng):
-    return state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed))) if needs_dice(state) else state
 
 
 def cell_names(state):
@@ -114,7 +114,7 @@ def spelled(stack):
 
 def marked(position):
     """The cells at which the board in text has a mark of the last turn."""
-    game, lines = position.game, position.game.draw(position.state, position.before).split("\n")
+    game, lines = position.game, position.text.split("\n")
     pattern = games.glyphs(game).latest
     found = set()
     for cell, places in text_places(position).items():
@@ -157,7 +157,7 @@ def places_of(game, options):
 @examples(20)
 @given(turns=st.integers(0, 60), seed=st.integers(0, 9))
 def test_a_picture_has_the_pieces_of_the_view_and_every_cell_of_the_board(kind, turns, seed):
-    position = played(kind, turns if kind != "spiro -pieces=99" else turns % 6, seed)  # whose turns are many
+    position = played(kind, turns, seed)
     drawn = position.drawn
     view = position.state.view()["cells"]
     assert pieces(drawn, position.game.SIDES) == {cell: spelled(stack) for cell, stack in view.items()}
@@ -171,12 +171,12 @@ def test_a_picture_has_the_pieces_of_the_view_and_every_cell_of_the_board(kind, 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"symple", "spiro -pieces=99"}])
 @pytest.mark.parametrize("turns", [1, 9, 24])
 def test_a_picture_marks_the_last_turn_where_the_text_does(kind, turns):
-    position = played(kind, turns, 0)
+    position = played(kind, turns)
     assert {cell for cell, _ in by_cell(position.drawn, "latest")} == marked(position)
 
 
 def test_the_last_turn_is_marked_somewhere_at_all():
-    assert all(played(kind, 9, 0).game.figure(*played(kind, 9, 0)[2:]).latest for kind in KINDS)
+    assert all(played(kind, 9).figure.latest for kind in KINDS)
 
 
 # What the text says
@@ -184,7 +184,7 @@ def test_the_last_turn_is_marked_somewhere_at_all():
 
 def board_lines(position):
     """The lines of the board in text, without what stands below it."""
-    lines = position.game.draw(position.state, position.before).split("\n")
+    lines = position.text.split("\n")
     return lines[: height(lines)]
 
 
@@ -194,7 +194,7 @@ def numbers(text):
 
 def text_numbers(position, side):
     """What the text below the board says of a side, by numbers, as far as a picture says it, too."""
-    name, text = position.game.SIDES[side], position.game.draw(position.state, position.before)
+    name, text = position.game.SIDES[side], position.text
     if name in "XO":
         return numbers(re.search(rf"(?m)^{name} {{2,}}(.*)$", text)[1])
     if "Pink" in text:
@@ -208,15 +208,15 @@ def text_numbers(position, side):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("turns", [1, 25])
 def test_the_notes_below_a_picture_have_the_numbers_of_the_text(kind, turns):
-    position = played(kind, turns if kind != "spiro -pieces=99" else 2, 1)
-    figure, state = position.game.figure(position.state, position.before), position.state
+    position = played(kind, turns, 1)
+    figure, state = position.figure, position.state
     of_sides = [note for note in figure.notes if note.side is not None]
     for side, note in enumerate(of_sides):
         assert note.side == side
         assert note.text.partition(":")[0].lower() == position.game.SIDES[side].lower()
         assert numbers(note.text) == text_numbers(position, side)
         assert note.dice == (tuple(state.view().get("dice") or ()) if side == figure.turn else ())
-    text = " ".join(position.game.draw(position.state, position.before).split())
+    text = " ".join(position.text.split())
     for note in figure.notes[len(of_sides) :]:
         assert note.text in text
     for sentence in re.findall(
@@ -242,28 +242,25 @@ def test_the_notes_below_a_picture_have_the_numbers_of_the_text(kind, turns):
     ],
 )
 def test_what_is_particular_about_a_turn_stands_below_the_picture_too(kind, turns, told):
-    position = played(kind, turns, 0)
-    figure = position.game.figure(position.state, position.before)
+    position = played(kind, turns)
+    figure = position.figure
     assert [note.text for note in figure.notes if note.is_task] == ([told] if told else [])
     assert told is None or told in position.game.draw(position.state)
 
 
 def test_a_picture_says_what_is_matched():
-    texts = set()
-    for turns in range(10, 30, 2):
-        position = played("papagra -size=3", turns, 0)
-        text = " ".join(position.game.draw(position.state, position.before).split())
-        found = re.findall(r"Matched \d.*?\.", text)
-        assert [note.text for note in position.game.figure(position.state).notes if "Matched" in note.text] == found
-        texts.update(found)
-    assert len(texts) > 1
+    positions = [played("papagra -size=3", turns) for turns in range(10, 30, 2)]
+    texts = [re.findall(r"Matched \d.*?\.", " ".join(position.text.split())) for position in positions]
+    told = [[note.text for note in position.figure.notes if "Matched" in note.text] for position in positions]
+    assert told == texts
+    assert len({text for [text] in filter(None, texts)}) > 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("turns", [0, 20])
 def test_a_picture_explains_the_marks_that_it_has_and_no_others(kind, turns):
-    position = played(kind, turns if kind != "spiro -pieces=99" else turns % 6, 0)
-    figure, drawn = position.game.figure(position.state, position.before), position.drawn
+    position = played(kind, turns)
+    figure, drawn = position.figure, position.drawn
     names = {"latest": "last turn", "eye": "eye", "territory": "territory", "matched": "matched"}
     used = {mark.role for mark in figure.marks} | ({"latest"} if figure.latest else set())
     legend = drawn.find(f"{SVG}g[@class='legend']")
@@ -310,7 +307,7 @@ def test_a_picture_has_the_coordinates_of_the_text(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_cells_lie_as_in_the_text_and_pieces_on_their_cells(kind):
-    position = played(kind, 10 if kind != "spiro -pieces=99" else 2, 0)
+    position = played(kind, 10)
     figure, places = position.game.figure(position.state), {cell: at[0] for cell, at in text_places(position).items()}
     cells = {cell.name: cell for cell in figure.cells}
     for one, other in combinations(cells.values(), 2):
@@ -325,38 +322,22 @@ def test_cells_lie_as_in_the_text_and_pieces_on_their_cells(kind):
         assert all(min(part) < at < max(part) for at, part in zip(place, zip(*outline, strict=True), strict=True))
 
 
-@pytest.mark.parametrize("kind", ["spiro", "spiro -small"])
-def test_a_picture_has_the_walls_of_the_text(kind):
-    position = played(kind, 12, 0)
-    figure = position.game.figure(position.state, position.before)
-    edges = {strokes.role: strokes.ways for strokes in figure.lines if strokes.role in {"wall", "open"}}
-    lines = [line.ljust(78) for line in board_lines(position)]
-    corners = [(row, column) for row, line in enumerate(lines) for column in range(78) if line[column] == "+"]
-    places = {place for ways in edges.values() for way in ways for place in way}
-    left, top = min(x for x, _ in places), max(y for _, y in places)
-    first, last = min(column for _, column in corners), max(column for _, column in corners)
-    wide = (last - first) / (max(x for x, _ in places) - left)
-    high = (corners[-1][0] - corners[0][0]) / (top - min(y for _, y in places))
-    drawn = {}
-    for role, ways in edges.items():
-        for (x, y), (to_x, to_y) in ways:
-            row, column = corners[0][0] + (top - y) * high, first + (x - left) * wide
-            to_row, to_column = corners[0][0] + (top - to_y) * high, first + (to_x - left) * wide
-            steps = round(max(abs(to_row - row), abs(to_column - column)))
-            for n in range(1, steps):
-                at = round(row + (to_row - row) * n / steps), round(column + (to_column - column) * n / steps)
-                drawn[at] = role
-    signs = {at: lines[at[0]][at[1]] for at in drawn}
-    assert {role: {signs[at] for at in drawn if drawn[at] == role} - {" "} for role in edges} == {
-        "wall": {"-", "/", "\\"}, "open": {"."},
-    }  # fmt: skip
-    written = {
-        (row, column)
-        for row, line in enumerate(lines[corners[0][0] : corners[-1][0] + 1], corners[0][0])
-        for column in range(last + 1)
-        if line[column] in "-/\\."
+@pytest.mark.parametrize("small", [True, False])
+def test_between_neighbours_on_a_path_of_spiro_there_is_no_wall_and_elsewhere_there_is_one(small):
+    figure, rules = games.load("spiro").figure(games.load("spiro").new(small=small)), Rules(small=small)
+    ways = {frozenset(way): strokes.role for strokes in figure.lines if strokes.role != "path" for way in strokes.ways}
+    assert len(ways) == sum(len(strokes.ways) for strokes in figure.lines if strokes.role != "path")
+    sides = {cell.name: {frozenset(edge) for edge in combinations(cell.outline, 2)} for cell in figure.cells}
+    assert ways.keys() == set.union(*sides.values())
+    followed = {frozenset(pair) for path in rules.paths for pair in pairwise(path)}
+    exits = {path[-1] for path in rules.paths}
+    for way, role in ways.items():
+        beside = {name for name in sides if way in sides[name]}
+        is_exit = beside <= exits and len({y for _, y in way}) == 1
+        assert role == ("open" if beside in followed or is_exit else "wall")
+    assert {frozenset(pair) for pair in combinations(sides, 2) if sides[pair[0]] & sides[pair[1]]} == {
+        frozenset((cell, other)) for cell in sides for other in rules.neighbours(cell, ROWS[small])
     }
-    assert written <= drawn.keys()
 
 
 def cells_at(figure, role):
@@ -369,19 +350,19 @@ def cells_at(figure, role):
 @pytest.mark.parametrize("turns", [6, 20, 40])
 def test_a_picture_has_the_eyes_of_the_text(kind, turns):
     position = played(kind, turns, 2)
-    told = re.findall(r"eyes: (.*)", position.game.draw(position.state, position.before))
+    told = re.findall(r"eyes: (.*)", position.text)
     eyes = [(name, side) for side, names in enumerate(told) if names != "none" for name in names.split(", ")]
-    assert cells_at(position.game.figure(position.state, position.before), "eye") == sorted(eyes)
+    assert cells_at(position.figure, "eye") == sorted(eyes)
 
 
 @pytest.mark.parametrize("kind", ["papagra -size=3", "papagra -removals=3"])
 @pytest.mark.parametrize("turns", [14, 40])
 def test_a_picture_has_what_is_matched_in_the_text_and_the_marks_on_the_track(kind, turns):
-    position = played(kind, turns, 0)
-    figure, lines = position.game.figure(position.state, position.before), board_lines(position)
+    position = played(kind, turns)
+    figure, lines = position.figure, board_lines(position)
     matched = {cell for cell, [(line, column)] in text_places(position).items() if lines[line][column - 1] == "("}
     assert {cell for cell, _ in cells_at(figure, "matched")} == matched
-    text = position.game.draw(position.state, position.before)
+    text = position.text
     track, marks = (re.search(rf"(?m)^   {name}(.*)$", text)[1] for name in ("Track", "Marks"))
     shown = [int(track[at : at + 4]) for at in range(0, len(track), 4)]
     written = {side: shown[marks.index(sign) // 4] for side, sign in enumerate("o#")}
@@ -393,45 +374,26 @@ def test_a_picture_has_what_is_matched_in_the_text_and_the_marks_on_the_track(ki
     }
 
 
-@pytest.mark.parametrize("kind", ["spora -size=5", "spora -pie"])
+@pytest.mark.parametrize("kind", ["spora -size=5", "spora -pie", "spiro"])
 @pytest.mark.parametrize("turns", [9, 40])
-def test_a_picture_has_the_heights_of_the_text_and_the_territory(kind, turns):
-    position = played(kind, turns, 0)
-    figure, lines = position.game.figure(position.state, position.before), board_lines(position)
-    written = {
-        cell: lines[line][column : column + 2].strip() for cell, [(line, column)] in text_places(position).items()
+def test_a_picture_counts_the_pieces_of_stacks_and_shows_whose_an_empty_region_of_spora_is(kind, turns):
+    position = played(kind, turns)
+    figure, stacks = position.figure, {cell: spelled(stack) for cell, stack in position.state.view()["cells"].items()}
+    untold = 2 if kind == "spiro" else 1  # so many can be seen
+    counts = {label.cell: (int(label.text), label.side) for label in figure.labels if label.role == "count"}
+    assert counts == {
+        cell: (len(stack), [side[0].upper() for side in position.game.SIDES].index(stack[-1]))
+        for cell, stack in stacks.items()
+        if len(stack) > untold
     }
-    stacks = {cell: text.upper() for cell, text in written.items() if text not in {".", ":"}}
-    assert {label.cell: int(label.text) for label in figure.labels if label.role == "count"} == {
-        cell: int(text[1:]) for cell, text in stacks.items() if text[1:] != "1"
-    }
-    assert all("BW"[label.side] == stacks[label.cell][0] for label in figure.labels if label.cell)
-    empty = {cell.at: cell.name for cell in figure.cells if cell.name not in stacks}
-    owned = []
-    while empty:
-        region, owners = [empty.popitem()], set()
-        for (x, y), _ in region:
-            for near in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)):
-                if near in empty:
-                    region.append((near, empty.pop(near)))
-                owners |= {stacks[cell.name][0] for cell in figure.cells if cell.at == near and cell.name in stacks}
-        if len(owners) == 1:
-            owned += [(name, "BW".index(*owners)) for _, name in region]
-    assert cells_at(figure, "territory") == sorted(owned)
-
-
-@pytest.mark.parametrize("turns", [12, 30])
-def test_a_picture_has_the_heights_of_stacks_that_the_text_counts(turns):
-    position = played("spiro", turns, 0)
-    stacks = position.state.view()["cells"]
-    counts = {label.cell: label.text for label in position.game.figure(position.state).labels if label.role == "count"}
-    assert counts == {cell: str(len(stack)) for cell, stack in stacks.items() if len(stack) > 2}
-    assert set(counts.values()) <= set(re.findall(r"\b\d\b", "\n".join(board_lines(position))))
+    if kind != "spiro":
+        owned = [(name, side) for side in (0, 1) for name in position.state.board.names(position.state.territory[side])]
+        assert cells_at(figure, "territory") == sorted(owned)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.split()[0] in {"papagra", "sprout", "symple"}])
-def test_a_picture_joins_the_stones_that_touch_as_the_text_does_on_hexagons(kind):
-    position = played(kind, 25, 0)
+def test_a_picture_joins_the_stones_that_touch(kind):
+    position = played(kind, 25)
     figure, board, stones = position.game.figure(position.state), position.state.board, position.state.view()["cells"]
     names = {cell.at: cell.name for cell in figure.cells}
     joined = {frozenset(map(names.get, way)) for lines in figure.lines if lines.role == "join" for way in lines.ways}
@@ -439,18 +401,12 @@ def test_a_picture_joins_the_stones_that_touch_as_the_text_does_on_hexagons(kind
     assert joined == {
         frozenset(pair) for pair in map(tuple, near) if len({stones.get(cell, cell) for cell in pair}) == 1
     }
-    if len(figure.cells[0].outline) == 6:
-        lines, places = [line.ljust(78) for line in board_lines(position)], text_places(position)
-        middles = {
-            pair: [sum(at) // 2 for at in zip(*(places[cell][0] for cell in pair), strict=True)] for pair in near
-        }
-        assert joined == {pair for pair, (line, column) in middles.items() if lines[line][column] in "-/\\"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_that_a_figure_has_is_drawn_in_the_colour_of_its_side(kind):
-    position = played(kind, 14 if kind != "spiro -pieces=99" else 2, 0)
-    figure, drawn = position.game.figure(position.state, position.before), position.drawn
+    position = played(kind, 14)
+    figure, drawn = position.figure, position.drawn
     hue = dict(enumerate(svg.hues(position.game.SIDES)))
     kinds = Counter(" ".join(sorted(element.get("class", "").split())) for element in drawn.iter())
     for role in {mark.role for mark in figure.marks}:
@@ -530,7 +486,7 @@ def pieces_cells(drawn):
 
 
 def test_dice_eyes_marks_and_the_track_are_no_pieces():
-    position = played("spiro -small", 0, 0)
+    position = played("spiro -small", 0)
     assert len(pieces_cells(position.drawn)) == 12
     assert [*by_cell(position.drawn, "die")] != []
     game = games.load("sprout")
@@ -538,7 +494,7 @@ def test_dice_eyes_marks_and_the_track_are_no_pieces():
     drawn = Played(game, {}, state, None).drawn
     assert len([*by_cell(drawn, "eye")]) == 1
     assert len(pieces_cells(drawn)) == 3
-    drawn = played("papagra -size=3", 0, 0).drawn
+    drawn = played("papagra -size=3", 0).drawn
     assert len([*by_cell(drawn, "token")]) == 2
     assert pieces_cells(drawn) == []
 
@@ -567,8 +523,8 @@ def test_every_colour_of_the_style_sheet_is_known_in_light_and_in_dark():
 
 
 def test_png_is_as_large_as_it_is_to_be_and_has_letters_without_any_font_of_the_machine():
-    position = played("symple -size=5", 4, 0)
-    figure, sides = position.game.figure(position.state, position.before), position.game.SIDES
+    position = played("symple -size=5", 4)
+    figure, sides = position.figure, position.game.SIDES
     style = svg.fixed_style(sides)
     source = svg.svg(figure, sides, "A board", style=style)
     root = ET.fromstring(source)
@@ -727,8 +683,8 @@ def sixel_pixels(text):
 
 def drawn_png(kind, zoom):
     """The picture of a position, as PNG."""
-    position = played(kind, 9, 0)
-    figure, sides = position.game.figure(position.state, position.before), position.game.SIDES
+    position = played(kind, 9)
+    figure, sides = position.figure, position.game.SIDES
     return images.png(svg.svg(figure, sides, "A board", style=svg.fixed_style(sides)), zoom)
 
 
