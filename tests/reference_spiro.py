@@ -3,18 +3,12 @@
 from typing import NamedTuple
 
 MEDIUM = (
-    [
-        "g4", "h4", "i4", "i3", "h3", "h2", "g2", "f2", "e2", "d2", "d3", "c3", "c4", "d4", "d5", "e5", "e6",
-        "f6", "g6", "h6", "i6", "j6", "k6", "k5", "l5", "l4", "m4", "m3", "l3", "l2", "k2", "k1", "j1",
-    ],
-    [
-        "g3", "f3", "e3", "e4", "f4", "f5", "g5", "h5", "i5", "j5", "j4", "k4", "k3", "j3", "j2", "i2", "i1",
-        "h1", "g1", "f1", "e1", "d1", "c1", "c2", "b2", "b3", "a3", "a4", "b4", "b5", "c5", "c6", "d6",
-    ],
-)  # fmt: skip
+    "g4 h4 i4 i3 h3 h2 g2 f2 e2 d2 d3 c3 c4 d4 d5 e5 e6 f6 g6 h6 i6 j6 k6 k5 l5 l4 m4 m3 l3 l2 k2 k1 j1".split(),
+    "g3 f3 e3 e4 f4 f5 g5 h5 i5 j5 j4 k4 k3 j3 j2 i2 i1 h1 g1 f1 e1 d1 c1 c2 b2 b3 a3 a4 b4 b5 c5 c6 d6".split(),
+)
 SMALL = (
-    ["e3", "f3", "g3", "g2", "f2", "f1", "e1", "d1", "c1", "b1", "b2", "a2", "a3", "b3", "b4", "c4"],
-    ["e2", "d2", "c2", "c3", "d3", "d4", "e4", "f4", "g4", "h4", "h3", "i3", "i2", "h2", "h1", "g1"],
+    "e3 f3 g3 g2 f2 f1 e1 d1 c1 b1 b2 a2 a3 b3 b4 c4".split(),
+    "e2 d2 c2 c3 d3 d4 e4 f4 g4 h4 h3 i3 i2 h2 h1 g1".split(),
 )
 ROWS = {True: [7, 9, 9, 7], False: [9, 11, 13, 13, 11, 9]}
 OFF = "off"

@@ -202,19 +202,6 @@ def test_the_own_stones_of_the_turn_can_take_the_last_place():
 # Eyes and territory
 
 
-def test_an_empty_cell_surrounded_by_one_group_is_an_eye():
-    state = position("""
-      . . .
-     . . . .
-    . . . . .
-   . . . . . .
-    . . . B B
-     . . B .
-    """)
-    assert eyes(state, "black") == ["a4"]
-    assert score(state) == (4, 0)
-
-
 @pytest.mark.parametrize(
     ("board", "around", "joined_by"), [("square-9", "a2 b1", "b2"), ("cairo-1", "c7 c8 e6 e9 f7", "d5")]
 )
@@ -248,7 +235,7 @@ def test_an_empty_cell_is_no_eye_between_both_colours_or_beside_another_empty_on
     assert eyes(state, "black") == []
 
 
-def test_territory_is_immortal_groups_and_eyes_and_no_other_group():
+def test_an_empty_cell_surrounded_by_one_group_is_an_eye_and_territory_is_eyes_and_groups_with_one():
     state = position("""
       W W .
      . . . .
@@ -257,6 +244,7 @@ def test_territory_is_immortal_groups_and_eyes_and_no_other_group():
     B . . B B
      . . B .
     """)
+    assert eyes(state, "black") == ["a4"]
     assert score(state) == (4, 0)
 
 
