@@ -125,6 +125,9 @@ class Papagra:
         return actions and ",".join("".join(action) for action in actions)
 
     def play(self, text):
+        if text == "--":
+            self.end_turn()
+            return
         for action in self.read(text):
             before = self.matched()
             for sign, name in ((signed[0], signed[1:]) for signed in action):
@@ -136,8 +139,6 @@ class Papagra:
         self.stood[frozenset(self.cells.items())] += 1
         self.is_third = self.stood[frozenset(self.cells.items())] == 3
         self.end_turn()
-        while not self.is_over() and not self.has_action():
-            self.end_turn()
 
     def move_marks(self, before, after):
         mover = self.turn
@@ -152,8 +153,12 @@ class Papagra:
         self.turn = OTHER[self.turn]
         self.turns += 1
 
-    def has_action(self):
-        return len(self.cells) < len(self.places) or LETTER[self.turn] in self.cells.values()
+    def must_skip(self):
+        has_action = len(self.cells) < len(self.places) or LETTER[self.turn] in self.cells.values()
+        return not self.is_over() and not has_action
+
+    def has_few_turns(self):
+        return not self.must_skip()
 
     def moves(self):
         """All legal turns, by trying every text."""

@@ -43,6 +43,13 @@ class Reference:
             return False
         return True
 
+    def canonical(self, text):
+        """A turn, whose items are in canonical form; None where the text is no legal turn."""
+        return text if self.is_legal(text) else None
+
+    def must_skip(self):
+        return False
+
     # the board
 
     def point(self, name):

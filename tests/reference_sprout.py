@@ -228,7 +228,7 @@ class Reference:
             del self.stones[cell]
             self.occupied_eyes.pop(cell, None)
 
-    def must_pass(self):
+    def must_skip(self):
         if self.result()[0]:
             return False
         if self.passes == 0 and self.last_start.get(self.turn) == self.stones:
@@ -244,15 +244,22 @@ class Reference:
 
     def play(self, text):
         """Play a turn and return its canonical form; raise Refused if it is illegal."""
-        if self.result()[0] or (text == "--") != self.must_pass():
+        if self.result()[0] or (text == "--") != self.must_skip():
             raise Refused
         after = self.copy()
-        canonical = text if text == "--" else after.carry_out(text.lower().split(","))
+        canonical = text if text == "--" else after.carry_out(text.split(","))
         after.passes = self.passes + 1 if text == "--" or canonical.startswith("x") else 0
         after.last_start[self.turn] = dict(self.stones)
         after.turn = OTHER[self.turn]
         self.__dict__.update(after.__dict__)
         return canonical
+
+    def canonical(self, text):
+        """A turn in canonical form; None where the text is no legal turn."""
+        try:
+            return self.copy().play(text.lower())
+        except Refused:
+            return None
 
     def carry_out(self, items):
         if any(not re.fullmatch("x?[a-z][0-9]+", item) or item.removeprefix("x") not in self.near for item in items):
@@ -296,11 +303,14 @@ class Reference:
             raise Refused
         return self.enemy_groups_next_to(cell).pop()
 
+    def has_few_turns(self):
+        return len(self.groups(OTHER[self.turn])) <= 3
+
     def moves(self):
         """All turns, by trying."""
         if self.result()[0]:
             return set()
-        if self.must_pass():
+        if self.must_skip():
             return {"--"}
         if not self.first_cells():
             return {f"x{self.first_of(group)}" for group in self.eyeless_enemies()}

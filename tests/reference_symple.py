@@ -82,26 +82,37 @@ class Position:
 
     def read(self, text):
         """The points of a text, or none if they cannot be read."""
-        words = [word.strip().lower() for word in text.split(",")]
+        words = text.split(",")
         return [point(word) for word in words] if all(re.fullmatch("[a-y][1-9][0-9]?", w) for w in words) else []
 
-    def canonical(self, stones):
+    def canonical(self, text):
+        """A turn in canonical form; None where the text is no legal turn."""
+        stones = self.read(text)
+        return self.spelled(stones) if self.is_legal(stones) else None
+
+    def must_skip(self):
+        return False
+
+    def spelled(self, stones):
         """A legal turn, sorted by column and row but for a stone that founds."""
         grow = sorted(stone for stone in stones if self.grows(stone))
         return ",".join(name(stone) for stone in [*grow, *(stone for stone in stones if stone not in grow)])
 
-    def turns(self):
+    def has_few_turns(self):
+        return len(self.vacant()) <= 9 or len(self.groups(self.turn)) <= 2
+
+    def moves(self):
         """All legal turns in canonical form, found by trying all sets of vacant points that are not too large."""
         largest = len(self.groups(self.turn)) + 1  # one stone for each group, and one that founds
         turns = set()
         for count in range(1, largest + 1):
             for stones in combinations(sorted(self.vacant()), count):
                 orders = [stones, *((*stones[:n], *stones[n + 1 :], stones[n]) for n in range(count))]
-                turns |= {self.canonical(order) for order in orders if self.is_legal(order)}
+                turns |= {self.spelled(order) for order in orders if self.is_legal(order)}
         return turns
 
-    def play(self, stones):
-        self.stones |= dict.fromkeys(stones, self.turn)
+    def play(self, text):
+        self.stones |= dict.fromkeys(self.read(text), self.turn)
         self.turn = BLACK if self.turn == WHITE else WHITE
 
     def scores(self):

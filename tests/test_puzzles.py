@@ -24,7 +24,7 @@ from pbm.store.outbox import Held
 from pbm.store.robots import Puzzle
 
 from conftest import PASSWORDS, two_players
-from reference_symple import Position, point
+from reference_symple import Position
 from test_unsubscribe import press
 
 GAMES = {
@@ -45,10 +45,10 @@ def play(say, board, moves):
 def wins(position, turn, side):
     """Whether a side wins by a turn, by the plain rules alone."""
     after = Position(5, position.penalty, position.stones, position.turn)
-    after.play([point(cell) for cell in turn.split(",")])
+    after.play(turn)
     if not after.vacant():
         return after.view()["winner"] == side
-    found = (wins(after, each, side) for each in after.turns())
+    found = (wins(after, each, side) for each in after.moves())
     return any(found) if after.turn == side else all(found)
 
 
@@ -56,8 +56,8 @@ def wins(position, turn, side):
 def test_the_answer_is_the_only_turn_that_wins_by_the_plain_rules(board, moves, answer):
     position = Position(5)
     for turn in GAMES[board].split()[:moves]:
-        position.play([point(cell) for cell in turn.split(",")])
-    turns = position.turns()
+        position.play(turn)
+    turns = position.moves()
     assert len(turns) > 2
     assert [turn for turn in turns if wins(position, turn, position.turn)] == [answer]
 

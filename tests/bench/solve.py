@@ -71,7 +71,7 @@ def plain_score(position: Position, known: dict[Any, int]) -> int:
         return int(scores[side] - scores[BLACK if side == WHITE else WHITE])
     key = side, frozenset(position.stones.items())
     if key not in known:
-        known[key] = max(-plain_score(after(position, turn), known) for turn in position.turns())
+        known[key] = max(-plain_score(after(position, turn), known) for turn in position.moves())
     return known[key]
 
 
@@ -79,7 +79,7 @@ def after(position: Position, turn: str) -> Position:
     """A position after a turn."""
     found = copy(position)
     found.stones = dict(position.stones)
-    found.play([point(cell) for cell in turn.split(",")])
+    found.play(turn)
     return found
 
 
