@@ -70,7 +70,7 @@ def test_a_position_looks_as_good_for_black_as_the_same_one_with_colours_changed
         seen.append(knowledge.expected(knowledge.root([state])))
         assert seen[-1] + knowledge.expected(knowledge.root([changed])) == pytest.approx(1)
         state = state.play(SKIP if state.must_skip else state.random(rng))
-    assert seen[0] == 0.5
+    assert 0.5 < seen[0] < 0.7  # it is good to move first
     assert abs(seen[-1] - worth(state)) < 0.5
 
 
