@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import games
 from pbm.actions import cleanup
 from pbm.board.board import Board
 from pbm.language.commands import root
@@ -141,44 +142,73 @@ def text_to(name: str, told: list[Told]) -> str:
     return "\n".join(one.text for one in told if one.to == name)
 
 
+ON_BOARD = frozenset("move queue submit confirm resign swap plan nag give".split())
+"""Commands that a story gives without the game, the board and `ME`."""
+
+
 def follow(members: Members, story: str) -> None:
     """Do what a story says, step by step, and check what it tells.
 
-    ``alice: symple move 101 ME a1`` is a command, and ``alice refused: ...`` one that is refused.
-    ``challenge alice bob`` begins a board of small Symple, ``plays c3 b1`` moves on it, ``3 days`` pass, and
-    ``clean up`` is what it says. Of the last of these ``told alice bob`` says who is told something, and
-    ``bob reads TEXT`` or ``bob reads no TEXT`` what. ``played``, ``plan`` and the like are of board 101: see `seen`.
+    ``alice: move c3`` is a command on the board, ``alice: vacation ME off`` one of another kind, and ``alice refused:
+    ...`` one that is refused. ``challenge alice bob`` begins a board of small Symple, ``challenge spora -pie alice
+    bob`` one of another game, ``plays c3 b1`` moves on it, ``3 days`` pass, and ``clean up`` is what it says.
     """
-    told, board = list[Told](), "101"
+    told, game, board = list[Told](), "symple", "101"
     for step in story.split(" / "):
+        what, _, value = step.partition(" ")
         if command := re.fullmatch(r"(\w+)( refused)?: (.*)", step):
             name, is_refused, line = command.groups()
+            word, _, rest = line.partition(" ")
+            line = f"{game} {word} {board} ME {rest}" if word in ON_BOARD else line
             told = [members.refused(name, line)] if is_refused else members.signs(name, line)
-        elif reads := re.fullmatch(r"(\w+) reads (no )?(.*)", step):
-            text = " ".join(text_to(reads[1], told).split())
-            assert (reads[3] in text) == (reads[2] is None), text
-        elif passes := re.fullmatch(r"(\d+) (days|hours)", step):
-            members.pass_time(**{passes[2]: int(passes[1])})
+        elif what.isdecimal():
+            members.pass_time(**{value: int(what)})
         elif step == "clean up":
             members.clean()
             told = [Told(str(mail.userid), mail.subject, mail.text) for mail in members.mails()]
+        elif what == "challenge":
+            game = value.partition(" ")[0] if games.exists(value.partition(" ")[0]) else "symple"
+            size = "-size=5" if game == "symple" else ""
+            board = members.begin(f"{game} challenge {size} {value.removeprefix(game)}")
+        elif what == "plays":
+            members.plays(*value.split(), board=board, game=game)
         else:
-            what, _, value = step.partition(" ")
-            if what == "challenge":
-                board = members.begin(f"symple challenge -size=5 {value}")
-            elif what == "plays":
-                members.plays(*value.split(), board=board)
-            else:
-                names = " ".join(sorted({one.to for one in told}))
-                assert (names if what == "told" else seen(members.at())[what]) == value
+            check(members, told, game, board, step)
 
 
-def seen(board: Board) -> dict[str, str]:
-    """What a story can tell of a board."""
-    row = board.row
-    of_row = {what: getattr(row, what) or "none" for what in ("turn", "winner", "vote", "voter", "submitted")}
+def check(members: Members, told: list[Told], game: str, board: str, step: str) -> None:
+    """Check a step of a story.
+
+    Of the last deed ``told alice bob`` says who is told something, ``bob gets SUBJECT`` and ``all get SUBJECT`` with
+    which subjects, ``bob reads TEXT``, ``bob reads no TEXT`` and ``all read TEXT`` what. ``played c3 b1`` and the like
+    are what is stored of the board, see `seen`; without a value it is none. ``bob has tied 1`` is stored of the player,
+    and ``gone`` says that the board is.
+    """
+    what, _, value = step.partition(" ")
+    if says := re.fullmatch(r"(\w+) (read|get)s? (no )?(.*)", step):
+        name, verb, no, value = says.groups()
+        for one in {one.to for one in told} if name == "all" else {name}:
+            text = " ".join(text_to(one, told).split())
+            assert (value in text if verb == "read" else (one, value) in to(told)) == (no is None), (to(told), text)
+    elif has := re.fullmatch(r"(\w+) has (\w+) (.*)", step):
+        assert str(getattr(members.store.players.get(game, has[1]), has[2])) == has[3]
+    elif what == "told":
+        assert " ".join(sorted({one.to for one in told})) == value
+    elif what == "gone":
+        assert members.store.boards.get(game, board) is None
+    else:
+        assert seen(members, members.at(board, game))[what] == value
+
+
+def seen(members: Members, board: Board) -> dict[str, str]:
+    """What a story can tell of a board; empty where there is none."""
+    row, followers = board.row, members.store.boards.followers(*board.row.place)
+    of_row = {what: getattr(row, what) or "" for what in ("turn", "winner", "vote", "voter", "submitted")}
     turns = " ".join(f"({turn.text})" if turn.automatic else turn.text for turn in board.turns)
-    return of_row | {"played": turns, "plan": " ".join(map(" ".join, board.plans.items())) or "none"}
+    plan, seats = " ".join(map(" ".join, board.plans.items())), " ".join(map(str, board.state.seats))
+    return of_row | {
+        "played": turns, "plan": plan, "seats": seats, "subscribers": " ".join(followers["subscriber"])
+    }  # fmt: skip
 
 
 def found(path: Path) -> Passwords:

@@ -86,7 +86,7 @@ who has used up their total time forfeits
     challenge --totaltime=3 alice bob / plays c3 b1 / 3 days / clean up / played c3 b1 (Forfeit) / winner bob / \
 bob reads alice has used up the 3 days that each player is allowed.
 a forfeit beats a queued move and a resignation of the other
-    challenge alice bob / plays c3 b1 / bob: symple resign 101 ME / 21 days / clean up / winner bob / plan none
+    challenge alice bob / plays c3 b1 / bob: symple resign 101 ME / 21 days / clean up / winner bob / plan
 a vacation stands beside others that are planned, and takes the place of those it overlaps
     alice: vacation ME 2026-12-20 2026-12-24 / alice: vacation ME 2026-11-22 / \
 alice reads from 2026-11-20 through 2026-11-22. / alice reads from 2026-12-20 through 2026-12-24. / \

@@ -4,121 +4,173 @@ from random import Random
 
 import pytest
 
-from contract import SENDER, follow, seen, text_to, to
+from contract import follow, text_to, to
 from examples import rules
 
-OVER = "c3", "b1", "resign"
 
 # The order of the checks: each line fails in all that come after its reason, too
-
-
 @pytest.mark.parametrize(
     ("name", "line", "reason"),
-    [
-        ("carol", "move 999 ME", "missing"),
-        ("carol", "move 999 carol wrong-secret z9#9", "There is no Symple board '999'"),
-        ("carol", "move 103 carol wrong-secret z9#9", "userid or the password is wrong"),
-        ("carol", "move 103 ME resign", "The game has ended: won by bob"),
-        ("carol", "move 101 ME accept", "You do not play on this board"),
-        ("bob", "move 101 ME accept", "Nothing is proposed"),
-        ("bob", "move 101 ME unresign", "You have not resigned"),
-        ("bob", "move 101 ME swap#9", "not your turn"),
-        ("alice", "move 101 ME swap#9", "no swap"),
-        ("alice", "move 101 ME pass#9", "move 9, but it would be move 3"),
-        ("alice", "move 101 ME pass", "skip"),
-        ("alice", "move 101 ME z9", "z9"),
-        ("alice", "move 101 ME c3", "c3"),
-    ],
+    rules("""
+the first check that fails makes the error
+    carol | move 999 ME | missing
+    carol | move 999 carol wrong-secret z9#9 | There is no Symple board '999'
+    carol | move 103 carol wrong-secret z9#9 | userid or the password is wrong
+    carol | move 103 ME resign | The game has ended: won by bob
+    carol | move 101 ME accept | You do not play on this board
+    bob | move 101 ME accept | Nothing is proposed
+    bob | move 101 ME unresign | You have not resigned
+    bob | move 101 ME swap#9 | not your turn
+    alice | move 101 ME swap#9 | no swap
+    alice | move 101 ME pass#9 | move 9, but it would be move 3
+    alice | move 101 ME pass | skip
+    alice | move 101 ME z9 | z9
+    alice | move 101 ME c3 | c3
+    """),
 )
-def test_the_first_check_that_fails_makes_the_error(moved, name, line, reason):
+def test_a_move_is_refused(moved, name, line, reason):
     moved.begin()
     moved.begin()
-    moved.plays(*OVER, board="103")
+    moved.plays("c3", "b1", "resign", board="103")
     assert reason in moved.refused(name, f"symple {line}").text
 
 
-def test_total_time_is_checked_before_whose_turn_it_is_and_behind_the_votes(both_ways):
-    both_ways.begin("symple challenge -size=5 --totaltime=3 alice bob")
-    both_ways.plays("c3", "b1")
-    both_ways.pass_time(days=4)
-    both_ways.signs("bob", "symple move 101 ME propose")
-    assert both_ways.at().row.vote == "draw"
-    told = both_ways.signs("bob", "symple move 101 ME z9")
-    assert "alice had used up their time" in text_to(SENDER, told)
-    assert both_ways.played()[-1] == "(Forfeit)"
-
-
-# After an accepted move
-
-
 @pytest.mark.parametrize(
-    ("challenge", "story"),
+    "story",
     rules("""
+total time is checked before whose turn it is and behind the votes
+    challenge --totaltime=3 alice bob / plays c3 b1 / 4 days / bob: move propose / vote draw / bob: move z9 / \
+sender reads alice had used up their time / played c3 b1 (Forfeit)
 a move is stored in canonical form
-    symple -size=5 alice bob | alice: move A1; bob: move b4; alice: move C3; bob: move d4; alice: move C4 , A2; \
-played a1 b4 c3 d4 a2,c4
+    challenge alice bob / plays A1 b4 C3 d4 / alice: move C4 , A2 / played a1 b4 c3 d4 a2,c4
 a move clears a submitted move and a vote
-    symple -size=5 alice bob | alice: submit a1; submitted a1; bob: move propose; vote draw; voter bob; \
-alice: move e1; submitted none; vote none; voter none; bob refused: move accept
+    challenge alice bob / alice: submit a1 / submitted a1 / bob: move propose / vote draw / voter bob / \
+alice: move e1 / submitted / vote / voter / bob refused: move accept
 only the player to move submits, a legal move in canonical form, and a new one replaces it
-    symple -size=5 alice bob | bob refused: submit b1; alice refused: submit z9; alice: submit A1; \
-alice refused: submit z9; submitted a1; alice: submit c3; submitted c3
+    challenge alice bob / bob refused: submit b1 / alice refused: submit z9 / alice: submit A1 / \
+alice refused: submit z9 / submitted a1 / alice: submit c3 / submitted c3
 an undo clears a submitted move
-    symple -size=5 alice bob | alice: move c3; bob: move b1; alice: submit a1; bob: move undo; alice: move accept; \
-submitted none
+    challenge alice bob / plays c3 b1 / alice: submit a1 / bob: move undo / alice: move accept / submitted
 a pending resignation comes before everything else
-    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: queue e5; bob: move resign; alice: move a1; \
-played c3 b1 a1 (Resign); winner alice
+    challenge alice bob / plays c3 b1 / bob: queue e5 / bob: move resign / alice: move a1 / \
+played c3 b1 a1 (Resign) / winner alice
 an undo keeps a pending resignation
-    symple -size=5 alice bob | alice: move c3; bob: move b1; alice: move a1; alice: resign; bob: move undo; \
-alice: move accept; played c3 b1; plan alice Resign; alice: move unresign; alice: move e1; played c3 b1 e1
+    challenge alice bob / plays c3 b1 a1 / alice: resign / bob: move undo / alice: move accept / played c3 b1 / \
+plan alice Resign / alice: move unresign / alice: move e1 / played c3 b1 e1
 a resignation out of turn stays when a vote is rejected and goes with a draw
-    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: resign; alice: move propose; bob: move reject; \
-plan bob Resign; alice: move propose; bob: move accept; winner none; plan none; turn none
+    challenge alice bob / plays c3 b1 / bob: resign / alice: move propose / bob: move reject / plan bob Resign / \
+alice: move propose / bob: move accept / winner / plan / turn
 a vote goes away with a resignation
-    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: move propose; alice: resign; vote none; winner bob
-    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: move undo; alice: resign; vote none; winner bob
+    challenge alice bob / plays c3 b1 / bob: move propose / alice: resign / vote / winner bob
+    challenge alice bob / plays c3 b1 / bob: move undo / alice: resign / vote / winner bob
 a move that is merely queued ends no vote, but one that is played does
-    symple -size=5 alice bob | alice: move c3; bob: move propose; alice: queue e5; vote draw; bob: move b1; vote none
-    symple -size=5 alice bob | alice: move c3; bob: move undo; alice: queue e5; vote undo; bob: move b1; vote none
+    challenge alice bob / plays c3 / bob: move propose / alice: queue e5 / vote draw / bob: move b1 / vote
+    challenge alice bob / plays c3 / bob: move undo / alice: queue e5 / vote undo / bob: move b1 / vote
 who plays against themselves agrees with themselves at once
-    symple -size=5 alice alice | alice: move c3; alice: move b1; alice: move undo; played c3; \
-alice: move propose; turn none
+    challenge alice alice / plays c3 b1 / alice: move undo / played c3 / alice: move propose / turn
 a new queued move replaces the one before
-    symple -size=5 alice bob | bob: queue b1; bob: queue e5; bob: queue d2; alice: move c3; played c3 (d2)
+    challenge alice bob / bob: queue b1 / bob: queue e5 / bob: queue d2 / alice: move c3 / played c3 (d2)
 a move that is queued by the player to move is played at once, and another one later
-    symple -size=5 alice bob | bob: queue b1; played; alice: queue c3; played c3 (b1)
+    challenge alice bob / bob: queue b1 / played / alice: queue c3 / played c3 (b1)
 a queued move goes away when the game ends
-    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: queue e5; alice: resign; turn none; plan none
-    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: queue e5; bob: resign; alice: move a1; \
-turn none; plan none
-    symple -size=5 alice bob | alice: move c3; bob: move b1; bob: queue e5; alice: move propose; bob: move accept; \
-turn none; plan none
+    challenge alice bob / plays c3 b1 / bob: queue e5 / alice: resign / turn / plan
+    challenge alice bob / plays c3 b1 / bob: queue e5 / bob: resign / alice: move a1 / turn / plan
+    challenge alice bob / plays c3 b1 / bob: queue e5 / alice: move propose / bob: move accept / turn / plan
 a queued move that has to wait for two turns in a row waits
-    spora -size=5 -pie alice bob | alice: move komi=0; alice: queue a1; bob: move black; turn bob; \
-played komi=0 black; bob: move c3; played komi=0 black c3 (a1)
+    challenge spora -size=5 -pie alice bob / plays komi=0 / alice: queue a1 / bob: move black / turn bob / \
+played komi=0 black / bob: move c3 / played komi=0 black c3 (a1)
+a queued move is played, and then the game goes on
+    challenge alice bob / bob: queue b1 / alice: move c3 / told alice bob / all get Symple Board 101 alice / \
+all read Last turn: c3; b1 (Auto)
+clear with a number that does not fit clears nothing
+    challenge alice bob / bob: queue b1 / bob refused: queue clear#2 / sender reads would be move 1
+clear forgets the queued move
+    challenge alice bob / bob: queue b1 / bob: queue clear / told bob / all get Symple Board 101 alice / plan / \
+bob refused: queue clear
+    challenge alice bob / bob: queue b1 / bob: queue CLEAR / plan
+    challenge alice bob / bob: queue b1 / bob: queue clear#1 / plan
+confirm without a submitted move is an error
+    challenge alice bob / alice refused: confirm / sender reads There is no submitted move / alice: submit c3 / \
+alice: confirm / plays b1 / alice refused: confirm / sender reads There is no submitted move
+what is no move cannot be submitted
+    challenge alice bob / plays c3 b1 / alice refused: submit resign / alice refused: submit undo / \
+alice refused: submit propose / alice refused: submit swap / alice refused: submit pass / alice refused: submit clear
+the answer to a submission shows the board, and nobody else sees the move
+    challenge alice bob / alice: submit c3 / told sender / sender reads Nothing is played yet / sender reads (W) / \
+sender reads symple confirm 101 alice PASSWORD / carol: symple show 101 / sender reads no c3 / \
+carol: symple preview 101 / sender reads no c3 / bob: symple showas ME 101 / bob reads no c3 / \
+alice: symple showas ME 101 / sender reads move waits for you to confirm it: c3
+who is asked already is told how to answer
+    challenge alice bob / alice: move propose / bob refused: move propose / \
+sender reads alice has proposed a draw already; `accept` or `reject` answers.
+    challenge alice bob / plays c3 / alice: move undo / bob refused: move undo / sender reads already / \
+alice refused: move undo / sender reads already
+the other kind replaces a vote
+    challenge alice bob / plays c3 b1 / alice: move propose / bob: move undo / vote undo / voter bob
+    challenge alice bob / plays c3 b1 / alice: move undo / alice: move propose / vote draw / voter alice
+an undo takes back the last move of a player and the automatic ones behind it
+    challenge alice bob / plays c3 b1 / bob: queue e5 / alice: move a1 / played c3 b1 a1 (e5) / bob: move undo / \
+alice: move accept / played c3 b1 / turn alice / bob reads Taken back: a1, e5.
+an undo drops a queued move, and only its owner is told
+    challenge alice bob / plays c3 b1 a1 / alice: queue e5 / alice: move undo / bob: move accept / played c3 b1 / \
+plan / alice reads Your plan is dropped, because a move was taken back. / bob reads no your plan / \
+bob reads no Your plan
+an undo may go back to the start
+    challenge alice bob / plays c3 b1 / alice: move undo / bob: move accept / alice: move undo / bob: move accept / \
+played / alice refused: move undo / bob: resign / gone
+where nothing is proposed nothing can be answered
+    challenge alice bob / bob refused: move accept / sender reads Nothing is proposed / bob refused: move reject / \
+sender reads Nothing is proposed
+either player rejects, and that ends the vote
+    challenge alice bob / plays c3 b1 / alice: move propose / bob: move reject / vote / played c3 b1 / \
+alice reads bob has rejected the proposal: a draw.
+    challenge alice bob / plays c3 b1 / alice: move undo / alice: move reject / vote / played c3 b1 / \
+bob reads alice has rejected the proposal: to take the last move back.
+a draw ends the game as a tie that is rated
+    challenge alice bob / plays c3 b1 / alice: move propose / bob: move accept / told alice bob / \
+all get Symple Board 101 / all read The game is a tie / alice has tied 1 / played c3 b1
+a resignation out of turn replaces the queued move, is told to its player alone and cannot be given twice
+    challenge alice bob / plays c3 b1 / carol: symple subscribe ME 101 / bob: queue e5 / bob: resign / told bob / \
+bob gets Symple Board 101 Resigned / bob reads You will resign as soon as it is your turn. To cancel this: / \
+plan bob Resign / bob refused: move resign / sender reads symple move 101 bob PASSWORD unresign / \
+bob refused: queue e5 / bob: move unresign / plan / bob refused: move unresign
+nobody else sees a resignation out of turn
+    challenge alice bob / plays c3 b1 / bob: resign / carol: symple show 101 / sender reads no esign / \
+alice: symple showas ME 101 / all read no esign / carol: symple games / sender reads no esign
+nobody leaves a tournament board
+    challenge --name=a1 alice bob / alice: resign / played Resign
+    challenge --name=a1 alice bob / bob: resign / played / alice: move c3 / played c3 (Resign)
+who resigns before two moves are made leaves, and the board is removed for good
+    challenge alice bob / alice: resign / gone / alice has rating None / carol: symple history / \
+sender reads No game of Symple is over yet / challenge alice bob / turn alice / alice: symple show 102 / \
+sender reads board 102
+    challenge alice bob / bob: resign / gone
+    challenge alice bob / plays c3 / alice: resign / gone / bob has rating None
+    challenge alice bob / plays c3 / bob: resign / gone
+a leaver without other boards becomes inactive, and one with others does not
+    challenge alice carol / challenge alice carol / plays c3 b1 resign / challenge carol dora / \
+carol: symple resign 101 ME / carol has inactive False / carol: symple resign 103 ME / carol has inactive True
+    challenge alice bob / challenge alice dora / plays c3 b1 resign / challenge alice dora / alice: resign / \
+alice has inactive False
+who resigns in turn loses and becomes a subscriber
+    challenge alice bob / plays c3 b1 / alice: resign / played c3 b1 Resign / subscribers alice / \
+bob reads Won by bob (alice resigned). / alice has rating 1424 / bob has rating 1824
+the moves and the winner follow the user when seats are exchanged
+    challenge spora -size=5 -pie alice bob / plays komi=0 black / bob: move c3 / \
+alice reads Move alice (white) bob (black) / alice reads 2. c3 / turn alice / alice: resign / \
+bob reads Won by bob (alice resigned). / bob has won 1
+a board is shown with the sides that the players had then
+    challenge spora -size=5 -pie alice bob / plays komi=0 black c3 / carol: spora show 101#1 / \
+sender reads , alice (black) against bob (white) bob's turn / sender reads Move alice (black) bob (white) / \
+carol: spora show 101 / sender reads , alice (white) against bob (black) alice's turn / \
+sender reads Move alice (white) bob (black)
+an undo exchanges the seats back
+    challenge spora -size=5 -pie alice bob / plays komi=0 black / seats 1 0 / bob: move undo / alice: move accept / \
+seats 0 1 / turn bob / bob: move white / turn alice
     """),
 )
-def test_what_becomes_of_a_board(both_ways, challenge, story):
-    game, _, players = challenge.partition(" ")
-    both_ways.begin(f"{game} challenge {players}")
-    for step in story.split("; "):
-        who, is_done, command = step.partition(": ")
-        name, _, is_refused = who.partition(" ")
-        word, _, rest = command.partition(" ")
-        if is_done:
-            give = both_ways.refused if is_refused else both_ways.signs
-            give(name, f"{game} {word} 101 ME {rest}")
-        else:
-            what, _, value = step.partition(" ")
-            assert seen(both_ways.at(game=game))[what] == value
-
-
-def test_a_queued_move_is_played_and_then_the_game_goes_on(begun):
-    begun.signs("bob", "symple queue 101 ME b1")
-    told = begun.signs("alice", "symple move 101 ME c3")
-    assert to(told) == [(name, "Symple Board 101 alice") for name in ("alice", "bob")]
-    assert all("Last turn: c3; b1 (Auto)" in one.text for one in told)
+def test_what_becomes_of_a_board_and_what_is_told(both_ways, story):
+    follow(both_ways, story)
 
 
 def test_a_player_who_must_skip_is_skipped_and_marked(both_ways):
@@ -133,36 +185,6 @@ def test_the_mover_gets_the_board_at_his_address_and_not_the_sender(by_mail):
     by_mail.begin()
     told = by_mail.give("dora", "symple move 101 alice alice-secret c3")
     assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob")]
-
-
-# Queue
-
-
-@pytest.mark.parametrize(
-    "story",
-    rules("""
-clear with a number that does not fit clears nothing
-    challenge alice bob / bob: symple queue 101 ME b1 / bob refused: symple queue 101 ME clear#2 / \
-sender reads would be move 1
-confirm without a submitted move is an error
-    challenge alice bob / alice refused: symple confirm 101 ME / sender reads There is no submitted move / \
-alice: symple submit 101 ME c3 / alice: symple confirm 101 ME / plays b1 / alice refused: symple confirm 101 ME / \
-sender reads There is no submitted move
-who is asked already is told how to answer
-    challenge alice bob / alice: symple move 101 ME propose / bob refused: symple move 101 ME propose / \
-sender reads alice has proposed a draw already; `accept` or `reject` answers.
-an undo takes back the last move of a player and the automatic ones behind it
-    challenge alice bob / plays c3 b1 / bob: symple queue 101 ME e5 / alice: symple move 101 ME a1 / \
-played c3 b1 a1 (e5) / bob: symple move 101 ME undo / alice: symple move 101 ME accept / played c3 b1 / turn alice / \
-bob reads Taken back: a1, e5.
-an undo drops a queued move, and only its owner is told
-    challenge alice bob / plays c3 b1 a1 / alice: symple queue 101 ME e5 / alice: symple move 101 ME undo / \
-bob: symple move 101 ME accept / played c3 b1 / plan none / \
-alice reads Your plan is dropped, because a move was taken back. / bob reads no your plan / bob reads no Your plan
-    """),
-)
-def test_what_players_are_told_of_a_board(both_ways, story):
-    follow(both_ways, story)
 
 
 @pytest.mark.parametrize("move", ["z9", "c3", "nonsense", "pass", "swap", "--", "b1#9"])
@@ -184,80 +206,14 @@ def test_what_is_no_move_cannot_be_queued(begun, word):
     assert "cannot be planned" in begun.refused("alice", f"symple queue 101 ME {word}").text
 
 
-@pytest.mark.parametrize("word", ["clear", "CLEAR", "clear#1"])
-def test_clear_forgets_the_queued_move(begun, word):
-    begun.signs("bob", "symple queue 101 ME b1")
-    assert to(begun.signs("bob", f"symple queue 101 ME {word}")) == [("bob", "Symple Board 101 alice")]
-    assert begun.at().plans == {}
-    begun.refused("bob", f"symple queue 101 ME {word}")
-
-
-def test_the_moves_and_the_winner_follow_the_user_when_seats_are_exchanged(both_ways):
-    both_ways.begin("spora challenge -size=5 -pie alice bob")
-    both_ways.plays("komi=0", "black", game="spora")
-    told = both_ways.signs("bob", "spora move 101 ME c3")
-    assert "Move  alice (white)  bob (black)" in text_to("alice", told)
-    assert "2.                   c3" in text_to("alice", told)
-    assert both_ways.at(game="spora").row.turn == "alice"
-    told = both_ways.signs("alice", "spora resign 101 ME")
-    assert "Won by bob (alice resigned)." in text_to("bob", told)
-    assert both_ways.store.players.get("spora", "bob").won == 1
-
-
-@pytest.mark.parametrize(("mark", "alice", "bob"), [("#1", "black", "white"), ("", "white", "black")])
-def test_a_board_is_shown_with_the_sides_that_the_players_had_then(both_ways, mark, alice, bob):
-    both_ways.begin("spora challenge -size=5 -pie alice bob")
-    both_ways.plays("komi=0", "black", "c3", game="spora")
-    text = text_to(SENDER, both_ways.give("carol", f"spora show 101{mark}"))
-    assert f", alice ({alice}) against bob ({bob}) {'bob' if mark else 'alice'}'s turn" in " ".join(text.split())
-    assert f"Move  alice ({alice})  bob ({bob})\n" in text
-
-
-def test_an_undo_exchanges_the_seats_back(both_ways):
-    both_ways.begin("spora challenge -size=5 -pie alice bob")
-    both_ways.plays("komi=0", "black", game="spora")
-    both_ways.signs("bob", "spora move 101 ME undo")
-    both_ways.signs("alice", "spora move 101 ME accept")
-    board = both_ways.at(game="spora")
-    assert (board.state.seats, board.turn, board.row.turn) == ((0, 1), "bob", "bob")
-    both_ways.signs("bob", "spora move 101 ME white")
-    assert both_ways.at(game="spora").turn == "alice"
-
-
 def test_the_clocks_follow_the_user_when_seats_are_exchanged(both_ways):
-    both_ways.begin("spora challenge -size=5 -pie --totaltime=30 alice bob")
-    both_ways.pass_time(days=1)
-    both_ways.plays("komi=0", game="spora")
-    both_ways.pass_time(days=2)
-    both_ways.plays("black", game="spora")
-    both_ways.pass_time(days=4)
-    both_ways.plays("c3", game="spora")
+    story = "challenge spora -size=5 -pie --totaltime=30 alice bob / 1 days / plays komi=0 / 2 days / plays black / "
+    follow(both_ways, f"{story}4 days / plays c3")
     row = both_ways.at(game="spora").row
     assert (row.first_used, row.second_used) == (86400, 6 * 86400)
 
 
-# Submit and confirm
-
-
-@pytest.mark.parametrize("word", ["resign", "undo", "propose", "swap", "pass", "clear"])
-def test_what_is_no_move_cannot_be_submitted(moved, word):
-    moved.refused("alice", f"symple submit 101 ME {word}")
-
-
-def test_the_answer_to_submit_shows_the_board_and_says_that_it_must_be_confirmed_and_nobody_else_sees_the_move(begun):
-    [told] = begun.signs("alice", "symple submit 101 ME c3")
-    assert told.to == SENDER
-    assert "Nothing is played yet" in told.text
-    assert "(W)" in told.text
-    assert "symple confirm 101 alice PASSWORD" in told.text
-    for name, line in (("carol", "symple show 101"), ("bob", "symple showas ME 101"), ("carol", "symple preview 101")):
-        assert "c3" not in "".join(one.text for one in begun.signs(name, line))
-    assert "move waits for you to confirm it:\nc3" in "".join(
-        one.text for one in begun.signs("alice", "symple showas ME 101")
-    )
-
-
-def test_confirm_plays_it_with_its_own_comment(begun):
+def test_confirm_plays_a_submitted_move_with_its_own_comment(begun):
     begun.signs("alice", "symple submit 101 ME c3", "words of the submission")
     told = begun.signs("alice", "symple confirm 101 ME", "words of the confirmation")
     assert to(told) == [(name, "Symple Board 101 bob **") for name in ("alice", "bob")]
@@ -284,82 +240,12 @@ def test_a_preview_stops_when_the_game_is_over(both_ways):
 
 def test_a_preview_reveals_no_dice(both_ways):
     both_ways.made = 12
-    both_ways.begin("spiro challenge -small -pieces=2 alice bob")
-    [told] = both_ways.give("carol", "spiro preview 101 e3:5")
-    assert "bob's turn (O)." in told.text
-    told = " ".join(both_ways.refused("carol", "spiro preview 101 e3:5 e2:4:2").text.split())
-    assert "The dice for e2:4:2 are not thrown yet" in told
-    assert "dice=4,2" in told
-    assert "thrown already" in both_ways.refused("carol", "spiro preview 101 dice=6 e3:6").text
-    [told] = both_ways.signs("alice", "spiro submit 101 ME e3:5")
-    assert "bob's turn (O)." in told.text
-
-
-# Resign
-
-
-@pytest.mark.parametrize("moves", [(), ("c3",)])
-@pytest.mark.parametrize("name", ["alice", "bob"])
-def test_who_resigns_before_two_moves_are_made_leaves_and_the_board_is_removed(begun, moves, name):
-    begun.plays(*moves)
-    begun.signs(name, "symple resign 101 ME")
-    assert begun.store.boards.get("symple", "101") is None
-    assert begun.store.players.results_of_user("symple", "alice") == []
-    assert "No game of Symple is over yet" in text_to(SENDER, begun.give("carol", "symple history"))
-    begun.begin()
-    assert begun.store.boards.get("symple", "102")
-
-
-def test_a_leaver_without_other_boards_becomes_inactive_and_one_with_others_does_not(begun):
-    begun.begin("symple challenge -size=5 alice carol")
-    begun.plays("c3", "b1", "resign", board="102")  # both have a rating now
-    begun.begin("symple challenge -size=5 carol dora")
-    begun.signs("carol", "symple resign 103 ME")
-    assert begun.store.players.get("symple", "carol").inactive
-    begun.begin("symple challenge -size=5 alice dora")
-    begun.signs("alice", "symple resign 104 ME")
-    assert not begun.store.players.get("symple", "alice").inactive
-
-
-def test_who_resigns_in_turn_loses_and_becomes_a_subscriber(moved):
-    told = moved.signs("alice", "symple resign 101 ME")
-    assert moved.played() == ["c3", "b1", "Resign"]
-    assert "Won by bob (alice resigned)." in text_to("bob", told)
-    assert [(row.userid, row.after) for row in moved.store.players.results_of_board("symple", "101")] == [
-        ("alice", 1424),
-        ("bob", 1824),
-    ]
-    assert moved.store.boards.followers("symple", "101")["subscriber"] == ["alice"]
-
-
-def test_a_resignation_out_of_turn_replaces_the_queued_move_and_cannot_be_given_twice(moved):
-    moved.signs("bob", "symple queue 101 ME e5")
-    told = moved.signs("bob", "symple resign 101 ME")
-    assert "You will resign as soon as it is your turn. To cancel this:\n" in text_to("bob", told)
-    assert moved.at().plans == {"bob": "Resign"}
-    told = moved.refused("bob", "symple move 101 ME resign")
-    assert "symple move 101 bob PASSWORD unresign" in told.text
-    moved.refused("bob", "symple queue 101 ME e5")
-    moved.signs("bob", "symple move 101 ME unresign")
-    assert moved.at().plans == {}
-    moved.refused("bob", "symple move 101 ME unresign")
-
-
-def test_nobody_else_sees_a_resignation_out_of_turn(moved):
-    moved.signs("bob", "symple resign 101 ME")
-    for name, line in (("carol", "symple show 101"), ("alice", "symple showas ME 101"), ("carol", "symple games")):
-        assert "resign" not in "".join(one.text for one in moved.signs(name, line)).lower()
-
-
-def test_nobody_leaves_a_tournament_board(four):
-    four.begin("symple challenge -size=5 --name=a1 alice bob")
-    four.signs("alice", "symple resign a1 ME")
-    assert four.played("a1") == ["Resign"]
-    four.begin("symple challenge -size=5 --name=a2 alice bob")
-    four.signs("bob", "symple resign a2 ME")
-    assert four.played("a2") == []
-    four.plays("c3", board="a2")
-    assert four.played("a2") == ["c3", "(Resign)"]
+    story = (
+        "challenge spiro -small -pieces=2 alice bob / carol: spiro preview 101 e3:5 / sender reads bob's turn (O). / "
+    )
+    story += "carol refused: spiro preview 101 e3:5 e2:4:2 / sender reads The dice for e2:4:2 are not thrown yet / "
+    story += "sender reads dice=4,2 / carol refused: spiro preview 101 dice=6 e3:6 / sender reads thrown already / "
+    follow(both_ways, f"{story}alice: submit e3:5 / told sender / sender reads bob's turn (O).")
 
 
 # Votes
@@ -381,72 +267,17 @@ def test_any_player_proposes_at_any_time_and_the_other_accepts(moved, name, vote
     assert moved.at().row.vote is None
 
 
-@pytest.mark.parametrize("name", ["alice", "bob"])
-@pytest.mark.parametrize("vote", VOTES)
-def test_either_player_rejects_and_that_ends_the_vote(moved, name, vote):
-    moved.signs("alice", f"symple move 101 ME {vote}")
-    told = moved.signs(name, "symple move 101 ME reject")
-    assert f"{name} has rejected the proposal" in text_to("bob", told)
-    assert moved.at().row.vote is None
-    assert moved.played() == ["c3", "b1"]
-
-
-@pytest.mark.parametrize("first", VOTES)
-@pytest.mark.parametrize("second", VOTES)
-@pytest.mark.parametrize("name", ["alice", "bob"])
-def test_the_other_kind_replaces_a_vote_and_the_same_kind_is_an_error(moved, first, second, name):
-    moved.signs("alice", f"symple move 101 ME {first}")
-    if first == second:
-        assert "already" in moved.refused(name, f"symple move 101 ME {second}").text
-    else:
-        moved.signs(name, f"symple move 101 ME {second}")
-        assert (moved.at().row.vote, moved.at().row.voter) == (VOTES[second], name)
-
-
-@pytest.mark.parametrize("word", ["accept", "reject"])
-def test_where_nothing_is_proposed_nothing_can_be_answered(begun, word):
-    assert "Nothing is proposed" in begun.refused("bob", f"symple move 101 ME {word}").text
-
-
 @pytest.mark.parametrize("vote", VOTES)
 def test_a_vote_changes_no_turn_stops_no_clock_and_is_not_accepted_by_its_proposer(moved, vote):
-    moved.pass_time(days=2)
-    moved.signs("bob", f"symple move 101 ME {vote}")
-    assert moved.at().turn == "alice"
-    moved.pass_time(days=3)
-    moved.signs("alice", "symple move 101 ME reject")
+    follow(moved, f"2 days / bob: move {vote} / turn alice / 3 days / alice: move reject")
     assert moved.at().used(moved.time)[0] == 5 * 86400
-    moved.signs("alice", f"symple move 101 ME {vote}")
-    assert "Waiting for bob to answer" in moved.refused("alice", "symple move 101 ME accept").text
-
-
-def test_a_draw_ends_the_game_as_a_tie_that_is_rated(moved):
-    moved.signs("alice", "symple move 101 ME propose")
-    told = moved.signs("bob", "symple move 101 ME accept")
-    assert to(told) == [(name, "Symple Board 101") for name in ("alice", "bob")]
-    assert "The game is a tie" in text_to("alice", told)
-    assert moved.store.players.get("symple", "alice").tied == 1
-    assert moved.played() == ["c3", "b1"]
-
-
-def test_an_undo_may_go_back_to_the_start(moved):
-    for _ in range(2):
-        moved.signs("alice", "symple move 101 ME undo")
-        moved.signs("bob", "symple move 101 ME accept")
-    assert moved.played() == []
-    moved.refused("alice", "symple move 101 ME undo")
-    moved.signs("bob", "symple resign 101 ME")
-    assert moved.store.boards.get("symple", "101") is None
+    follow(moved, f"alice: move {vote} / alice refused: move accept / sender reads Waiting for bob to answer")
 
 
 def test_a_game_with_dice_refuses_undo_and_offers_draws(both_ways):
     both_ways.made = 12
-    both_ways.begin("spiro challenge -small -pieces=2 alice bob")
-    both_ways.plays("e3:5", "e2:4:2", game="spiro")
-    assert "dice" in both_ways.refused("alice", "spiro move 101 ME undo").text
-    both_ways.signs("alice", "spiro move 101 ME propose")
-    both_ways.signs("bob", "spiro move 101 ME accept")
-    assert both_ways.at(game="spiro").is_over
+    story = "challenge spiro -small -pieces=2 alice bob / plays e3:5 e2:4:2 / alice refused: move undo / "
+    follow(both_ways, f"{story}sender reads dice / alice: move propose / bob: move accept / turn")
 
 
 @pytest.mark.parametrize("game", ["symple", "sprout", "papagra", "spora"])
