@@ -146,8 +146,8 @@ ON_BOARD = frozenset("move queue submit confirm resign swap plan nag give".split
 """Commands that a story gives without the game, the board and `ME`."""
 
 
-def follow(members: Members, story: str) -> None:
-    """Do what a story says, step by step, and check what it tells.
+def follow(members: Members, story: str) -> list[Told]:
+    """Do what a story says, step by step, and check what it tells. Returns what is told at its end.
 
     ``alice: move c3`` is a command on the board, ``alice: vacation ME off`` one of another kind, and ``alice refused:
     ...`` one that is refused. ``challenge alice bob`` begins a board of small Symple, ``challenge spora -pie alice
@@ -174,6 +174,7 @@ def follow(members: Members, story: str) -> None:
             members.plays(*value.split(), board=board, game=game)
         else:
             check(members, told, game, board, step)
+    return told
 
 
 def check(members: Members, told: list[Told], game: str, board: str, step: str) -> None:
@@ -203,7 +204,7 @@ def check(members: Members, told: list[Told], game: str, board: str, step: str) 
 def seen(members: Members, board: Board) -> dict[str, str]:
     """What a story can tell of a board; empty where there is none."""
     row, followers = board.row, members.store.boards.followers(*board.row.place)
-    of_row = {what: getattr(row, what) or "" for what in ("turn", "winner", "vote", "voter", "submitted")}
+    of_row = {what: getattr(row, what) or "" for what in ("turn", "winner", "vote", "voter", "submitted", "reason")}
     turns = " ".join(f"({turn.text})" if turn.automatic else turn.text for turn in board.turns)
     plan, seats = " ".join(map(" ".join, board.plans.items())), " ".join(map(str, board.state.seats))
     return of_row | {

@@ -36,23 +36,6 @@ def test_who_has_taken_the_other_side_wins_with_it(four):
     assert board.winner == {0: "bob", 1: "alice"}[board.state.result().winner]
 
 
-@pytest.mark.parametrize(
-    ("end", "rated"),
-    [
-        ("symple challenge -size=5 alice bob", True),
-        ("symple challenge -size=5 alice alice", False),
-        ("symple challenge -size=5 --name=a1 alice bob", True),
-    ],
-)
-def test_the_last_mail_tells_the_ratings_or_that_the_game_is_not_rated(both_ways, end, rated):
-    board = both_ways.begin(end)
-    both_ways.plays("c3", "b1", board=board)
-    told = both_ways.signs("alice", f"symple resign {board} ME")
-    text = text_to("alice", told)
-    assert ("down 176 (provisional)" in text) == rated
-    assert ("The game is not rated." in text) != rated
-
-
 @pytest.mark.parametrize("end", ["resign", "propose"])
 def test_a_rating_that_stays_is_told_as_equal(four, end):
     with four.store.writing():
@@ -88,45 +71,15 @@ def test_the_standings_say_what_a_player_wants_and_plays(begun):
     ]
 
 
-def test_a_player_who_leaves_is_listed_as_inactive_until_a_game_of_his_ends(begun):
-    begun.plays("c3", "b1", "resign")
-    begun.begin()
-    begun.signs("bob", "symple resign 102 ME")
-    assert "Inactive (provisional)" in text_to(SENDER, begun.give("carol", "symple standings"))
-    begun.begin()
-    assert begun.store.players.get("symple", "bob").inactive
-    begun.plays("c3", "b1", "resign", board="103")
-    assert not begun.store.players.get("symple", "bob").inactive
-
-
-@pytest.mark.parametrize("end", ["resign", "propose", "forfeit", "signoff"])
+@pytest.mark.parametrize(
+    "end",
+    ["alice: resign", "alice: move propose / bob: move accept", "21 days / clean up", "alice: signoff ME"],
+)
 def test_every_end_but_leaving_makes_both_players_active_again(four, end):
     with four.store.writing():
         for name in ("alice", "bob"):
             four.store.players.save("symple", four.store.players.get("symple", name)._replace(inactive=True))
-    four.begin()
-    four.plays("c3", "b1")
-    if end == "forfeit":
-        four.pass_time(days=21)
-        four.clean()
-    elif end == "signoff":
-        four.signs("alice", "signoff ME")
-    else:
-        four.signs("alice", f"symple move 101 ME {end}")
-        if end == "propose":
-            four.signs("bob", "symple move 101 ME accept")
-    assert four.at().is_over
-    assert not four.store.players.get("symple", "bob").inactive
-
-
-def test_a_forfeit_before_the_first_moves_makes_the_late_player_inactive(four):
-    four.begin()
-    four.plays("c3", "b1", "resign")
-    four.begin()
-    four.pass_time(days=21)
-    four.clean()
-    assert four.store.players.get("symple", "alice").inactive
-    assert not four.store.players.get("symple", "bob").inactive
+    follow(four, f"challenge alice bob / plays c3 b1 / {end} / turn / bob has inactive False")
 
 
 # Tournament boards
@@ -142,69 +95,73 @@ def test_a_tournament_board_counts_in_the_table_of_its_pool_if_that_is_set_up(fo
     text = text_to(SENDER, four.give("carol", "symple standings"))
     assert "Tournaments" in text
     assert four.store.tournaments.pool_players("symple") == [("a", "bob", 1, 0, 0), ("a", "alice", 0, 1, 0)]
-    assert four.store.players.get("symple", "bob").won == 2
-
-
-def test_a_tournament_board_is_played_and_shown_by_its_name_in_any_case(both_ways):
-    both_ways.begin("symple challenge -size=5 --name=finals12 alice bob")
-    told = both_ways.signs("alice", "symple move FINALS12 ME c3")
-    assert to(told) == [(name, "Symple Board finals12 bob") for name in ("alice", "bob")]
-    assert "Last turn: c3" in text_to(SENDER, both_ways.give("carol", "symple show Finals12"))
-    told = both_ways.signs("bob", "Re: Symple Board finals12 ME ** b1")
-    assert both_ways.played("finals12") == ["c3", "b1"]
-
-
-# Subscribe
+    follow(four, "challenge --name=a2 alice bob / alice: resign / bob has won 2")  # rated are the two that have begun
+    assert four.store.tournaments.pool_players("symple") == [("a", "bob", 2, 0, 0), ("a", "alice", 0, 2, 0)]
 
 
 @pytest.mark.parametrize(
     "story",
     rules("""
+the last mail tells the ratings, or that the game is not rated
+    challenge alice bob / plays c3 b1 / alice: resign / all read down 176 (provisional) / all read no is not rated
+    challenge --name=a1 alice bob / plays c3 b1 / alice: resign / all read down 176 (provisional)
+    challenge alice alice / plays c3 b1 / alice: resign / told alice / all read The game is not rated. / \
+all read no (provisional)
+a player who leaves is listed as inactive until a game of theirs ends
+    challenge alice bob / plays c3 b1 resign / challenge alice bob / bob: resign / carol: symple standings / \
+sender reads Inactive (provisional) / challenge alice bob / bob has inactive True / plays c3 b1 resign / \
+bob has inactive False
+a forfeit before the first moves makes the late player inactive
+    challenge alice bob / plays c3 b1 resign / challenge alice bob / 21 days / clean up / alice has inactive True / \
+bob has inactive False
+a tournament board is played and shown by its name in any case
+    challenge --name=finals12 alice bob / alice: symple move FINALS12 ME c3 / told alice bob / \
+all get Symple Board finals12 bob / carol: symple show Finals12 / sender reads Last turn: c3 / \
+bob: Re: Symple Board finals12 ME ** b1 / played c3 b1
 nobody subscribes to a game that is over
     challenge alice bob / plays c3 b1 resign / carol: symple subscribe ME 101 / \
 carol reads Not subscribed: 101 (the game is over).
+who plays or is subscribed already is listed as not subscribed
+    challenge alice bob / alice: symple subscribe ME 101 / alice gets Subscription summary / \
+alice gets no Symple Board 101 alice / alice reads Not subscribed: 101 (you play there).
+    challenge alice bob / carol: symple subscribe ME 101 / carol: symple subscribe ME 101 / \
+carol gets no Symple Board 101 alice / carol reads Not subscribed: 101 (you are subscribed already).
+a subscriber gets one mail with the board at once, and then every one
+    challenge alice bob / carol: symple subscribe ME 101 / carol gets Symple Board 101 alice / \
+carol reads You get every mail about these Symple boards: 101. / alice: move c3 / told alice bob carol / \
+bob: move b1 / told alice bob carol / alice: move propose / told alice bob carol / bob: move reject / \
+told alice bob carol / alice: resign / told alice bob carol
+several boards are subscribed to in one command
+    challenge alice bob / challenge bob alice / carol: symple subscribe ME 101 102 / \
+carol gets Symple Board 101 alice / carol gets Symple Board 102 bob / \
+carol reads You get every mail about these Symple boards: 101, 102.
+a player who forfeits is subscribed
+    challenge alice bob / plays c3 b1 / 21 days / clean up / subscribers alice
 unsubscribe says what has ended and what never was
     challenge alice bob / challenge alice bob / carol: symple subscribe ME 101 / \
 carol: symple unsubscribe ME 101 102 / \
 carol reads You get no more mails about these boards: 101. / carol reads You were not subscribed to these: 102.
+a subscriber who signs off gets nothing more
+    challenge alice bob / carol: symple subscribe ME 101 / carol: symple subscribe ME all / \
+carol: symple notify ME 101 / carol: symple notify ME / carol: signoff ME / alice: move c3 / told alice bob / \
+bob: move b1 / told alice bob / alice: resign / told alice bob / challenge alice bob / plays c3 / bob: move b1 / \
+told alice bob / alice: resign / told alice bob
 notify of boards can be ended, too
     challenge alice bob / carol: symple notify ME 101 / carol: symple notify ME 101 off / plays c3 b1 / \
-alice: symple resign 101 ME / told alice bob
+alice: resign / told alice bob
+notify with boards is for those, and without for all until the same again
+    challenge alice bob / carol: symple notify ME 101 / dora: symple notify ME / alice: move c3 / told alice bob / \
+bob: move b1 / told alice bob / alice: resign / told alice bob carol dora / carol reads Notification: / \
+dora reads Notification: / challenge alice bob / plays c3 b1 / alice: resign / told alice bob dora / \
+dora: symple notify ME / challenge alice bob / plays c3 b1 / alice: resign / told alice bob
+who plays or subscribes is not notified besides
+    challenge alice bob / plays c3 b1 / alice: symple notify ME / carol: symple notify ME / \
+carol: symple subscribe ME 101 / alice: resign / told alice bob carol / all get Symple Board 101 / \
+all read no Notification:
     """),
 )
-def test_what_followers_are_told(both_ways, story):
+def test_what_players_and_followers_are_told(both_ways, story):
     follow(both_ways, story)
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"), [("alice", "you play there"), ("carol", "you are subscribed already"), ("dora", None)]
-)
-def test_who_plays_or_is_subscribed_already_is_listed_as_not_subscribed(begun, name, reason):
-    begun.signs("carol", "symple subscribe ME 101")
-    told = begun.signs(name, "symple subscribe ME 101")
-    summary = told[-1]
-    assert (summary.to, summary.subject) == (name, "Subscription summary")
-    if reason:
-        assert len(told) == 1
-        assert f"Not subscribed: 101 ({reason})." in summary.text
-    else:
-        assert "You get every mail about these Symple boards: 101." in summary.text
-
-
-def test_a_subscriber_gets_one_mail_with_the_board_at_once_and_then_every_one(begun):
-    told = begun.signs("carol", "symple subscribe ME 101")
-    assert [one.subject for one in told] == ["Symple Board 101 alice", "Subscription summary"]
-    for name, move in (("alice", "c3"), ("bob", "b1"), ("alice", "propose"), ("bob", "reject"), ("alice", "resign")):
-        told = begun.signs(name, f"symple move 101 ME {move}")
-        assert "carol" in {one.to for one in told}
-        assert text_to("carol", told)
-
-
-def test_several_boards_are_subscribed_to_in_one_command(begun):
-    begun.begin()
-    told = begun.signs("carol", "symple subscribe ME 101 102")
-    assert len(told) == 3
-    assert "You get every mail about these Symple boards: 101, 102." in told[-1].text
 
 
 def test_subscribe_all_is_for_active_boards_now_and_every_later_one_until_unsubscribe_all(begun):
@@ -222,51 +179,8 @@ def test_subscribe_all_is_for_active_boards_now_and_every_later_one_until_unsubs
     assert followed == [[], [], []]
 
 
-def test_a_player_who_forfeits_is_subscribed(game):
-    game.pass_time(days=21)
-    game.clean()
-    assert game.store.boards.followers("symple", "101")["subscriber"] == ["alice"]
-
-
-def test_a_subscriber_who_signs_off_gets_nothing_more(begun):
-    for line in ("subscribe ME 101", "subscribe ME all", "notify ME 101", "notify ME"):
-        begun.signs("carol", f"symple {line}")
-    begun.signs("carol", "signoff ME")
-    begun.begin()
-    for board in ("101", "102"):
-        for name, move in (("alice", "c3"), ("bob", "b1"), ("alice", "resign")):
-            told = begun.signs(name, f"symple move {board} ME {move}")
-            assert sorted(one.to for one in told) == ["alice", "bob"]
-
-
-# Notify
-
-
-def test_notify_with_boards_is_for_those_and_without_for_all_until_the_same_again(begun):
-    begun.begin()
-    begun.signs("carol", "symple notify ME 101")
-    begun.signs("dora", "symple notify ME")
-    for board, names in (("101", ["carol", "dora"]), ("102", ["dora"])):
-        assert {one.to for one in begun.signs("alice", f"symple move {board} ME c3")} <= {"alice", "bob"}
-        begun.plays("b1", board=board)
-        told = begun.signs("alice", f"symple resign {board} ME")
-        assert sorted(one.to for one in told if one.text.startswith("Notification:")) == names
-    begun.signs("dora", "symple notify ME")
-    begun.begin()
-    begun.plays("c3", "b1", board="103")
-    assert sorted(one.to for one in begun.signs("alice", "symple resign 103 ME")) == ["alice", "bob"]
-
-
 @pytest.mark.parametrize("switch", ["on", "off", "ON"])
 def test_notify_on_and_off_say_it_plainly_and_may_be_said_twice(both_ways, switch):
     for _ in range(2):
         both_ways.signs("carol", f"symple notify ME {switch}")
     assert both_ways.store.players.notified_of_all("symple") == (["carol"] if switch.lower() == "on" else [])
-
-
-def test_who_plays_or_subscribes_is_not_notified_besides(moved):
-    for name in ("alice", "carol"):
-        moved.signs(name, "symple notify ME")
-    moved.signs("carol", "symple subscribe ME 101")
-    told = moved.signs("alice", "symple resign 101 ME")
-    assert to(told) == [(name, "Symple Board 101") for name in ("alice", "bob", "carol")]

@@ -12,7 +12,7 @@ from pbm.board.records import Record, Unsound
 from pbm.operator import doctor
 from pbm.store import BoardRow, Vacation
 
-from contract import SENDER, Told, follow, text_to, to
+from contract import SENDER, follow, text_to, to
 from examples import rules
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -125,29 +125,6 @@ def test_a_clock_that_runs_out_takes_a_day_of_vacation_instead_of_the_game_while
     assert game.at().row.reason == "forfeited"
 
 
-def test_a_day_that_was_taken_serves_all_boards_of_the_user_and_spares_no_day_more(game):
-    game.begin()
-    game.plays("c3", "b1", board="102")
-    game.signs("alice", "vacation ME auto")
-    game.pass_time(days=21)
-    assert game.clean() == Done(reminded=2)
-    assert game.store.users.vacation_days("alice", date(2026, 1, 1)) == [date(2026, 12, 11)]
-    game.signs("alice", "vacation ME noauto")
-    game.pass_time(days=1)
-    assert game.clean() == Done(forfeited=2)
-
-
-def test_a_draw_by_silence_takes_days_too_and_the_total_time_takes_none(game):
-    game.signs("alice", "vacation ME auto")
-    game.signs("bob", "symple move 101 ME propose")
-    game.begin("symple challenge -size=5 --totaltime=5 alice bob")
-    game.plays("c3", "b1", board="102")
-    game.pass_time(days=21)
-    assert game.clean() == Done(reminded=1, forfeited=1)
-    assert not game.at().is_over
-    assert game.at("102").row.reason == "total time"
-
-
 # Boards without vacations
 
 
@@ -215,6 +192,26 @@ who has to answer a proposal can be reminded, and does not remind
 sender reads It is your turn / bob: symple nag 101 ME / alice reads alice, please answer the proposal / \
 alice: symple move 101 ME reject / alice: symple move 101 ME propose / bob refused: symple nag 101 ME / \
 sender reads yours to answer
+a day that was taken serves all boards of the user and spares no day more
+    challenge alice bob / plays c3 b1 / challenge alice bob / plays c3 b1 / alice: vacation ME auto / 21 days / \
+clean up / told alice / all get Nag: Symple Board 101 alice / all get Nag: Symple Board 102 alice / turn alice / \
+alice: vacation ME / alice reads Left in 2026: 29 days. / alice: vacation ME noauto / 1 days / clean up / \
+all get Symple Board 101 ** / all get Symple Board 102 **
+a draw by silence takes days too, and the total time takes none
+    challenge alice bob / plays c3 b1 / alice: vacation ME auto / bob: move propose / 21 days / clean up / \
+told alice / turn alice / vote draw
+    challenge --totaltime=5 alice bob / plays c3 b1 / alice: vacation ME auto / 21 days / clean up / reason total time
+an opponent reminds once in three days
+    challenge alice bob / plays c3 b1 / bob: nag / told alice bob / alice gets Nag: Symple Board 101 alice / \
+bob gets Symple nag / alice reads bob reminds you of this board. / bob reads alice is reminded of Symple board 101. / \
+71 hours / bob refused: nag / \
+sender reads You have reminded alice of this board within the last 3 days; / \
+sender reads you can again from 2026-11-23 12:00 UTC on. / \
+1 hours / bob: nag / told alice bob
+who cannot remind is told why
+    challenge alice bob / plays c3 b1 / alice refused: nag / sender reads It is your turn / carol refused: nag / \
+sender reads You do not play on this board / bob refused: symple nag 999 ME / \
+sender reads There is no Symple board '999' / bob refused: symple nag 101 / sender reads missing
 a proposal waits for its answer, whoever is to move
     challenge alice bob / plays c3 b1 / alice: symple move 101 ME propose / alice: all games alice / \
 sender reads alice 2026-11-20 12:00 21 for bob / dora: all games dora / sender reads There are no boards for 'dora'.
@@ -222,34 +219,6 @@ sender reads alice 2026-11-20 12:00 21 for bob / dora: all games dora / sender r
 )
 def test_what_reminders_vacations_and_time_zones_tell(both_ways, story):
     follow(both_ways, story)
-
-
-def test_an_opponent_reminds_once_in_three_days(moved):
-    told = moved.signs("bob", "symple nag 101 ME")
-    assert sorted(to(told)) == [("alice", "Nag: Symple Board 101 alice"), ("bob", "Symple nag")]
-    assert "bob reminds you of this board." in text_to("alice", told)
-    assert "alice is reminded of Symple board 101." in text_to("bob", told)
-    moved.pass_time(days=3, seconds=-1)
-    refusal = " ".join(moved.refused("bob", "symple nag 101 ME").text.split())
-    assert (
-        "You have reminded alice of this board within the last 3 days; you can again from 2026-11-23 12:00 UTC on."
-        in (refusal)
-    )
-    moved.pass_time(seconds=1)
-    assert len(moved.signs("bob", "symple nag 101 ME")) == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "line", "reason"),
-    [
-        ("alice", "symple nag 101 ME", "It is your turn"),
-        ("carol", "symple nag 101 ME", "You do not play on this board"),
-        ("bob", "symple nag 999 ME", "There is no Symple board '999'"),
-        ("bob", "symple nag 101", "missing"),
-    ],
-)
-def test_who_cannot_remind_is_told_why(game, name, line, reason):
-    assert reason in game.refused(name, line).text
 
 
 @pytest.mark.parametrize("by", ["cleanup", "nag"])
@@ -269,9 +238,7 @@ def test_a_reminder_that_still_waits_is_dropped_when_the_move_arrives(game, by, 
 
 @pytest.mark.parametrize("word", ["accept", "reject"])
 def test_an_answer_drops_the_reminder_to_answer(game, word):
-    game.signs("bob", "symple move 101 ME propose")
-    game.signs("bob", "symple nag 101 ME")
-    game.signs("alice", f"symple move 101 ME {word}")
+    follow(game, f"bob: move propose / bob: nag / alice: move {word}")
     assert [subject for _, subject in game.outbox() if subject.startswith("Nag")] == []
 
 
@@ -317,16 +284,17 @@ def test_all_games_take_selectors_and_several_users(begun):
 
 @pytest.mark.parametrize(
     ("words", "reason"),
-    [
-        ("", "missing"),
-        ("next", "needs the userid"),
-        ("active", "needs the userid"),
-        ("nobody-here", "There is no user 'nobody-here'."),
-        ("alice next inactive", "exclude each other"),
-        ("alice 2", "no page 2"),
-    ],
+    rules("""
+what selects no user is refused
+    | missing
+    next | needs the userid
+    active | needs the userid
+    nobody-here | There is no user 'nobody-here'.
+    alice next inactive | exclude each other
+    alice 2 | no page 2
+    """),
 )
-def test_what_selects_no_user_is_refused(game, words, reason):
+def test_a_selection_of_all_games_is_refused(game, words, reason):
     assert reason in game.refused("alice", f"all games {words}").text
 
 
@@ -354,24 +322,24 @@ def test_lists_by_mail_are_in_the_zone_of_the_sender(by_mail):
 
 @pytest.mark.parametrize(
     ("word", "reason"),
-    [
-        ("Europe/Berln", "did you mean Europe/Berlin?"),
-        ("berlin", "did you mean Europe/Berlin?"),
-        ("New_York", "did you mean America/New_York?"),
-        ("europe/paris-", "did you mean Europe/Paris?"),
-        ("../../etc/passwd", "There is no time zone"),
-        ("xyzzyxyzzy", "it is written like Europe/Berlin"),
-    ],
+    rules("""
+a zone that is not known is refused with the nearest
+    Europe/Berln | did you mean Europe/Berlin?
+    berlin | did you mean Europe/Berlin?
+    New_York | did you mean America/New_York?
+    europe/paris- | did you mean Europe/Paris?
+    ../../etc/passwd | There is no time zone
+    xyzzyxyzzy | it is written like Europe/Berlin
+    """),
 )
-def test_a_zone_that_is_not_known_is_refused_with_the_nearest(four, word, reason):
+def test_a_zone_is_refused(four, word, reason):
     assert reason in four.refused("alice", f"timezone ME {word}").text
 
 
 def test_utc_is_the_usual_zone_and_letters_may_be_small(four):
-    four.signs("alice", "timezone ME europe/berlin")
-    assert four.store.users.zone("alice") == "Europe/Berlin"
-    four.signs("alice", "timezone ME utc")
-    assert four.store.users.zone("alice") is None
+    for word, zone in ("europe/berlin", "Europe/Berlin"), ("utc", None):
+        four.signs("alice", f"timezone ME {word}")
+        assert four.store.users.zone("alice") == zone
 
 
 def test_a_zone_that_the_machine_has_lost_reads_as_utc(game):
@@ -407,52 +375,31 @@ def test_a_game_in_which_not_both_have_moved_is_never_rated(four, end, moves):
     assert "It is unrated because not both players have moved." in text
 
 
-def test_it_still_counts_in_the_table_of_its_pool(four):
-    with four.store.writing():
-        for name in ("alice", "bob"):
-            four.store.tournaments.add_player("symple", "a", name)
-    four.begin("symple challenge -size=5 --name=a1 alice bob")
-    four.signs("alice", "symple resign a1 ME")
-    assert four.store.tournaments.pool_players("symple", "a") == [("a", "bob", 1, 0, 0), ("a", "alice", 0, 1, 0)]
-
-
 ENDS = {
-    "rules": "by the rules",
-    "resigned": "resigned",
-    "signed off": "signed off",
-    "forfeited": "forfeited (time of a move)",
-    "total time": "forfeited (total time)",
-    "agreed": "agreed draw",
-}
+    "rules": "by the rules", "resigned": "resigned", "signed off": "signed off", "agreed": "agreed draw",
+    "forfeited": "forfeited (time of a move)", "total time": "forfeited (total time)",
+}  # fmt: skip
+STEPS = {
+    "resigned": "alice: resign", "signed off": "alice: signoff ME", "agreed": "alice: move propose / bob: move accept",
+    "forfeited": "21 days / clean up", "total time": "21 days / clean up",
+}  # fmt: skip
 
 
 def ended(members, reason):
-    """The game and the number of a board that has ended for that reason, the latest board; and what was told of it."""
+    """The game that has ended on board 101 for that reason, and what was told of it."""
     if reason == "rules":
-        board = members.begin("spiro challenge -small -pieces=1 alice bob")
-        while not (found := members.at(board, "spiro")).is_over:
+        members.begin("spiro challenge -small -pieces=1 alice bob")
+        while not (found := members.at(game="spiro")).is_over:
             move = max(found.state.moves(), key=lambda move: move.count("x"))
-            told = members.signs(found.turn, f"spiro move {board} ME {move}")
-        return "spiro", board, told
-    board = members.begin(f"symple challenge -size=5 {'--totaltime=9' * (reason == 'total time')} alice bob")
-    members.plays("c3", "b1", board=board)
-    if reason == "resigned":
-        told = members.signs("alice", f"symple resign {board} ME")
-    elif reason == "signed off":
-        told = members.signs("alice", "signoff ME")
-    elif reason == "agreed":
-        members.signs("alice", f"symple move {board} ME propose")
-        told = members.signs("bob", f"symple move {board} ME accept")
-    else:
-        members.pass_time(days=21)
-        members.clean()
-        told = [Told(mail.userid, mail.subject, mail.text) for mail in members.mails()]
-    return "symple", board, told
+            told = members.signs(found.turn, f"spiro move 101 ME {move}")
+        return "spiro", told
+    options = "--totaltime=9" if reason == "total time" else ""
+    return "symple", follow(members, f"challenge {options} alice bob / plays c3 b1 / {STEPS[reason]}")
 
 
 @pytest.mark.parametrize("reason", ENDS)
 def test_the_reason_of_an_end_is_told_in_mails_lists_and_to_programs(four, reason):
-    game, _, told = ended(four, reason)
+    game, told = ended(four, reason)
     assert re.search(rf"^Reason +{re.escape(ENDS[reason])}$", text_to("bob", told), re.MULTILINE)
     [shown] = four.say(f"{game} show 101")
     assert (shown.data["reason"], shown.data["rated"]) == (reason, True)
