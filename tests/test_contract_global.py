@@ -6,7 +6,8 @@ import pytest
 
 from pbm.mail.incoming import handle
 
-from contract import SENDER, text_to, to
+from contract import SENDER, follow, text_to, to
+from examples import rules
 
 HELLO = "Hello there,\n\nall of you."
 
@@ -26,10 +27,46 @@ def test_help_needs_no_userid(both_ways, words):
     assert len(told[0].text) > 60
 
 
-def test_help_on_several_subjects_is_one_mail_each_and_on_nothing_that_there_is_refused(both_ways):
-    told = both_ways.give("stranger", "help spiro symple commands")
-    assert [one.subject for one in told] == ["Help spiro", "Help symple", "Help commands"]
-    assert "'nonsense'" in both_ways.refused("alice", "help nonsense").text
+@pytest.mark.parametrize(
+    "story",
+    rules("""
+help on several subjects is one mail each, and on nothing that there is refused
+    stranger: help spiro symple commands / sender gets Help spiro / sender gets Help symple / \
+sender gets Help commands / alice refused: help nonsense / sender reads 'nonsense'
+a userid that exists is refused
+    dave refused: signup alice other-secret / sender reads already / dave refused: signup ALICE other-secret / \
+sender reads already
+after a signoff the userid is nobody's
+    alice: signoff ME / alice refused: symple accept ME / sender reads wrong / alice refused: signoff ME / \
+sender reads wrong / alice refused: change password ME other-secret / sender reads wrong / \
+dave refused: signup Alice alice-secret / sender reads already / carol: symple standings / sender reads no alice
+signing off ends games with votes, queued moves and pending resignations
+    challenge alice bob / plays c3 b1 / bob: move propose / alice: signoff ME / winner bob / vote / bob has won 1
+    challenge alice bob / plays c3 b1 / bob: queue e5 / alice: signoff ME / winner bob / plan
+    challenge alice bob / plays c3 b1 / bob: resign / alice: signoff ME / winner bob / plan
+signing off resigns out of turn, and against oneself
+    challenge alice bob / plays c3 b1 / bob: signoff ME / played c3 b1 Resign / winner alice
+    challenge bob bob / plays c3 b1 / bob: signoff ME / turn / bob has rating None
+signing off resigns all boards, removes those not begun and keeps the results
+    challenge alice bob / plays c3 b1 / carol: symple subscribe ME 101 / challenge --name=a1 bob alice / \
+alice: signoff ME / winner bob / bob reads alice has signed off. / carol gets Symple Board 101 ** / bob has won 1 / \
+carol: symple history / sender reads alice / carol: symple show alice / sender reads Won by bob (alice resigned)
+    challenge bob alice / alice: delete ME / gone
+    challenge spiro alice carol / alice: delete ME / gone
+all show that finds nothing says so in one line
+    stranger: all show dora / told sender / sender reads There is no active board on which dora is to move. / \
+stranger: all show dora next / sender reads There is no active board on which dora is to move. / \
+stranger: all show dora active / sender reads There is no active board on which dora plays.
+all show takes a userid, and next or active
+    alice refused: all show / alice refused: all show alice inactive / alice refused: all show alice next active / \
+alice refused: all show nosuch / sender reads 'nosuch' / alice refused: all show nosuch active / sender reads 'nosuch'
+without a text nothing is passed on
+    challenge alice bob / alice refused: message ME bob / sender reads needs a text / alice refused: broadcast ME / \
+sender reads needs a text / alice refused: symple chat 101 ME / sender reads needs a text
+    """),
+)
+def test_what_global_commands_tell(both_ways, story):
+    follow(both_ways, story)
 
 
 # signup, change, signoff
@@ -52,11 +89,6 @@ def test_signup_in_a_shell_needs_no_address_and_confirms_one_at_once(four):
     assert four.store.users.addresses("dave") == []
     four.give("dave", "signup dora2 dora-secret dora2@players.example")
     assert four.store.users.ids_at("dora2@players.example") == {"dora2"}
-
-
-@pytest.mark.parametrize("userid", ["alice", "ALICE"])
-def test_a_userid_that_exists_is_refused(both_ways, userid):
-    assert "already" in both_ways.refused("dave", f"signup {userid} other-secret").text
 
 
 def test_at_most_five_addresses_and_one_question_an_address_and_day(by_mail):
@@ -94,58 +126,6 @@ def test_change_address_by_mail_leaves_the_old_ones_until_a_new_one_is_confirmed
     assert len(at_address(by_mail, "new")) == 1
 
 
-@pytest.mark.parametrize("word", ["signoff", "delete"])
-def test_signoff_resigns_all_boards_removes_those_not_begun_and_keeps_the_results(moved, word):
-    moved.begin("symple challenge -size=5 bob alice")
-    moved.begin("spiro challenge alice carol")
-    moved.begin("symple challenge -size=5 --name=a1 bob alice")
-    moved.signs("carol", "symple subscribe ME 101")
-    told = moved.signs("alice", f"{word} ME")
-    assert moved.at().winner == "bob"
-    assert moved.store.boards.get("symple", "102") is None
-    assert moved.store.boards.get("spiro", "101") is None
-    assert moved.at("a1").winner == "bob"
-    assert "alice has signed off." in text_to("bob", told)
-    assert ("carol", "Symple Board 101 **") in to(told)
-    assert "alice" in text_to(SENDER, moved.give("carol", "symple history"))
-    assert "Won by bob (alice resigned)" in text_to(SENDER, moved.give("carol", "symple show alice"))
-
-
-def test_after_a_signoff_the_userid_is_nobodys(both_ways):
-    both_ways.signs("alice", "signoff ME")
-    for line in ("symple accept ME", "signoff ME", "change password ME other-secret"):
-        assert "wrong" in both_ways.refused("alice", line).text
-    assert "already" in both_ways.refused("dave", "signup Alice alice-secret").text
-    assert "alice" not in text_to(SENDER, both_ways.give("carol", "symple standings"))
-
-
-def test_signoff_with_votes_queues_and_a_pending_resignation(both_ways):
-    for board in ("101", "102", "103"):
-        both_ways.begin()
-        both_ways.plays("c3", "b1", board=board)
-    both_ways.signs("bob", "symple move 101 ME propose")
-    both_ways.signs("bob", "symple queue 102 ME e5")
-    both_ways.signs("bob", "symple resign 103 ME")
-    both_ways.signs("alice", "signoff ME")
-    for board in ("101", "102", "103"):
-        assert (both_ways.at(board).winner, both_ways.at(board).plans, both_ways.at(board).row.vote) == (
-            "bob",
-            {},
-            None,
-        )
-    assert both_ways.store.players.get("symple", "bob").won == 3
-
-
-def test_signoff_out_of_turn_and_against_oneself(moved):
-    moved.begin("symple challenge -size=5 bob bob")
-    moved.plays("c3", "b1", board="102")
-    moved.signs("bob", "signoff ME")
-    assert moved.played() == ["c3", "b1", "Resign"]
-    assert moved.at().winner == "alice"
-    assert moved.at("102").is_over
-    assert moved.store.players.results_of_board("symple", "102") == []
-
-
 # list, all show
 
 
@@ -170,18 +150,6 @@ def test_all_show_is_show_over_all_games(begun):
         assert to(begun.give("stranger", f"all show {words}")) == [(SENDER, subject) for subject in subjects]
 
 
-@pytest.mark.parametrize("state", ["", "next", "active"])
-def test_all_show_that_finds_nothing_says_so_in_one_line(both_ways, state):
-    [told] = both_ways.give("stranger", f"all show dora {state}")
-    assert told.text.startswith("There is no active board on which dora ")
-    assert "'nosuch'" in both_ways.refused("alice", f"all show nosuch {state}").text
-
-
-@pytest.mark.parametrize("words", ["", "alice inactive", "alice next active"])
-def test_all_show_takes_a_userid_and_next_or_active(both_ways, words):
-    both_ways.refused("alice", f"all show {words}")
-
-
 # message, broadcast
 
 
@@ -198,11 +166,6 @@ def test_a_message_goes_to_users_and_shows_no_address(both_ways):
 ])  # fmt: skip
 def test_a_message_goes_to_at_most_10_users_who_exist(both_ways, readers, reason):
     assert reason in both_ways.refused("alice", f"message ME {readers}", HELLO).text
-
-
-@pytest.mark.parametrize("line", ["message ME bob", "broadcast ME", "symple chat 101 ME"])
-def test_without_a_text_nothing_is_passed_on(begun, line):
-    assert "needs a text" in begun.refused("alice", line).text
 
 
 @pytest.mark.parametrize("line", ["message ME bob", "broadcast ME", "symple chat 101 ME", "symple move 101 ME c3"])
@@ -227,13 +190,9 @@ def test_a_broadcast_goes_to_all_who_want_it_once_a_week(both_ways):
 
 
 def test_who_has_signed_off_hears_no_broadcast(both_ways):
-    for name in ("bob", "carol"):
-        both_ways.signs(name, "broadcast ME on")
-    both_ways.signs("bob", "signoff ME")
-    assert to(both_ways.signs("alice", "broadcast ME", HELLO)) == [
-        ("carol", "Broadcast from alice"),
-        (SENDER, "Broadcast"),
-    ]
+    follow(both_ways, "bob: broadcast ME on / carol: broadcast ME on / bob: signoff ME")
+    told = both_ways.signs("alice", "broadcast ME", HELLO)
+    assert to(told) == [("carol", "Broadcast from alice"), (SENDER, "Broadcast")]
 
 
 # multiple
