@@ -26,18 +26,19 @@ def test_the_comment_of_a_challenge_is_headed_challenger_writes(both_ways):
 
 @pytest.mark.parametrize(
     ("moves", "name", "line", "reader"),
-    [
-        ("", "alice", "symple move 101 ME c3", "bob"),
-        ("", "alice", "symple queue 101 ME c3", "bob"),
-        ("c3", "alice", "symple resign 101 ME", "bob"),
-        ("c3 b1", "alice", "symple resign 101 ME", "bob"),
-        ("c3 b1", "bob", "symple move 101 ME propose", "alice"),
-        ("c3 b1", "bob", "symple move 101 ME undo", "alice"),
-        ("c3", "carol", "symple chat 101 ME", "alice"),
-        ("", "carol", "message ME alice", "alice"),
-    ],
+    rules("""
+what is written with a command is passed on
+    | alice | symple move 101 ME c3 | bob
+    | alice | symple queue 101 ME c3 | bob
+    c3 | alice | symple resign 101 ME | bob
+    c3 b1 | alice | symple resign 101 ME | bob
+    c3 b1 | bob | symple move 101 ME propose | alice
+    c3 b1 | bob | symple move 101 ME undo | alice
+    c3 | carol | symple chat 101 ME | alice
+    | carol | message ME alice | alice
+    """),
 )
-def test_what_is_written_with_a_command_is_passed_on(begun, moves, name, line, reader):
+def test_a_comment_is_passed_on(begun, moves, name, line, reader):
     begun.plays(*moves.split())
     assert f"{name} writes:\n\nHello there" in text_to(reader, begun.signs(name, line, HELLO))
 
@@ -50,23 +51,10 @@ def test_what_is_written_with_a_vote_is_passed_on(moved, vote, answer):
     assert "bob writes:\n\nHello there" in text_to("alice", told)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "symple subscribe ME 101",
-        "symple notify ME",
-        "symple limit ME 3",
-        "symple reject ME",
-        "symple seek ME 2",
-        "symple show 101",
-        "symple games",
-        "symple standings",
-        "symple preview 101 c3",
-        "vacation ME 2026-11-25",
-        "list",
-        "help",
-    ],
-)
+@pytest.mark.parametrize("line", ["symple subscribe ME 101", "symple notify ME", "symple limit ME 3",
+                                  "symple reject ME", "symple seek ME 2", "symple show 101", "symple games",
+                                  "symple standings", "symple preview 101 c3", "vacation ME 2026-11-25", "list",
+                                  "help"])  # fmt: skip
 def test_other_commands_pass_nothing_on(begun, line):
     told = begun.signs("carol", line, HELLO)
     assert told
@@ -85,16 +73,8 @@ def test_the_reply_to_the_command_itself_goes_where_the_mail_came_from(by_mail, 
     assert [mail.address for mail in by_mail.mails()] == ["elsewhere@players.example"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "symple move 101 ME c3",
-        "symple queue 101 ME c3",
-        "symple limit ME 3",
-        "symple subscribe ME all",
-        "symple notify ME",
-    ],
-)
+@pytest.mark.parametrize("line", ["symple move 101 ME c3", "symple queue 101 ME c3", "symple limit ME 3",
+                                  "symple subscribe ME all", "symple notify ME"])  # fmt: skip
 def test_everything_else_goes_to_the_address_on_file(by_mail, line):
     by_mail.begin()
     handle(by_mail.server, by_mail.raw("elsewhere", line.replace("ME", "alice alice-secret")), None)
@@ -128,38 +108,6 @@ def test_a_resignation_in_turn_is_told_with_no_player_in_the_subject(moved):
     assert to(told) == [(name, "Symple Board 101 **") for name in ("alice", "bob", "carol")]
 
 
-@pytest.mark.parametrize("vote", ["propose", "undo"])
-@pytest.mark.parametrize(("answer", "turn"), [(None, ""), ("accept", ""), ("reject", "")])
-def test_each_step_of_a_vote_is_told_to_the_players_and_the_subscribers(moved, vote, answer, turn):
-    moved.signs("carol", "symple subscribe ME 101")
-    told = moved.signs("bob", f"symple move 101 ME {vote}")
-    turn = "alice"
-    if answer:
-        told = moved.signs("alice", f"symple move 101 ME {answer}")
-        turn = {("propose", "accept"): "", ("undo", "accept"): "bob"}.get((vote, answer), "alice")
-    assert to(told) == [(name, f"Symple Board 101 {turn}".strip()) for name in ("alice", "bob", "carol")]
-
-
-def test_show_preview_and_submit_are_told_to_the_sender_alone_and_moves_and_removals_to_all_who_follow(begun):
-    for line, kind in (
-        ("symple show 101", "Summary"),
-        ("symple preview 101", "Preview"),
-        ("symple submit 101 ME c3", "Submit"),
-    ):
-        [told] = begun.signs("alice", line)
-        assert told.to == SENDER
-        assert told.subject.startswith("Symple Board 101 ")
-        assert told.text.startswith(f"{kind}: Symple board 101")
-    told = begun.signs("carol", "symple subscribe ME 101")
-    assert to(told) == [("carol", "Subscription summary"), ("carol", "Symple Board 101 alice")]
-    assert told[0].text.startswith("Subscription Summary: Symple board 101")
-    told = begun.signs("alice", "symple move 101 ME c3")
-    assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob", "carol")]
-    assert all(one.text.startswith("Summary: Symple board 101") for one in told)
-    told = begun.signs("bob", "symple resign 101 ME")
-    assert to(told) == [(name, "Symple board 101 has been removed") for name in ("alice", "bob", "carol")]
-
-
 def test_the_end_of_a_game_is_told_to_who_is_notified_as_a_notification(moved):
     moved.signs("carol", "symple notify ME 101")
     moved.signs("dora", "symple notify ME")
@@ -175,63 +123,6 @@ def test_the_end_of_a_game_is_told_to_who_is_notified_as_a_notification(moved):
         assert "Hello there" not in text_to(name, told)
 
 
-def test_a_reminder_is_told_to_the_player_who_is_late(four):
-    four.begin()
-    four.signs("carol", "symple subscribe ME 101")
-    four.pass_time(days=7)
-    four.clean()
-    assert four.outbox() == [("alice", "Nag: Symple Board 101 alice")]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "symple move 999 ME c3",
-        "symple move 101 alice wrong-secret c3",
-        "symple move 101 ME",
-        "symple nonsense",
-        "symple show nosuch",
-        "symple limit ME x",
-    ],
-)
-def test_what_is_refused_before_board_and_password_are_known_is_a_game_error(begun, line):
-    assert begun.refused("alice", line).subject == "Symple error"
-
-
-def test_what_is_refused_on_a_game_that_is_over_is_a_game_error(begun):
-    begun.plays("c3", "b1", "resign")
-    assert begun.refused("alice", "symple move 101 ME c4").subject == "Symple error"
-
-
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("carol", "symple move 101 ME c3"),
-        ("bob", "symple move 101 ME c3"),
-        ("alice", "symple move 101 ME z9"),
-        ("alice", "symple move 101 ME c3#7"),
-        ("alice", "symple move 101 ME accept"),
-        ("alice", "symple swap 101 ME"),
-        ("alice", "symple confirm 101 ME"),
-        ("alice", "symple submit 101 ME z9"),
-        ("alice", "symple queue 101 ME clear"),
-    ],
-)
-def test_what_is_refused_after_that_is_a_board_error_with_the_board(begun, name, line):
-    told = begun.refused(name, line)
-    assert told.subject == "Symple Board 101 Error"
-    assert "    a b c d e\n" in told.text
-
-
-def test_a_challenge_that_is_refused_is_an_invalid_challenge(both_ways):
-    assert both_ways.refused("alice", "symple challenge alice nosuch").subject == "Invalid challenge"
-
-
-def test_a_resignation_out_of_turn_is_told_to_the_resigner_only(moved):
-    moved.signs("carol", "symple subscribe ME 101")
-    assert to(moved.signs("bob", "symple resign 101 ME")) == [("bob", "Symple Board 101 Resigned")]
-
-
 @pytest.mark.parametrize("name", ["alice", "carol", "dora"])
 def test_chat_is_told_to_the_players_the_subscribers_and_the_writer(begun, name):
     begun.signs("carol", "symple subscribe ME 101")
@@ -241,38 +132,31 @@ def test_chat_is_told_to_the_players_the_subscribers_and_the_writer(begun, name)
 
 
 @pytest.mark.parametrize(
-    ("line", "subject"),
-    [
-        ("symple standings", "Symple Standings"),
-        ("symple games", "List of Symple games"),
-        ("symple history", "Historical List of Symple games"),
-        ("symple show alice", "Show summary"),
-        ("all show alice", "Show summary"),
-    ],
+    ("before", "line", "to_whom", "subject"),
+    rules("""
+lists are told to the sender
+    | symple standings | sender | Symple Standings
+    | symple games | sender | List of Symple games
+    | symple history | sender | Historical List of Symple games
+    | symple show dora | sender | Show summary
+    | all show dora | sender | Show summary
+settings are told to the user at their own address
+    symple reject ME | symple accept ME | carol | Symple challenges now accepted
+    | symple reject ME | carol | Symple challenges now rejected
+    | symple limit ME 3 | carol | Symple challenges now limited
+    | symple limit ME | carol | Symple limit status
+    | symple seek ME | carol | Symple seek status
+    | symple seek ME 2 | carol | Now seeking 2 Symple challenges
+    | symple notify ME | carol | Symple notification started
+    symple notify ME | symple notify ME | carol | Symple notification cancelled
+    | symple notify ME 101 | carol | Symple Notify summary
+    | symple unsubscribe ME 101 | carol | Subscription summary
+    """),
 )
-def test_lists_are_told_to_the_sender(both_ways, line, subject):
-    assert to(both_ways.give("carol", line)) == [(SENDER, subject)]
-
-
-@pytest.mark.parametrize(
-    ("before", "line", "subject"),
-    [
-        ("symple reject ME", "symple accept ME", "Symple challenges now accepted"),
-        ("", "symple reject ME", "Symple challenges now rejected"),
-        ("", "symple limit ME 3", "Symple challenges now limited"),
-        ("", "symple limit ME", "Symple limit status"),
-        ("", "symple seek ME", "Symple seek status"),
-        ("", "symple seek ME 2", "Now seeking 2 Symple challenges"),
-        ("", "symple notify ME", "Symple notification started"),
-        ("symple notify ME", "symple notify ME", "Symple notification cancelled"),
-        ("", "symple notify ME 101", "Symple Notify summary"),
-        ("", "symple unsubscribe ME 101", "Subscription summary"),
-    ],
-)
-def test_settings_are_told_to_the_user_at_his_own_address(begun, before, line, subject):
+def test_who_is_told_of_a_list_or_a_setting(begun, before, line, to_whom, subject):
     if before:
         begun.signs("carol", before)
-    assert to(begun.signs("carol", line)) == [("carol", subject)]
+    assert to(begun.signs("carol", line)) == [(to_whom, subject)]
 
 
 @pytest.mark.parametrize("text", ["-- carol", "__", "__carol", "__ carol", "--=20", "--=20\ncarol"])
@@ -282,17 +166,35 @@ def test_a_comment_that_is_only_a_signature_puts_no_asterisks_into_the_subject(f
     assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob")]
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    rules("""
+what is refused after that is a board error with the board
+    carol | move 101 ME c3
+    bob | move 101 ME c3
+    alice | move 101 ME z9
+    alice | move 101 ME c3#7
+    alice | move 101 ME accept
+    alice | swap 101 ME
+    alice | confirm 101 ME
+    alice | submit 101 ME z9
+    alice | queue 101 ME clear
+    """),
+)
+def test_an_error_on_a_board_shows_the_board(begun, name, line):
+    told = begun.refused(name, f"symple {line}")
+    assert told.subject == "Symple Board 101 Error"
+    assert "    a b c d e\n" in told.text
+
+
 # The body of a board mail
 
 
 def test_the_parts_of_a_board_mail_stand_in_their_order(both_ways):
     both_ways.begin("symple challenge -size=5 --totaltime=30 alice bob")
     both_ways.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "c3", "e1")
-    for line in ("symple subscribe ME 101",):
-        both_ways.signs("carol", line)
-    both_ways.signs("dora", "symple notify ME 101")
-    both_ways.signs("bob", "symple queue 101 ME d5#12")
-    both_ways.signs("alice", "vacation ME 2026-11-25")
+    steps = "carol: symple subscribe ME 101 / dora: symple notify ME 101 / bob: queue d5#12 / "
+    follow(both_ways, f"{steps}alice: vacation ME 2026-11-25")
     text = text_to("bob", both_ways.signs("bob", "symple move 101 ME propose", HELLO))
     parts = [
         "Summary: Symple board 101, alice (white) against bob (black)\n\n",
@@ -335,6 +237,36 @@ def test_all_moves_are_listed_where_the_whole_board_is_asked_for(begun, line):
 @pytest.mark.parametrize(
     "story",
     rules("""
+each step of a vote is told to the players and the subscribers
+    challenge alice bob / plays c3 b1 / carol: symple subscribe ME 101 / bob: move propose / told alice bob carol / \
+all get Symple Board 101 alice / alice: move reject / told alice bob carol / all get Symple Board 101 alice / \
+bob: move propose / alice: move accept / told alice bob carol / all get Symple Board 101
+    challenge alice bob / plays c3 b1 / carol: symple subscribe ME 101 / bob: move undo / told alice bob carol / \
+all get Symple Board 101 alice / alice: move reject / told alice bob carol / all get Symple Board 101 alice / \
+bob: move undo / alice: move accept / told alice bob carol / all get Symple Board 101 bob
+show, preview and submit are told to the sender alone
+    challenge alice bob / alice: symple show 101 / told sender / sender gets Symple Board 101 alice / \
+sender reads Summary: Symple board 101 / alice: symple preview 101 / told sender / \
+sender gets Symple Board 101 alice / sender reads Preview: Symple board 101 / alice: submit c3 / told sender / \
+sender gets Symple Board 101 bob / sender reads Submit: Symple board 101
+moves and removals are told to all who follow
+    challenge alice bob / carol: symple subscribe ME 101 / told carol / carol gets Subscription summary / \
+carol gets Symple Board 101 alice / carol reads Subscription Summary: Symple board 101 / alice: move c3 / \
+told alice bob carol / all get Symple Board 101 bob / all read Summary: Symple board 101 / bob: resign / \
+told alice bob carol / all get Symple board 101 has been removed
+a reminder is told to the player who is late
+    challenge alice bob / carol: symple subscribe ME 101 / 7 days / clean up / told alice / \
+alice gets Nag: Symple Board 101 alice
+what is refused before board and password are known is a game error
+    challenge alice bob / alice refused: symple move 999 ME c3 / sender gets Symple error / \
+alice refused: symple move 101 alice wrong-secret c3 / sender gets Symple error / alice refused: symple move 101 ME / \
+sender gets Symple error / alice refused: symple nonsense / sender gets Symple error / \
+alice refused: symple show nosuch / sender gets Symple error / alice refused: symple limit ME x / \
+sender gets Symple error
+what is refused on a game that is over is a game error
+    challenge alice bob / plays c3 b1 resign / alice refused: move c4 / sender gets Symple error
+a challenge that is refused is an invalid challenge
+    alice refused: symple challenge alice nosuch / sender gets Invalid challenge
 the list has the last four rounds and every automatic move
     challenge alice bob / bob: symple queue 101 ME b2 / plays a1 a3 b4 a5 d2 c1 d4 e5 / bob: symple move 101 ME c5 / \
 alice reads 1. a1 b2 (Auto) / alice reads 5. e5 c5

@@ -8,7 +8,8 @@ import pytest
 from pbm.mail.incoming import handle
 
 from conftest import set_up
-from contract import SENDER, text_to, to
+from contract import SENDER, follow, text_to, to
+from examples import rules
 
 EVIL = "x;touch${IFS}f; x|y $(id) `id` ../../etc/users %s%n -- -rf * ~ 'x' {} \\".split()
 
@@ -29,13 +30,6 @@ def test_1_a_preview_never_plays_a_queued_move(game, line):
     assert game.stored() == before
     assert {one.to for one in told} == {SENDER}
     assert "e5" not in text_to(SENDER, told).replace("Last turn: e5", "")
-
-
-def test_1_nor_does_a_submission(game):
-    told = game.signs("alice", "symple submit 101 ME a1")
-    assert game.played() == ["c3", "b1"]
-    assert game.at().plans == {"bob": "if any then e5"}
-    assert to(told) == [(SENDER, "Symple Board 101 bob")]
 
 
 def test_2_passwords_are_hashed_compared_exactly_never_mailed_and_no_one_opens_all(game):
@@ -128,22 +122,12 @@ def test_8_dice_come_from_a_secret_of_32_bytes_and_previews_draw_none(four):
     assert four.say("spiro show 101")[0].data["dice"] == before
 
 
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("carol", "symple challenge carol dora"),
-        ("bob", "symple resign 101 ME"),
-        ("carol", "symple notify ME"),
-        ("alice", "symple move 101 ME a1"),
-        ("alice", "symple move 101 ME propose"),
-        ("carol", "symple subscribe ME all"),
-        ("carol", "signup dave dave-secret"),
-        ("carol", "symple chat 101 ME"),
-        ("carol", "symple show 101"),
-        ("carol", "multiple"),
-        ("alice", "symple move 101 ME nonsense"),
-    ],
-)
+@pytest.mark.parametrize(("name", "line"), [
+    ("carol", "symple challenge carol dora"), ("bob", "symple resign 101 ME"), ("carol", "symple notify ME"),
+    ("alice", "symple move 101 ME a1"), ("alice", "symple move 101 ME propose"), ("carol", "symple subscribe ME all"),
+    ("carol", "signup dave dave-secret"), ("carol", "symple chat 101 ME"), ("carol", "symple show 101"),
+    ("carol", "multiple"), ("alice", "symple move 101 ME nonsense"),
+])  # fmt: skip
 def test_9_the_same_mail_twice_does_what_it_says_once(by_mail, name, line):
     by_mail.begin()
     by_mail.plays("c3", "b1")
@@ -188,13 +172,6 @@ def test_11_a_command_is_one_transaction_with_its_mails_and_loses_nothing(by_mai
     assert by_mail.outbox() == [("alice", "Symple Board 101"), ("bob", "Symple Board 101")]
 
 
-def test_12_an_illegal_queued_move_is_told_to_its_owner_alone(game):
-    game.signs("bob", "symple queue 101 ME a1")
-    told = game.signs("alice", "symple move 101 ME a1")
-    assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob")]
-    assert ["white stone on a1" in " ".join(one.text.split()) for one in told] == [False, True]
-
-
 def test_13_lists_of_a_user_ask_for_his_boards_alone_are_answered_and_change_nothing(game):
     for _ in range(30):
         game.begin("symple challenge -size=5 carol dora")
@@ -213,21 +190,35 @@ def test_13_lists_of_a_user_ask_for_his_boards_alone_are_answered_and_change_not
     assert "SCAN boards" not in plan
 
 
-def test_14_lists_tell_votes_options_and_years_and_a_reminder_is_one_mail_a_day(four):
-    four.begin("symple challenge -size=5 -penalty=6 alice bob")
-    four.plays("c3", "b1")
-    four.signs("alice", "symple move 101 ME propose")
-    table = text_to(SENDER, four.give("stranger", "symple games"))
-    assert "alice proposes a draw" in table
-    assert "-size=5 -penalty=6" in table
-    four.pass_time(days=8)
-    four.clean()
-    [mail] = four.mails()
-    assert "Subject" not in mail.text
-    four.clean()
-    assert four.mails() == []
-    four.signs("bob", "symple move 101 ME accept")
-    assert "2026-11-28" in text_to(SENDER, four.give("stranger", "symple history"))
+@pytest.mark.parametrize(
+    "story",
+    rules("""
+lists tell votes, options and years, and a reminder is one mail a day
+    challenge -penalty=6 alice bob / plays c3 b1 / alice: move propose / stranger: symple games / \
+sender reads alice proposes a draw / sender reads -size=5 -penalty=6 / 8 days / clean up / told bob / \
+all read no Subject / clean up / told / bob: move accept / stranger: symple history / sender reads 2026-11-28
+userids mean the same user in any case everywhere
+    alice: symple challenge -size=5 ALICE Bob / alice: symple move 101 ALICE alice-secret a1 / played a1 / \
+stranger: symple games Alice / sender reads alice bob / dave refused: signup AlicE other-secret
+who forfeits for total time is the player to move, and not who sends a command
+    challenge --totaltime=2 alice bob / plays c3 b1 / 2 days / bob: move e5 / winner bob / plan / \
+sender reads alice had used up their time
+    challenge --totaltime=2 alice bob / plays c3 b1 / 2 days / bob: queue e5 / winner bob / plan
+    challenge --totaltime=2 alice bob / plays c3 b1 / 2 days / bob: submit e5 / winner bob / plan
+a refused challenge uses up no number
+    bob: symple reject ME / alice: symple challenge alice nosuch / alice: symple challenge alice bob / \
+alice: symple challenge -size=6 alice carol / alice: symple challenge alice alice alice / \
+alice: symple challenge -size=5 alice carol / carol gets New Symple Board 101 alice
+an illegal queued move is told to its owner alone
+    challenge alice bob / plays c3 b1 / bob: queue a1 / alice: move a1 / told alice bob / \
+all get Symple Board 101 bob / bob reads white stone on a1 / alice reads no stone on a1
+a submission never plays a queued move
+    challenge alice bob / plays c3 b1 / bob: queue e5 / alice: submit a1 / told sender / \
+sender gets Symple Board 101 bob / played c3 b1 / plan bob if any then e5
+    """),
+)
+def test_1_and_12_to_18_what_a_story_shows(both_ways, story):
+    follow(both_ways, story)
 
 
 @pytest.mark.parametrize("fields", [{"auto_submitted": "auto-generated"}, {"precedence": "bulk"}, {"list_id": "<x.y>"}])
@@ -235,36 +226,6 @@ def test_15_robots_get_no_error(by_mail, fields):
     handle(by_mail.server, by_mail.raw("robot", "out of the office", **fields), None)
     handle(by_mail.server, by_mail.raw("robot", "delivery failed"), "")
     assert by_mail.mails() == []
-
-
-def test_16_userids_mean_the_same_user_in_any_case_everywhere(game):
-    game.give("alice", "symple challenge -size=5 ALICE Bob")
-    assert game.at("102").players == ("alice", "bob")
-    game.give("alice", "symple move 101 ALICE alice-secret a1")
-    assert game.played() == ["c3", "b1", "a1", "(e5)"]
-    assert "alice bob" in text_to(SENDER, game.give("stranger", "symple games Alice"))
-    told = game.signs("carol", "message ME BOB", "hello")
-    assert "hello" in text_to("bob", told)
-    game.refused("dave", "signup AlicE other-secret")
-
-
-@pytest.mark.parametrize("line", ["move 101 ME e5", "queue 101 ME e5", "submit 101 ME e5"])
-def test_17_who_forfeits_for_total_time_is_the_player_to_move_and_not_who_sends_a_command(both_ways, line):
-    both_ways.begin("symple challenge -size=5 --totaltime=2 alice bob")
-    both_ways.plays("c3", "b1")
-    both_ways.pass_time(days=2)
-    told = both_ways.signs("bob", f"symple {line}")
-    assert "alice had used up their time" in text_to(SENDER, told)
-    assert both_ways.at().winner == "bob"
-    assert both_ways.at().plans == {}
-
-
-def test_18_a_refused_challenge_uses_up_no_number(both_ways):
-    both_ways.signs("bob", "symple reject ME")
-    for line in ("alice nosuch", "alice bob", "-size=6 alice carol", "alice alice alice"):
-        both_ways.give("alice", f"symple challenge {line}")
-    both_ways.give("alice", "symple challenge -size=5 alice carol")
-    assert both_ways.store.boards.unfinished() == [("symple", "101")]
 
 
 def test_18_boards_are_public_and_what_a_player_plans_his_address_and_dice_to_come_are_not(both_ways):
