@@ -19,6 +19,7 @@ EMPTY_LINE = "\n\n"
 HELP_FOLDER = Path(__file__).parents[2] / "help"
 """The folder of the texts: beside the packages, in a checkout as in an installation."""
 SPACED = re.compile(r"\S {2,}\S")
+"""Two blanks between words: in the texts of help they stand only in tables."""
 TOPICS = {
     "Play": "challenge rematch move plan queue submit confirm preview resign swap",
     "Look at boards and lists": "show showas note games history analyse standings all-show all-games list dice",

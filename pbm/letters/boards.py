@@ -101,8 +101,8 @@ def of_turns(point: Point, reader: str) -> Letter:
         *_moves(point, is_full=True),
     ]
     how, bare = answer(point, reader)
-    letter = note(told, subject=f"Historical List of {row.game.capitalize()} board {row.board}", answer=how)
-    return letter._replace(data=data(point), bare=bare, game=row.game, board=row.board, point=point)
+    subject = f"Historical List of {row.game.capitalize()} board {row.board}"
+    return Letter(None, subject, tuple(told), how, data(point), bare, game=row.game, board=row.board, point=point)
 
 
 def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str) -> Letter:

@@ -222,8 +222,7 @@ class Door:
     def _admit(self, request: Request) -> None:
         """Check that no page of another site has posted this, as a browser says, and that its peer may post.
 
-               Raises HTTPException.
-        With our Referrer-Policy a form without a script posts from the origin ``null``.
+        With our Referrer-Policy a form without a script posts from the origin ``null``. Raises HTTPException.
         """
         found, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
         host = urlsplit(found or "").netloc

@@ -14,14 +14,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pbm import letters, texts
+from pbm.language.help import SPACED
 from pbm.levels import LEVEL_NUMBERS, is_patient
 
 MOST_PLACES = 60
 """How many points a curve has at most."""
 ITEM = re.compile(r"\n(?=\S| *(?:\d+\.|-) )")
 """What is between the items of a list, the further lines of which are indented."""
-COLUMNS_GAP = re.compile(r"\S {2,}\S")
-"""What is only in lines that have columns."""
 ROW = re.compile(r"\S+(?: \S+)* {2,}\S+(?: \S+)*(?:\n {4,}\S+(?: \S+)*)*")
 """A row of a table of two columns, with further lines of the second one."""
 
@@ -68,7 +67,7 @@ def _help(text: str, game: str) -> Markup:
                 lines = told.replace("\n" + " " * len(name + gap), "\n")
                 lines = re.sub(rf"\n(?!{game} )", " ", lines)  # commands keep their lines
                 blocks.append(f'<p class="item"><b>{escape(name)}</b> {escape(lines)}</p>\n')
-        elif block.startswith("    ") or COLUMNS_GAP.search(block):
+        elif block.startswith("    ") or SPACED.search(block):
             blocks.append(f'<pre class="text">{escape(block)}</pre>\n')
         else:
             parts = ITEM.split(block) if "\n " in block else [block]
