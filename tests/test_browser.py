@@ -31,21 +31,14 @@ pytestmark = NEEDS_BROWSER
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 TIMES = SimpleNamespace(now=NOW, zone=lambda _: UTC)
 NAMES = "abcdefghijklmno1", "abcdefghijklmno2"
+KINDS = {
+    "spiro": ["", "-small", "-pieces=99"],
+    "symple": ["-size=5", "", "-size=25"],
+    "spora": ["-size=5", "", "-size=19", "-size=25", "-pie"],
+    "papagra": ["-size=3", "", "-size=10 -removals=40"],
+}
 BOARDS = [
-    "spiro",
-    "spiro -small",
-    "spiro -pieces=99",
-    "symple -size=5",
-    "symple",
-    "symple -size=25",
-    "spora -size=5",
-    "spora",
-    "spora -size=19",
-    "spora -size=25",
-    "spora -pie",
-    "papagra -size=3",
-    "papagra",
-    "papagra -size=10 -removals=40",
+    *(f"{game} {options}".strip() for game, all_options in KINDS.items() for options in all_options),
     *(f"sprout -board={name}" for name in games.load("sprout").BOARDS),
 ]
 TEXTS = ["error", "list", "digest", "standings", "history", "move list", "long removals", "comment", "games"]

@@ -22,8 +22,8 @@ GRACE = timedelta(days=3)
 """For how long a player who is back from a vacation does not forfeit yet."""
 ALLOWANCE = 30
 """How many days of vacation a user has in a calendar year."""
-DAYS = "nagtime", "forfeittime", "totaltime"
-OPTIONS: Mapping[str, str] = {**dict.fromkeys(DAYS, "DAYS"), "novacation": "", "noweekends": ""}
+DAYS, FLAGS = ("nagtime", "forfeittime", "totaltime"), ("novacation", "noweekends")
+OPTIONS: Mapping[str, str] = {**dict.fromkeys(DAYS, "DAYS"), **dict.fromkeys(FLAGS, "")}
 """The clock options of a challenge, each with what it takes."""
 
 
@@ -55,7 +55,7 @@ def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clock
         if text is not None and not 1 <= number <= MOST_DAYS:
             problems.append(f"--{name}=DAYS takes a whole number of days from 1 to {MOST_DAYS}.")
     nag, forfeit, total = days
-    flags = [texts.get(name) is not None for name in ("novacation", "noweekends")]
+    flags = [texts.get(name) is not None for name in FLAGS]
     read_clocks = Clocks(nag, forfeit, total, *flags)
     reminded, lost = read_clocks.limits(is_tournament=is_tournament)
     if not problems and reminded >= lost:
@@ -75,7 +75,7 @@ def all_options(row: BoardRow) -> str:
     """The options of a board as they are written, those of its game and of its clocks."""
     set_up = of(row)
     days = [f"--{name}={days}" for name, days in zip(DAYS, set_up[:3], strict=True) if days]
-    flags = [f"--{name}" for name in ("novacation", "noweekends") if getattr(set_up, name)]
+    flags = [f"--{name}" for name in FLAGS if getattr(set_up, name)]
     return " ".join([*filter(None, [row.options]), *days, *flags])
 
 
