@@ -130,12 +130,12 @@ def drawn_curve(chances: Sequence[float]) -> list[str]:
 
 
 def blocks_of(told: Told) -> tuple[Block, ...]:
-    """What is told, as blocks."""
+    """A text, or blocks, as blocks."""
     return (Paragraph(told),) if isinstance(told, str) else tuple(told)
 
 
 def spaced(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
-    """Each block with the line ends behind it: an empty line but at the end, and below a rule that begins something."""
+    """Each block with the line ends behind it: an empty line, but not at the end or below a rule that begins something."""
     for number, block in enumerate(blocks, 1):
         is_joined = isinstance(block, Rule) and not block.is_end
         yield block, "" if number == len(blocks) else "\n" if is_joined else "\n\n"

@@ -130,19 +130,19 @@ def _fitting(widths: Sequence[int], columns: Sequence[int]) -> int:
 
 
 def counted(number: float, noun: str) -> str:
-    """A number of things."""
+    """A number of things, such as ``1 day`` or ``2.5 points``."""
     number = int(number) if number == int(number) else number
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def enumerated(words: Sequence[str], word: str = "and") -> str:
-    """Words as a sentence has them: with commas between them, and another *word* in front of the last one."""
+    """Words with commas between them and a *word* in front of the last one, such as ``a, b and c``."""
     *front, last = words
     return f"{', '.join(front)} {word} {last}" if front else last
 
 
 def broken(text: str) -> str:
-    """A text with a turn in it, which is broken if it is long, but never inside the name of a cell."""
+    """A text with a turn in it, in lines of at most 78 columns, none of which ends inside the name of a cell."""
     return "\n".join(folded(text))
 
 
@@ -154,7 +154,7 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 
 def said(reason: str, secrets: Iterable[str]) -> str:
-    """A sentence of ours without the secrets of what it is about, be they shortened, in parts or in small letters."""
+    """A sentence of ours without secrets, even where it has them shortened, in parts or in lower case."""
     spared = NAMED | PLACEHOLDERS
     long = [secret for secret in secrets if len(secret) >= SHORTEST_PASSWORD and secret.lower() not in spared]
     parts = {part for secret in long for part in (secret, secret[:LONGEST_SAID], *secret.split(",")) if len(part) > 3}

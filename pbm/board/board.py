@@ -126,7 +126,7 @@ class Board:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """What the end of the game can have been, by its turns, the usual one first; nothing while it goes on."""
+        """The reasons with which the game can have ended, by its turns, the usual one first; none while it goes on."""
         if self.row.drawn:
             return ("agreed", "adjudicated")
         if self.resigned and self.turns[-1].text == RESIGN:
@@ -171,12 +171,12 @@ class Board:
         self.row = self.row._replace(**columns)
 
     def stop_clock(self, now: datetime) -> None:
-        """Count the time since the last move for the player to move, and begin to count anew."""
+        """Add the time since the last move to that of the player to move, and start the clock again."""
         first, second = self.used(now)
         self.change(first_used=first, second_used=second, changed=now, nagged=None, more_days=0)
 
     def take_back(self, turns: int) -> None:
-        """Forget the turns after the first so many, and what followed from them."""
+        """Remove all turns after the first *turns*, and their positions."""
         del self.turns[turns:], self.states[turns + 1 :]
         self.judge()
 
@@ -186,7 +186,7 @@ class Board:
         return self.after(len(self.turns))
 
     def until(self, moves: int) -> "Board":
-        """The board as it was after the first *moves* turns, to be played on without throwing dice."""
+        """A copy of the board after its first *moves* turns, on which moves can be tried; it throws no dice."""
         board = copy(self)
         board.turns, board.states, board.plans = self.turns[:moves], self.states[: moves + 1], {}
         board.about, board.is_stored = NOTHING, False
@@ -203,7 +203,7 @@ class Board:
         self.state = self.states[-1] = self.state.roll(dice)
 
     def after(self, moves: int) -> "Point":
-        """The board after so many moves, at most all there are; a negative number counts back from the end."""
+        """The board after *moves* moves, or all if there are fewer; a negative number counts back from the end."""
         last = len(self.turns)
         moves = max(0, last + moves) if moves < 0 else min(moves, last)
         state = self.states[moves]
@@ -211,7 +211,7 @@ class Board:
         return Point(self, moves, state, turn, is_over=turn is None, is_present=moves == last)
 
     def _add_state(self, turn: TurnRow | None) -> None:
-        """Add the position after a turn, or that at the start, with the dice of the turn that was played in it.
+        """Add the position after a turn, or the first one, with the dice of the turn that was played in it.
 
         If none was played there yet, its player throws them now.
         """
@@ -243,5 +243,5 @@ class Point(NamedTuple):
 
     @property
     def last_typed(self) -> int:
-        """How many turns were played before the last one that a player made himself."""
+        """The number of turns before the last one that the server did not play by itself."""
         return max((n for n, turn in enumerate(self.board.turns[: self.moves]) if not turn.automatic), default=0)

@@ -86,7 +86,7 @@ def limits(row: BoardRow) -> tuple[timedelta, timedelta]:
 
 
 def age(row: BoardRow, now: datetime) -> timedelta:
-    """How long the last move, undo or start of a board is ago, without weekends and given days that do not count."""
+    """The time since the last move, undo or start of a board, without weekends and given days that do not count."""
     since = row.happened
     counted_time = now - since - row.more_days * DAY
     if row.weekends is None:
@@ -127,7 +127,7 @@ def waits_for_robot(store: Store, row: BoardRow) -> bool:
 
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
-    """From when on the awaited player loses by the time of a move, as far as is known now."""
+    """The time at which the awaited player loses by the time of a move, as far as is known now."""
     until, zone = row.happened + limits(row)[1], ZoneInfo(row.weekends) if row.weekends else UTC
     while left := max(timedelta(), limits(row)[1] - age(row, until)):
         day = until.astimezone(zone).date()
@@ -180,7 +180,7 @@ def days_used(year: int, planned: Sequence[Vacation], taken: Sequence[date]) -> 
 
 
 class Deed(Enum):
-    """What a clean-up has to do on a board."""
+    """What the daily clean-up does on a board."""
 
     NOTHING = "nothing"
     REMIND = "remind"

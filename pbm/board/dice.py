@@ -26,18 +26,18 @@ def throw(secret: bytes, board: str, turn: int, dice: int) -> tuple[int, ...]:
 
 
 def commitment(secret: bytes) -> str:
-    """What the players are told of the secret at the start: its SHA-256 in hexadecimal."""
+    """The SHA-256 of a secret in hexadecimal, which the players are told at the start."""
     return hashlib.sha256(secret).hexdigest()
 
 
 def chi_square(counts: Sequence[int]) -> float:
-    """How far counts of things that should be equally frequent are from that; 0 if they are equal, or if all are 0."""
+    """The chi-square of counts that should be equal; 0 if they are, or if all are 0."""
     expected = sum(counts) / len(counts)
     return sum((count - expected) ** 2 for count in counts) / expected if expected else 0.0
 
 
 def chance(chi_square: float, freedom: int) -> float:
-    """How likely honest dice have at least that chi-square, by so many degrees of *freedom*, from 0 to 1."""
+    """The probability, from 0 to 1, that honest dice have at least that chi-square at so many degrees of *freedom*."""
     # The upper incomplete gamma function Q(freedom/2, x/2): Q(1/2, y) = erfc(sqrt(y)), Q(1, y) = exp(-y), and from
     # there on Q(a + 1, y) = Q(a, y) + y**a * exp(-y) / gamma(a + 1).
     y = chi_square / 2

@@ -92,7 +92,7 @@ def _place(line: PlanLine) -> str:
 
 
 def reply_to(plan: Sequence[PlanLine], made: str) -> tuple[str, list[PlanLine]]:
-    """What a plan answers to a move, and the plan from there on. The answer is empty if the move fits no line."""
+    """The answer of a plan to a move, and the plan from there on. The answer is empty if the move fits no line."""
     fitting = [line for line in plan if line[0].theirs == made] or [line for line in plan if line[0].theirs == ANY_MOVE]
     return (fitting[0][0].mine, [line[1:] for line in fitting if line[1:]]) if fitting else ("", [])
 

@@ -19,7 +19,7 @@ class Unsound(Exception):
 
 
 def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
-    """The board that turns lead to when they are played one by one.
+    """The board after these turns, each of which is checked and played.
 
     The dice have to follow from the secret of the board; without a secret, and in the turns that it begins with, they
     are taken as they are written. Raises Unsound.
@@ -83,7 +83,7 @@ def _numbers(dice: tuple[int, ...]) -> str:
 
 
 def outcome(row: BoardRow, board: Board) -> BoardRow:
-    """The row of a board with all in it that follows from its turns, as they were played again."""
+    """The row of a board, with what follows from its replayed turns: moves, who is to move, the end, the winner."""
     is_over = board.is_over or row.drawn
     reasons = ("agreed", "adjudicated") if row.drawn else board.reasons
     last = board.turns[-1].played if board.turns else row.started
@@ -97,7 +97,7 @@ def outcome(row: BoardRow, board: Board) -> BoardRow:
 
 
 def differences(row: BoardRow, right: BoardRow) -> Iterator[str]:
-    """What a row of a board says, where it does not say what is *right*."""
+    """Sentences that say in what a row of a board is not *right*."""
     if row.moves != right.moves:
         yield f"its row counts {texts.counted(row.moves, 'move')}, but the turns make {right.moves}."
     if row.turn != right.turn:
@@ -124,7 +124,7 @@ class Record(NamedTuple):
 
 
 def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
-    """A game as a document, with all that anybody may know of it; the *results* are those of its rating."""
+    """A game as a document without secrets; *results* are what it did to ratings."""
     row, turns = record
     has_dice = row.secret and games.needs_dice(Board(row, [], {}).state)
     return {
@@ -171,7 +171,7 @@ def turns_as_data(turns: Iterable[TurnRow]) -> list[dict[str, object]]:
 
 
 def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
-    """The game that a document tells, found right by the rules; players may have other *names* here. Raises Unsound."""
+    """The game in a document, checked by the rules; players may have other *names* here. Raises Unsound."""
     fields = Fields(document)
     if fields.found.get("format") != FORMAT:
         raise Unsound(f"this is no record of a game; its format would be {FORMAT!r}.")
@@ -248,7 +248,7 @@ def _options(fields: "Fields") -> str:
 
 
 def _secret(fields: "Fields") -> bytes:
-    """What the dice of a game come from; nothing if that is not told."""
+    """The secret of the dice of a game; empty if the document does not have it."""
     part = fields.part_or_none("dice")
     told = part.text_or_none("secret") if part else None
     if part is None or told is None:
@@ -282,10 +282,10 @@ def _checked(row: BoardRow, turns: list[TurnRow]) -> BoardRow:
 
 
 class Fields:
-    """The fields of an object of a document, each of them doubted: what does not fit raises Unsound."""
+    """Reads the fields of an object of a document. Raises Unsound for each that is not what it should be."""
 
     def __init__(self, found: object, where: str = "") -> None:
-        """Read what was *found*, which is the field *where* of the document."""
+        """Read what was *found* in the field *where* of the document."""
         if not isinstance(found, dict):
             raise Unsound(f"{where.removesuffix(', ') or 'a record'}: this takes an object.")
         self.found: dict[str, Any] = found

@@ -27,7 +27,7 @@ def is_available() -> bool:
 
 
 def png(svg: str, zoom: float) -> bytes:
-    """A picture whose style sheet has no custom properties, in PNG, so many times as large as it says.
+    """An SVG without custom properties in its style sheet, as a PNG that is *zoom* times as large.
 
     Raises Refused where there is nothing to draw it with.
     """
@@ -47,7 +47,7 @@ def png(svg: str, zoom: float) -> bytes:
 
 
 def width(image: bytes) -> int:
-    """How many pixels wide a PNG is, as the header says that each begins with."""
+    """The pixels of a PNG from left to right, by its header."""
     return int.from_bytes(image[16:20])
 
 
@@ -75,7 +75,7 @@ SHARP = 2.0
 
 
 def point_of(store: Store, drawing: Drawing) -> Point | None:
-    """The board that is drawn as text; None if it is none that is stored, or has become another one since."""
+    """The board that a drawing in text shows; None if it is not stored, or was changed since."""
     number, _, moves = drawing.depicts.partition("#")
     board = Board.load(store, drawing.game, number) if number else None
     point = board and board.after(int(moves))
@@ -83,7 +83,7 @@ def point_of(store: Store, drawing: Drawing) -> Point | None:
 
 
 def figure(point: Point) -> Figure:
-    """What a position looks like; of a board that is over, it says how that ended, and not whose turn it is."""
+    """The figure of a position. If the game is over, it says how it ended, and not whose turn it is."""
     rules: Any = point.board.rules
     found: Figure = rules.figure(point.state, point.board.states[point.last_typed])
     if not point.is_over:
@@ -101,7 +101,7 @@ def board_svg(point: Point, *, style: str = svg.STYLE) -> str:
 
 
 def caption(point: Point) -> str:
-    """What a picture of it is called."""
+    """The title of the picture of a board."""
     return f"{letters.title(point)}, after {texts.counted(point.moves, 'move')}: {letters.status_of(point)}"
 
 

@@ -58,7 +58,7 @@ STYLE = (Path(__file__).parent / "board.css").read_text()
 
 
 def fixed_style(sides: tuple[str, str]) -> str:
-    """The style sheet of the pictures of one game in light surroundings, for what knows no custom properties."""
+    """The style sheet of a game's pictures, in light surroundings and without custom properties."""
     light, _, _ = STYLE.partition("@media")
     grounds = dict(re.findall(r"^\.(\w+){(--.*)}\n", light, re.MULTILINE))
     colours = dict(re.findall(r"--([\w-]+):(#\w+)", grounds[ground(sides)]))
@@ -66,12 +66,12 @@ def fixed_style(sides: tuple[str, str]) -> str:
 
 
 def ground(sides: tuple[str, str]) -> str:
-    """What the pieces of two sides lie on."""
+    """The class of the ground below the pieces of two sides."""
     return "wood" if set(sides) <= {"black", "white"} else "felt"
 
 
 def hues(sides: tuple[str, str]) -> tuple[str, str]:
-    """The colours of the pieces of two sides, as they are called in `HUES`."""
+    """The classes of the colours of two sides' pieces, such as ``black`` or ``navy``."""
     first, second = (
         side.lower() if side.lower() in OWN_HUES else other for side, other in zip(sides, USUAL_HUES, strict=True)
     )
@@ -148,12 +148,12 @@ def _clean(text: str) -> str:
 
 
 def pixels(value: float) -> str:
-    """A number of them, no more exact than can be seen."""
+    """A number of pixels with one decimal at most."""
     return f"{value:.1f}".removesuffix(".0").replace("-0.0", "0")
 
 
 class Ring(NamedTuple):
-    """What marks a cell that the last turn has changed."""
+    """A mark on a cell that the last turn has changed."""
 
     cell: str
     at: Place
@@ -174,10 +174,10 @@ Shape = Strokes | Piece | Mark | Ring | Label | NamedShapes
 
 
 class Canvas:
-    """What positions of one board are drawn on, each of the size of the *figure* that it was made for."""
+    """Draws the positions of one board in one size."""
 
     def __init__(self, figure: Figure, sides: tuple[str, str]) -> None:
-        """Find out how large everything is."""
+        """Measure everything by one *figure* of the board."""
         self.sides, self.hues, self.cells = sides, hues(sides), figure.cells
         xs, ys = map(sorted, zip(*_places(figure), strict=True))
         self.left, self.top, wide = xs[0], ys[-1], xs[-1] - xs[0]
@@ -199,7 +199,7 @@ class Canvas:
         return _document(self.width, height, ground(self.sides), title, words, shapes, style)
 
     def parts(self, figure: Figure) -> dict[int, list[Shape]]:
-        """What is drawn on the board, by numbers from the lowest up: a turn changes few of these parts.
+        """The shapes on the board by numbered parts, the lowest first. A turn changes few of these parts.
 
         They are coordinates, lines below and above others, the joins that begin at each cell, what stands on each cell,
         and other labels. Behind the cells there is a part for what is on none of them.
@@ -357,7 +357,7 @@ def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tup
 
 
 def _step(right: float, down: float) -> str:
-    """A line from where a path is, in as few letters as it takes."""
+    """A line from the end of a path, in the shortest notation of SVG."""
     if not round(down, 1):
         return f"h{pixels(right)}"
     return f"v{pixels(down)}" if not round(right, 1) else f"l{pixels(right)} {pixels(down)}"

@@ -40,7 +40,7 @@ SIXELS = bytes((pixels + 63) % 256 for pixels in range(256))
 
 
 def picture_protocol(environment: Mapping[str, str], terminal: int) -> Callable[[bytes], str] | None:
-    """How a terminal, a file descriptor, with these environment variables is told to show a PNG; None if it cannot."""
+    """A function that writes a PNG for a terminal (a file descriptor) in its protocol; None if it shows no pictures."""
     program, kind = environment.get("TERM_PROGRAM", ""), environment.get("TERM", "dumb")
     if not kind.startswith(("screen", "tmux")):  # what is between swallows it
         is_kitty = "KITTY_WINDOW_ID" in environment or "KONSOLE_VERSION" in environment
@@ -65,7 +65,7 @@ def knows_sixel(terminal: int) -> bool:
 
 
 def _attributes(terminal: int) -> list[bytes]:
-    """What a terminal can, by numbers; nothing if it does not tell."""
+    """The primary device attributes of a terminal; none if it does not answer."""
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSANOW)  # the answer is neither shown nor waits for the end of a line
     try:
@@ -83,7 +83,7 @@ def _attributes(terminal: int) -> list[bytes]:
 
 
 def _width(terminal: int) -> int:
-    """How many pixels of a terminal are beside each other."""
+    """The width of a terminal in pixels."""
     *_, width, _ = unpack("4H", ioctl(terminal, termios.TIOCGWINSZ, bytes(8)))
     return int(width) or UNTOLD_WIDTH
 
@@ -105,7 +105,7 @@ def to_iterm(png: bytes) -> str:
 
 
 def to_sixel(png: bytes, width: int = MOST_OF_SIXEL) -> str:
-    """What makes a terminal show one that knows Sixel, and is so many pixels wide.
+    """What makes a terminal that knows Sixel, and is *width* pixels wide, show one.
 
     The VT330/VT340 Programmer Reference Manual, volume 2, chapter 14, describes it. Raises Refused where there is
     nothing to read a PNG with.

@@ -21,7 +21,7 @@ CROPPED = 300
 
 
 class Times(Protocol):
-    """What a letter says of times: a session knows it."""
+    """A clock, and the time zones of readers, as a session has them."""
 
     @property
     def now(self) -> datetime:
@@ -41,7 +41,7 @@ def of_board(
     is_new: bool = False,
     command: tuple[str, str] | None = None,
 ) -> list[Letter]:
-    """The letters that show a board to each of the readers, with *notes* about what has just happened.
+    """A letter to each reader that shows a board, with *notes* about what has just happened.
 
     They end with the *command* to answer with, or else with what the board suggests to each reader. The list of moves
     has the last four rounds and all moves that the server made; it is the whole list when *is_full*.
@@ -134,7 +134,7 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
 
 
 def answer(point: Point, to: str | None) -> tuple[str, str]:
-    """The command that the reader is most likely to answer with, and what stands for it at the reply address."""
+    """The command with which the reader will probably answer, and what stands for it in a mail to the reply address."""
     board, row = point.board, point.board.row
     if row.board == "new":
         return challenge(board, "USERID1", "USERID2"), ""
@@ -281,7 +281,7 @@ def _ratings(board: Board) -> list[Paragraph]:
 
 
 def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
-    """What holds for the whole game: how the dice can be checked, its options, robots, and who follows it."""
+    """What does not change during a game: how its dice are checked, its options, its robots and its followers."""
     board, row = point.board, point.board.row
     if proof := dice_proof(board, is_told=is_full, is_over=point.is_over):
         yield Paragraph("\n".join(proof))
@@ -371,7 +371,7 @@ def turn_text(turn: TurnRow) -> str:
 
 
 def dice_proof(board: Board, *, is_told: bool, is_over: bool) -> tuple[str, str] | None:
-    """How the dice can be checked: the promise, in the first letter and wherever all is *told*, and then its proof.
+    """How the dice can be checked: by a hash in the first letter and where all *is told*, by the secret at the end.
 
     A sentence, and the secret or its hash that it ends with.
     """
@@ -388,7 +388,7 @@ def dice_proof(board: Board, *, is_told: bool, is_over: bool) -> tuple[str, str]
 
 
 def comment_part(writer: str | None, text: str | None) -> list[Comment]:
-    """The part of a letter that passes on what somebody wrote, if they did; None is whoever started the board."""
+    """The comment in a letter, if there is one; it is by whoever started the board if no *writer* is known."""
     return [Comment(writer or "Challenger", text)] if text else []
 
 
@@ -441,5 +441,5 @@ def of_error(
 
 
 def _cropped(line: str) -> str:
-    """A line that may have been made of anything, short enough to be read."""
+    """The first 300 characters of a line."""
     return line if len(line) <= CROPPED else f"{line[:CROPPED]} ..."

@@ -97,7 +97,7 @@ def printed(found: Iterable[Letter]) -> str:
 
 
 def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """What ``--json`` prints for all answers to a command: several boards become a list, several texts one."""
+    """The object that ``--json`` prints for all answers to a command. Boards become a list, texts one text."""
     found = list(parts)
     if len(found) == 1:
         return found[0]

@@ -63,7 +63,7 @@ class Built(NamedTuple):
 
 
 class Subjects(NamedTuple):
-    """What pages have to be made about."""
+    """The boards, games, users and tournaments whose pages are made."""
 
     boards: Sequence[tuple[str, str]]
     """Games and numbers."""
@@ -168,13 +168,13 @@ class StalePages:
             yield self._map()
 
     def _everything(self) -> Subjects:
-        """All that pages are about."""
+        """Everything that has a page."""
         pools = [one.place for one in self.store.tournaments.all() if one.game in self.games]
         boards, players = self.store.boards.names(Among(self.games)), self.store.players.names(self.games)
         return Subjects(boards, self.games, self.games, players, pools)
 
     def _changed(self, seen: Seen) -> Subjects:
-        """What has changed since then, and what else is told of that on other pages."""
+        """What has changed since then, and what other pages say of it."""
         changes = [one for one in self.store.changes.since(seen) if one.game in self.games or not one.game]
         boards = [(one.game, one.name) for one in changes if one.kind == "board"]
         users = {one.name for one in changes if one.kind in {"player", "user"}}
@@ -217,7 +217,7 @@ class StalePages:
     def _of_list(
         self, start: str, list_pages: Sequence[ListPage], make: Callable[[ListPage], str], changed: Collection[str] = ()
     ) -> Iterator[Page]:
-        """The pages of a list on which something else stands than before, or one of the *changed* boards."""
+        """The pages of a list whose content has changed, or that have one of the *changed* boards."""
         for list_page in list_pages:
             part = _digest(list_page)
             if self.parts.get(list_page.path) != part or any(item in changed for item in list_page.items):
@@ -228,7 +228,7 @@ class StalePages:
                 yield Page(path, _nothing)
 
     def _map(self) -> Page:
-        """Where the boards are that were started last, for search engines."""
+        """The addresses of the newest boards, for search engines."""
         paths = ["index.html", *(f"{game}/{name}.html" for game in self.games for name in FOR_ALL)]
         boards = self.store.boards.names(Among(self.games), "rowid DESC", MOST_ON_MAP - len(paths))
         paths += [f"{game}/{board}.html" for game, board in boards]
@@ -236,7 +236,7 @@ class StalePages:
 
 
 def _nothing() -> str:
-    """What stands on a page that goes."""
+    """Say that there is nothing to make a page of. Raises Gone."""
     raise Gone
 
 
@@ -286,7 +286,7 @@ def _is_inside(path: str) -> bool:
 
 
 def _remove(file: Path) -> bool:
-    """Remove a file; False if there is none."""
+    """Remove a file. Returns False if there is none."""
     is_there = file.is_file()
     if is_there:
         file.unlink()
@@ -294,7 +294,7 @@ def _remove(file: Path) -> bool:
 
 
 def _write(file: Path, data: bytes) -> bool:
-    """Write a file that is there as a whole or not at all; False if that stood in it."""
+    """Write a file as a whole or not at all. Returns False if it has that content already."""
     with suppress(FileNotFoundError):
         if file.read_bytes() == data:
             return False

@@ -77,7 +77,7 @@ def _help(text: str, game: str) -> Markup:
 
 
 def rating_curve(values: Sequence[int], told: str) -> Markup:
-    """How ratings have gone, between the lowest and the highest one."""
+    """Ratings as a line, between the lowest and the highest one."""
     step = max(1, -(-len(values) // MOST_PLACES))
     some = values[::-1][::step][::-1]
     lowest, highest = min(some, default=0), max(some, default=0)
@@ -94,10 +94,10 @@ def line_chart(values: Sequence[int], told: str) -> Markup:
 
 
 def script(data: Any) -> Markup:
-    """What a script reads, in a form that neither begins nor ends an element or a comment, whatever stands in it."""
+    """Data for a script as JSON in HTML: it neither begins nor ends an element or a comment."""
     return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
 
 
 def iso(moment: datetime) -> str:
-    """A moment as Atom tells it."""
+    """A time as Atom writes it."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"

@@ -29,7 +29,7 @@ ON_PAGE = 80
 
 
 class Gone(LookupError):
-    """What a page is about is not there, or no longer."""
+    """The subject of a page does not exist, or no longer."""
 
 
 class ListPage(NamedTuple):
@@ -120,7 +120,7 @@ class Look(NamedTuple):
 
 
 class Pages:
-    """Makes each page of a server's site, as what is stored makes it now."""
+    """Makes the pages of a server's site from what is stored now."""
 
     def __init__(self, session: Session, look: Look, reader: str = "", address: str = "") -> None:
         """Make pages that have a *look* in common; for one *reader*, whose reply *address* is given, or for all."""
@@ -172,7 +172,7 @@ class Pages:
         )
 
     def _of_reader(self, point: Point) -> dict[str, Any]:
-        """What a board page says to its reader alone: what they have told the server, and what they can tap."""
+        """What only the reader of a board page sees: what they have told the server, and what they can tap."""
         if not self.reader:
             return {}
         rules: Any = point.board.rules
@@ -186,7 +186,7 @@ class Pages:
         }
 
     def _chances(self, game: str, number: str) -> list[int]:
-        """How far down from 100 the chances of the first player lie in a curve, move by move; nothing if unknown."""
+        """The chances of the first player move by move, as distances in percent from the top of a curve; none if unknown."""
         stored = self.store.robots.analysis(game, number)
         return [round(100 - 100 * chance) for chance in json.loads(stored)["curve"]] if stored else []
 
@@ -216,7 +216,7 @@ class Pages:
         return self._loaded
 
     def game(self, game: str) -> str:
-        """What there is of a game."""
+        """The page of a game."""
         rules = games.load(game)
         boards, running = self.store.boards.totals(game)
         return self.render(
@@ -320,7 +320,7 @@ class Pages:
         return markup.templates().get_template("sitemap.xml").render(url=self.look.url, paths=paths)
 
     def index(self) -> str:
-        """Where a visitor begins."""
+        """The home page."""
         counts = [(game, *self.store.boards.totals(game)) for game in self.games]
         host = self.session.server.host
         rows = self.store.boards.latest(Among(self.games), RECENT)
