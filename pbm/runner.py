@@ -19,8 +19,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-import click
-
 from games import Illegal
 from pbm import delivery, letters
 from pbm.actions.finding import board_of, find_board, find_row
@@ -28,8 +26,8 @@ from pbm.blocks import Block, Paragraph, Rule
 from pbm.budget import Budget
 from pbm.language import words
 from pbm.language.commands import OF_GAME
-from pbm.language.grammar import MOST_CHARACTERS, Call, Prompt, function, help_for, misplaced, path
-from pbm.language.line import NOWHERE, Line
+from pbm.language.grammar import MOST_CHARACTERS, Call, Prompt, function, misplaced
+from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.refusals import Misused, Refused, copied
 from pbm.session import Session
@@ -97,16 +95,13 @@ def read(line: Line, prompt: Prompt | None = None) -> Call:
         raise Misused("There is no command `--`; `help commands` lists all commands.")
     if not line.words:
         raise Misused("There is no command; a mail has it in the subject. `help` lists all commands.")
+    if line.command is None:
+        raise line.tree.unknown(line.words, prompt.operators if prompt else ())
     try:
-        if line.command is None:  # click finds out what is wrong with it
-            return Call(line.tree.main(list(line.words), prog_name="pbm", standalone_mode=False, obj=prompt), {})
-        given = line.command.make_context(line.names, [*line.rest], NOWHERE, obj=prompt).params
-        return Call(line.command, {"game": line.game, **given} if line.game else given)
-    except click.UsageError as why:
-        behind = f" behind `{path(why.ctx)}`" if path(why.ctx) else ""
-        raise Misused(f"There is no command{behind}; `{help_for(why.ctx)}` lists all commands.") from why
+        given = line.command.given(line.names, line.rest, prompt)
     except Illegal as why:
         raise Refused(str(why)) from why
+    return Call(line.command, {"game": line.game, **given} if line.game else given)
 
 
 def prepare(session: Session, call: Call | Refused, line: Line | None = None) -> Ready:

@@ -7,7 +7,7 @@ from pbm.actions import votes
 from pbm.actions.finding import find_board, player_at_sender
 from pbm.actions.plans import CLEAR
 from pbm.language import plans, words
-from pbm.language.commands import OF_GAME, ON_BOARD, argument, arguments
+from pbm.language.commands import MOVES, OF_GAME, ON_BOARD, argument
 from pbm.language.grammar import MOST_CHARACTERS, Call, Command
 from pbm.language.line import Line
 from pbm.refusals import Misused
@@ -134,7 +134,7 @@ SEND_AGAIN = Command("", [], "language.answers.send_again")
 """What is done about an answer that has lost its address."""
 OWN = {
     "show": Command("show", ON_BOARD, "actions.lists.show_own", reads=True),
-    "preview": Command("preview", [*ON_BOARD, arguments("moves")], "actions.play.preview_own", reads=True),
+    "preview": Command("preview", [*ON_BOARD, MOVES], "actions.play.preview_own", reads=True),
     "history": Command("history", ON_BOARD, "actions.lists.turns", reads=True),
     "block": Command("block", [*ON_BOARD, argument("other", "[OTHER]")], "actions.messages.block_in_answer"),
     "unblock": Command("unblock", [*ON_BOARD, argument("other", "OTHER")], "actions.messages.unblock_in_answer"),

@@ -14,13 +14,12 @@ from pbm.language.grammar import Command, Group, Root
 def argument(name: str, written: str = "") -> click.Argument:
     """A word; its syntax, as it is *written*, has brackets if it can be left out."""
     is_optional = written.startswith("[") or written.count("]") > written.count("[")
-    return click.Argument([name], metavar=written or None, required=not is_optional)
+    return click.Argument([name], metavar=written or name.upper(), required=not is_optional)
 
 
-def arguments(name: str, written: str = "") -> click.Argument:
+def arguments(name: str, written: str) -> click.Argument:
     """Any number of words; without brackets around its syntax, at least one."""
-    is_optional = not written or written.startswith("[")
-    return click.Argument([name], metavar=written or None, nargs=-1, required=not is_optional)
+    return click.Argument([name], metavar=written, nargs=-1, required=not written.startswith("["))
 
 
 BOARDS = arguments("boards", "BOARD[#n]...|SELECTOR...")
@@ -33,7 +32,8 @@ NEW_PASSWORD = argument("new_password", "PASSWORD")
 FOLLOWED = [*SIGNED, arguments("boards", "BOARD...")]
 PAGE_NUMBER = argument("page", "[PAGE_NUMBER]")
 MOVE = argument("move", "MOVE[#n]")
-ADDRESSES = arguments("addresses")
+MOVES = arguments("moves", "[MOVES]...")
+ADDRESSES = arguments("addresses", "[ADDRESSES]...")
 
 # fmt: off
 OF_A_GAME = (
@@ -104,7 +104,7 @@ OF_A_GAME = (
         """),
     Command("showas", [USERID, PASSWORD, BOARDS], "actions.lists.showas", reads=True,
         text="""Show boards as one player sees them, with what only they may know."""),
-    Command("preview", [argument("board", "BOARD[#n]"), arguments("moves")],
+    Command("preview", [argument("board", "BOARD[#n]"), MOVES],
         "actions.play.preview", reads=True, takes_options=True,
         text="""Show what moves lead to, on a board or on a new one (`preview new 2`). Nothing is played.
 

@@ -25,6 +25,8 @@ UNNAMED: Mapping[str, str] = MappingProxyType({})
 SIGNED_BOARD = "board", "userid", "password"
 """What stands in front of a move."""
 Letters = list[Letter]
+NOWHERE = click.Context(click.Command(""))
+"""The context in which click looks commands up."""
 
 
 class Explained(NamedTuple):
@@ -88,32 +90,28 @@ class Command(click.Command):
         self.moves_at = next((at for at, name in enumerate(own) if name in {"move", "moves", "lines"}), None)
         """How many words stand in front of the moves."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the options out of the words, and deal out the others."""
-        options, others, _ = self.split(args)
+    def given(self, names: str, typed: Sequence[str], prompt: Prompt | None = None) -> dict[str, Any]:
+        """What the words behind the *names* of the command stand for. Raises Refused."""
+        options, others, _ = self.split(typed)
         named, options = self.take_named(options) if self.named else ({}, options)
-        if self.takes_options:
-            ctx.params["options"] = options
-        elif options:
-            raise Refused(f"`{path(ctx)}` takes no option {options[0]}.")
+        if options and not self.takes_options:
+            raise Refused(f"`{names}` takes no option {options[0]}.")
         last = len(self.params) - 1
         if self.params and self.params[last].name == "move":
             others[last:] = words.one_move(" ".join(others[last:]))
         if wrong := self.wrong_number(others):
-            if any(words.is_option(one) and two.isdecimal() for one, two in pairwise(args)):
+            if any(words.is_option(one) and two.isdecimal() for one, two in pairwise(typed)):
                 wrong += "; an option and its value are one word, such as -size=5"
-            raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(path(ctx))}")
+            raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(names)}")
+        found: dict[str, Any] = {"options": options} if self.takes_options else {}
         if self.instead and len(others) == len(SIGNED_BOARD):
-            ctx.params |= zip(SIGNED_BOARD, others, strict=True)
-            return []
-        if ctx.obj and "-" in others:
-            self.read_passwords(others, ctx.obj)
-        given = iter(others)
+            return found | dict(zip(SIGNED_BOARD, others, strict=True))
+        if prompt and "-" in others:
+            self.read_passwords(others, prompt)
+        left = iter(others)
         for parameter in self.params:  # only the last one can take several words
-            ctx.params[parameter.name or ""] = tuple(given) if parameter.nargs < 0 else next(given, "")
-        if self.named:
-            ctx.params["named"] = named
-        return []
+            found[str(parameter.name)] = tuple(left) if parameter.nargs < 0 else next(left, "")
+        return found | {"named": named} if self.named else found
 
     def read_passwords(self, others: list[str], prompt: Prompt) -> None:
         """Put passwords in the place of hyphens that stand for them."""
@@ -157,7 +155,7 @@ class Command(click.Command):
         if missing and self.in_any_order:
             return "Some words are missing"
         if missing:
-            names = [parameter.make_metavar(click.Context(self)) for parameter in missing]
+            names = [str(parameter.metavar) for parameter in missing]
             return f"{texts.enumerated(names)} {'is' if len(names) == 1 else 'are'} missing"
         most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
         if len(others) <= most:
@@ -188,8 +186,7 @@ class Command(click.Command):
             return f"{name.partition(' ')[0]} move BOARD USERID PASSWORD {self.instead}"
         named = [f"[{_as_written(option, value)}]" for option, value in self.named.items()]
         options = ["[-options]"] if self.takes_options else named
-        ctx = click.Context(self)
-        return " ".join([name, *options, *(parameter.make_metavar(ctx) for parameter in self.params)])
+        return " ".join([name, *options, *(str(parameter.metavar) for parameter in self.params)])
 
     def split(self, typed: Sequence[str]) -> tuple[list[str], list[str], bool]:
         """The options among the words behind the command, the other words, and whether there are moves among these.
@@ -241,7 +238,6 @@ class Group(click.Group):
     def __init__(self, name: str, commands: Sequence[click.Command]) -> None:
         """Declare a group of these commands."""
         super().__init__(name, commands=commands)
-        self.add_help_option = self.no_args_is_help = False
 
     def explained(self, prefix: str = "") -> Iterator[Explained]:
         """What all commands say of themselves, each behind the words that lead to it."""
@@ -250,20 +246,6 @@ class Group(click.Group):
                 yield from command.explained(f"{prefix}{name} ")
             elif isinstance(command, Command) and not command.hidden:
                 yield Explained(f"{prefix}{name}", command.syntax(f"{prefix}{name}"), cleandoc(str(command.help)))
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str, click.Command, list[str]]:
-        """The command that the first word means. Raises Misused if it means none."""
-        name = words.command(args[0])
-        found = self.get_command(ctx, name)
-        if found is None and not path(ctx) and name == "game":
-            raise Misused(f"GAME is a placeholder; write the name of one in its place: {', '.join(games.names())}.")
-        if found is None:
-            what = f"command `{path(ctx)} {args[0]}`" if path(ctx) else f"game or command {args[0]!r}"
-            near = _meant(ctx, name.rstrip(".,:;!?"), args[1:])
-            raise Misused(
-                f"There is no {what}; {near and f'did you mean `{near}`? '}`{help_for(ctx)}` lists all commands."
-            )
-        return name, found, args[1:]
 
 
 class Root(Group):
@@ -288,29 +270,50 @@ class Root(Group):
         """The command of that name, or the commands of the game of that name."""
         return super().get_command(ctx, name) or (self.game if games.exists(name) else None)
 
+    def find(self, typed: Sequence[str]) -> tuple[Command | None, list[str]]:
+        """The command that words begin with, None if they name none; and the words that name it, in full."""
+        node: click.Command | None = self
+        names: list[str] = []
+        while isinstance(node, Group) and len(names) < len(typed):
+            names.append(words.command(typed[len(names)]))
+            node = node.get_command(NOWHERE, names[-1])
+        return node if isinstance(node, Command) else None, names
 
-def _meant(ctx: click.Context, word: str, rest: Sequence[str]) -> str:
-    """How the command is written that was probably meant by a word that is none there; empty if none is near."""
-    tree, group = ctx.find_root().command, ctx.command
-    if not (isinstance(tree, Root) and isinstance(group, Group)):
-        return ""
-    here, prompt = path(ctx), ctx.obj
-    game = here if group is tree.game else next((one.lower() for one in rest[:1] if games.exists(one.lower())), "GAME")
-    beside = prompt.operators if prompt else ()
-    everywhere = {name: name for name in (*tree.commands, *games.names())} | {name: f"pbm {name}" for name in beside}
-    behind_game = {
-        name: one.syntax(game) if one.hidden and isinstance(one, Command) else f"{game} {name}"
-        for name, one in tree.game.commands.items()
-    }
-    groups = {begin: node for begin, node in tree.commands.items() if isinstance(node, Group)}
-    below = {name: f"{begin} {name}" for begin, node in groups.items() for name in node.commands}
-    own = everywhere if group is tree else {name: f"{here} {name}" for name in group.commands if here in groups}
-    ways = below | everywhere | behind_game | own
-    name = "show" if word.isdecimal() else words.MEANT.get(word, word)
-    second = next((one.lower() for one in rest[:1] if one.lower() not in games.names()), "")
-    # three letters of a short word in common, as echo and fetch have, are not near enough for a command
-    near = group is tree.game and games.nearest(name, tree.game.commands, 0.7)
-    return ways.get(name) or ways.get(near or games.nearest(name, ways, 0.7)) or ways.get(second, "")
+    def unknown(self, typed: Sequence[str], operators: Sequence[str]) -> Misused:
+        """What is said of words that name no command; *operators* are the commands of a shell beside these."""
+        first = words.command(typed[0]) if typed else ""
+        found = self.get_command(NOWHERE, first)
+        here, group, rest = (first, found, typed[1:]) if isinstance(found, Group) else ("", self, typed)
+        known = f"`{here} help`" if group is self.game else f"`help {here or 'commands'}`"
+        if not rest or words.is_option(rest[0]):
+            return Misused(f"There is no command{here and f' behind `{here}`'}; {known} lists all commands.")
+        name = words.command(rest[0])
+        if not here and name == "game":
+            return Misused(f"GAME is a placeholder; write the name of one in its place: {', '.join(games.names())}.")
+        what = f"command `{here} {rest[0]}`" if here else f"game or command {rest[0]!r}"
+        near = self._meant(group, here, name.rstrip(".,:;!?"), rest[1:], operators)
+        return Misused(f"There is no {what}; {near and f'did you mean `{near}`? '}{known} lists all commands.")
+
+    def _meant(self, group: Group, here: str, word: str, rest: Sequence[str], operators: Sequence[str]) -> str:
+        """How the command is written that was probably meant by a word of no meaning there; empty if none is near."""
+        game = (
+            here if group is self.game else next((one.lower() for one in rest[:1] if games.exists(one.lower())), "GAME")
+        )
+        everywhere = {name: name for name in (*self.commands, *games.names())}
+        everywhere |= {name: f"pbm {name}" for name in operators}
+        behind_game = {
+            name: one.syntax(game) if one.hidden and isinstance(one, Command) else f"{game} {name}"
+            for name, one in self.game.commands.items()
+        }
+        groups = {begin: node for begin, node in self.commands.items() if isinstance(node, Group)}
+        below = {name: f"{begin} {name}" for begin, node in groups.items() for name in node.commands}
+        own = everywhere if group is self else {name: f"{here} {name}" for name in group.commands if here in groups}
+        ways = below | everywhere | behind_game | own
+        name = "show" if word.isdecimal() else words.MEANT.get(word, word)
+        second = next((one.lower() for one in rest[:1] if one.lower() not in games.names()), "")
+        # three letters of a short word in common, as echo and fetch have, are not near enough for a command
+        near = group is self.game and games.nearest(name, self.game.commands, 0.7)
+        return ways.get(name) or ways.get(near or games.nearest(name, ways, 0.7)) or ways.get(second, "")
 
 
 def function(name: str) -> Callable[..., Any]:
@@ -318,20 +321,6 @@ def function(name: str) -> Callable[..., Any]:
     module, _, own = name.rpartition(".")
     found: Callable[..., Any] = getattr(import_module(f"pbm.{module}"), own)
     return found
-
-
-def path(ctx: click.Context | None) -> str:
-    """The words that led to a command, such as ``spiro move``."""
-    names: list[str] = []
-    while ctx and ctx.parent:
-        names.insert(0, str(ctx.info_name))
-        ctx = ctx.parent
-    return " ".join(names)
-
-
-def help_for(ctx: click.Context | None) -> str:
-    """The command that tells which commands begin with the words that led here."""
-    return f"{path(ctx)} help" if path(ctx) in games.names() else f"help {path(ctx) or 'commands'}"
 
 
 def _names_board(word: str) -> bool:

@@ -3,19 +3,15 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
-import click
-
+import games
 from pbm import letters
 from pbm.language import masking, words
-from pbm.language.grammar import MOST_CHARACTERS, Command, Group, Root
+from pbm.language.grammar import MOST_CHARACTERS, Command, Root
 from pbm.language.masking import Masked
 from pbm.letters import Letter
 from pbm.names import IsUser
 from pbm.refusals import Refused
 from pbm.texts import MASK, said, without
-
-NOWHERE = click.Context(click.Command(""))
-"""Where commands are looked up; that of a line is carried out in a context of its own, which stands in this one."""
 
 
 class Line(NamedTuple):
@@ -40,15 +36,9 @@ class Line(NamedTuple):
         """Find out what a line says; of one that is refused for its length, no more is looked at than shows that."""
         typed = typed[: MOST_CHARACTERS + 1]
         tidied = words.tidied(typed)
-        node: click.Command | None = tree
-        rest, game, names = tidied, "", list[str]()
-        while isinstance(node, Group) and rest:
-            names.append(words.command(rest[0]))
-            node = node.get_command(NOWHERE, names[-1])
-            game = game or (names[0] if node is tree.game else "")
-            rest = rest[1:]
-        command = node if isinstance(node, Command) else None
-        return cls(tree, typed, tidied, game, command, " ".join(names), rest)
+        command, names = tree.find(tidied)
+        game = names[0] if names and games.exists(names[0]) else ""
+        return cls(tree, typed, tidied, game, command, " ".join(names), tidied[len(names) :])
 
     def passwords(self) -> Sequence[str] | None:
         """The words in the place of a password; None if the line is not understood."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import games
 from pbm.language import words
-from pbm.language.grammar import LOOKS_RIGHT, Command, Root
+from pbm.language.grammar import LOOKS_RIGHT, Root
 from pbm.names import SHORTEST_PASSWORD, IsUser, is_userid
 from pbm.texts import MASK, MOST_COMMENT, NAMED, written
 
@@ -110,34 +110,26 @@ def _usual(word: str) -> str:
     return "".join(each for each in unicodedata.normalize("NFKC", word) if unicodedata.category(each) != "Cf")
 
 
-def _command(tree: Root, found: Sequence[Token], at: int) -> tuple[Command | None, int, bool]:
-    """The command that begins at a word, where its other words begin, and whether it is one of a game."""
-    names = [words.command(word.plain) for word in found[at : at + 2]]
-    group = tree.game if names[0] in games.names() else tree.commands.get(names[0])
-    of_two = getattr(group, "commands", None)
-    command = of_two.get(names[-1]) if of_two and len(names) > 1 else group
-    return command if isinstance(command, Command) else None, at + (2 if of_two else 1), group is tree.game
-
-
 def _by_grammar(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
     """The words where a command has a password.
 
     Behind other words a command counts that names its game or a user, for prose can say "the message from alice", too.
     """
     for at, word in enumerate(found):
-        command, begin, of_game = _command(tree, found, at)
+        command, names = tree.find([one.plain for one in found[at : at + 2]])
         if command is None:
             continue
+        begin, of_game = at + len(names), names[0] in games.names()
         near = range(begin, min(begin + MOST_WORDS, len(found)))
         given = [place for place in near if not words.is_option(found[place].plain)]
         for way in command.ways:
-            names = dict(zip(way, given, strict=False))
-            userid = found[names["userid"]] if "userid" in names else None
+            places = dict(zip(way, given, strict=False))
+            userid = found[places["userid"]] if "userid" in places else None
             is_signed = userid is not None and is_user is not None and _is_user(userid, is_user)
             is_meant = of_game or is_signed or (word.begins and (command.name == "signup" or is_user is None))
-            if is_meant and all(LOOKS_RIGHT[name](found[names[name]].plain) for name in names.keys() & PLACES):
-                places = [place for name, place in names.items() if "password" in name]
-                yield from (place for place in places if len(found[place].plain) >= SHORTEST_PASSWORD)
+            if is_meant and all(LOOKS_RIGHT[name](found[places[name]].plain) for name in places.keys() & PLACES):
+                secret = [place for name, place in places.items() if "password" in name]
+                yield from (place for place in secret if len(found[place].plain) >= SHORTEST_PASSWORD)
 
 
 def _beside_users(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
@@ -151,8 +143,8 @@ def _beside_users(tree: Root, found: Sequence[Token], is_user: IsUser | None) ->
 
 def _is_of_a_command(tree: Root, found: Sequence[Token], at: int) -> bool:
     """Whether a word names a game, or one of its commands: `symple subscribe alice 101` lacks only the password."""
-    command, _, of_game = _command(tree, found, at - 1) if at else (None, 0, False)
-    return found[at].plain.lower() in games.names() or (of_game and command is not None)
+    command, names = tree.find([one.plain for one in found[max(at - 1, 0) : at + 1]])
+    return found[at].plain.lower() in games.names() or (command is not None and names[0] in games.names())
 
 
 def _named(text: str, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
