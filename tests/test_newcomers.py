@@ -60,6 +60,7 @@ def reason(told):
         ("symple challenge --size=5 alice bob", "There is no option '--size=5'; did you mean -size=n?"),
         ("symple challenge --nagtme=3 alice bob", "There is no option '--nagtme=3'; did you mean --nagtime=DAYS?"),
         ("symple standings --plat=bob", "There is no option '--plat=bob'; did you mean --plot=USERID?"),
+        ("symple challenge --novacaton alice bob", "There is no option '--novacaton'; did you mean --novacation?"),
         ("symple show 1O1", "There is no Symple board or user '1o1'; did you mean 101?"),
         ("symple show 120", "There is no Symple board '120'; did you mean 102?"),
         ("spiro show 102", "There is no Spiro board '102'; did you mean Symple board 102?"),

@@ -130,9 +130,8 @@ class Command(click.Command):
             if not fits:
                 near = games.nearest(name, self.named) if option.startswith("--") else ""
                 if near:
-                    raise Refused(
-                        f"There is no option {games.quoted(option)}; did you mean --{near}={self.named[near]}?"
-                    )
+                    meant = _as_written(near, self.named[near])
+                    raise Refused(f"There is no option {games.quoted(option)}; did you mean {meant}?")
                 others.append(option)
                 continue
             if len(fits) > 1 and name not in fits:
