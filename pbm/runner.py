@@ -45,7 +45,7 @@ TOO_MUCH = "This has grown too much; the commands from here on are not carried o
 
 
 class Effect(NamedTuple):
-    """What has come of a command."""
+    """The result of a command."""
 
     letters: Sequence[Letter] = ()
     """The answers to whoever gives it."""
@@ -62,10 +62,8 @@ class Ready(NamedTuple):
     """The line that gives it; None for an answer to a board mail, and for a robot."""
     lines: Sequence[tuple[Line, Call | Refused]] = ()
     """Those of `multiple`."""
-    writes: bool = True
-    """Whether it may change something."""
     done: Effect | None = None
-    """What has come of it, if it only reads: then that is done already."""
+    """The result, if the command only reads and is done already; None if it may change something."""
 
 
 def run(line: Line, session: Callable[[], Session], prompt: Prompt | None = None) -> list[Letter]:
@@ -78,9 +76,9 @@ def run(line: Line, session: Callable[[], Session], prompt: Prompt | None = None
         return [*function(call.command.deed)(None, *call.given.values())]
     ready = prepare(session(), call, line)
     store = ready.session.store
-    with store.writing() if ready.writes else store.reading():
+    with store.reading() if ready.done else store.writing():
         done = finish(ready)
-        if ready.writes and (done.why is None or done.why.stands):
+        if not ready.done and (done.why is None or done.why.stands):
             store.events.count_command(ready.session.now, refused=False)
     if done.why:
         raise done.why
@@ -120,7 +118,7 @@ def prepare(session: Session, call: Call | Refused, line: Line | None = None) ->
     if any(one.command.writes or (ready.lines and one.passwords) for one in calls):
         return ready
     with session.store.reading():
-        return ready._replace(writes=False, done=_step(ready._replace(session=trying)))
+        return ready._replace(done=_step(ready._replace(session=trying)))
 
 
 def finish(ready: Ready) -> Effect:

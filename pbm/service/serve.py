@@ -375,13 +375,15 @@ async def serve(
             for helper in helpers:
                 helper.wake()
 
-    def watch() -> None:
-        service.look()
-        if certificate:
-            certificate.reload()
-        if not thread.hangs:
-            in_hand = f"{len(connections.open)} connections, {len(connections.handling)} mails in hand."
-            _tell_systemd("WATCHDOG=1", f"STATUS={in_hand}")
+    async def watch() -> None:
+        while True:
+            service.look()
+            if certificate:
+                certificate.reload()
+            if not thread.hangs:
+                in_hand = f"{len(connections.open)} connections, {len(connections.handling)} mails in hand."
+                _tell_systemd("WATCHDOG=1", f"STATUS={in_hand}")
+            await asyncio.sleep(WATCH_SECONDS)
 
     give_back_memory()
     receiver, context = Receiver(server, service, thread), certificate.context if certificate else None
@@ -389,7 +391,7 @@ async def serve(
     connect = partial(LMTPConnection if lmtp else Connection, connections, server.host, context)
     listener, where = await _listen(connect, where)
     helping = [loop.create_task(helper.run()) for helper in helpers]
-    watching = loop.create_task(_repeat(watch))
+    watching = loop.create_task(watch())
     posting = [loop.create_task(door.run(connections, receiver.work))] if door else []
     sys.stdout.write(f"listening on {where}\n")
     sys.stdout.flush()
@@ -451,13 +453,6 @@ def _tell_systemd(*lines: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out, suppress(OSError):
         out.settimeout(0)
         out.sendto("\n".join(lines).encode(), where)
-
-
-async def _repeat(watch: Callable[[], None]) -> None:
-    """Look again and again whether all is well."""
-    while True:
-        watch()
-        await asyncio.sleep(WATCH_SECONDS)
 
 
 def _leave(server: Server, connections: Connections, service: Service) -> None:
