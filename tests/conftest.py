@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import json
 import os
 import shutil
 import signal
@@ -317,6 +318,22 @@ class Shell:
         )
         return self._ended(command, done.returncode, done.stdout, done.stderr)
 
+    def done(self, *args: str, **how: Any) -> str:
+        """What a command prints that is carried out, and has nothing to complain of."""
+        ended = self.run(*args, **how)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        return ended.stdout
+
+    def json(self, *args: str, **how: Any) -> Any:
+        """What a command tells programs that is carried out."""
+        return json.loads(self.done(*args, "--json", **how))
+
+    def refused(self, *args: str, status: int = 1, **how: Any) -> str:
+        """Why a command is refused, which prints nothing else."""
+        ended = self.run(*args, **how)
+        assert (ended.returncode, ended.stdout) == (status, "")
+        return ended.stderr
+
     def _ended(self, command: list[str], status: int, *streams: bytes) -> subprocess.CompletedProcess[str]:
         """What a command has left; no traceback is ever seen."""
         out, err = (stream.decode(errors="replace") for stream in streams)
@@ -386,6 +403,33 @@ def kept(shell: Shell) -> None:
     shell.sign_up("alice")
     assert shell.run("backup", str(shell.folder / "copy")).returncode == 0
     shell.sign_up("bob")
+
+
+def people_in(path: Path) -> list[str]:
+    """The users in the file of a database who are no robots."""
+    with closing(sqlite3.connect(path)) as db:
+        query = "SELECT userid FROM users WHERE userid NOT LIKE 'robot%' ORDER BY 1"
+        return [userid for (userid,) in db.execute(query)]
+
+
+AS_NOBODY = """
+import os, sys
+from pbm import shell
+database, *words = sys.argv[1:]
+shell.main(words), shell.main(words)  # root may write everywhere: load what doing and refusing needs, then be nobody
+if os.geteuid() == 0:
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+os.environ["PBM_DB"] = database
+sys.exit(shell.main(words))
+"""
+
+
+def run_as_nobody(shell: Shell, path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Give a command in the shell, and then on another database, which nobody owns."""
+    command = [sys.executable, "-c", AS_NOBODY, str(path), *words]
+    done = subprocess.run(command, env=shell.environment, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    return done
 
 
 class Certificate(NamedTuple):

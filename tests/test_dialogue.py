@@ -9,7 +9,6 @@ from random import Random
 import pytest
 
 import games
-from pbm import shell
 from pbm.referee import Referee
 from pbm.robot_players.engine import GIVE_UP, Dialogue, converse, read_position
 from pbm.robots.thinking import Thought
@@ -69,24 +68,6 @@ def test_the_program_answers_each_position_with_a_legal_move_and_tells_what_it_t
     assert judge.answer(f"play {moves[0]}") == f"= {moves[0]}"
     assert notes[0].startswith("win ")
     assert "20 playouts" in notes[0]
-
-
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        ("--level=7", "--level=[1|2|3|4|5|6] takes 1, 2, 3, 4, 5 or 6."),
-        ("--seconds=soon", "--seconds=SECONDS takes a number of seconds."),
-        ("--resign=110", "--resign=PERCENT takes a number from 0 to 100, or never."),
-    ],
-)
-def test_an_option_that_cannot_be_is_refused_in_a_sentence(option, said, capsys):
-    assert shell.main(["robot", option]) == 1
-    assert capsys.readouterr().err == f"{said}\n"
-
-
-def test_one_measure_of_thinking_is_enough(capsys):
-    assert shell.main(["robot", "--level=1", "--seconds=1"]) == 2
-    assert capsys.readouterr().err.startswith("Only one of --level, --seconds and --playouts can be given.")
 
 
 def test_a_refused_move_is_followed_by_others_as_long_as_there_are_any_and_a_skip_by_itself():

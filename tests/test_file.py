@@ -1,6 +1,5 @@
 """The file of the database: whole at any moment, never made anew in silence, and copied before it is changed."""
 
-import os
 import shutil
 import signal
 import sqlite3
@@ -20,15 +19,9 @@ from pbm.store import SCHEMA, Store, Unusable
 from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, FIRST_SCHEMA
 
 import next_version
-from conftest import PASSWORDS
+from conftest import PASSWORDS, people_in, run_as_nobody
 from next_version import NEXT_SCHEMA
 from patience import PATIENCE
-
-
-def users(path):
-    with closing(sqlite3.connect(path)) as db:
-        query = "SELECT userid FROM users WHERE userid NOT LIKE 'robot%' ORDER BY 1"
-        return [userid for (userid,) in db.execute(query)]
 
 
 @pytest.fixture
@@ -40,6 +33,10 @@ def older(tmp_path, monkeypatch):
     return tmp_path / "pbm.db"
 
 
+def one_line(text):
+    return " ".join(text.split())
+
+
 def schema_of(path):
     with closing(sqlite3.connect(path)) as db:
         return db.execute("PRAGMA user_version").fetchone()[0]
@@ -49,7 +46,7 @@ def test_two_sign_ups_are_in_the_file_itself(shell, tmp_path):
     shell.sign_up("alice", "bob")
     copy = tmp_path / "copy"
     shutil.copyfile(tmp_path / "pbm.db", copy)
-    assert users(copy) == ["alice", "bob"]
+    assert people_in(copy) == ["alice", "bob"]
     assert not (tmp_path / "pbm.db-wal").exists()
 
 
@@ -77,9 +74,7 @@ def test_a_database_that_lacks_our_tables_is_refused_and_not_made_anew(shell, tm
     path.chmod(0o600)
     before = path.read_bytes()
     for words in (["signup", "alice", PASSWORDS["alice"]], ["list"], ["outbox", "flush"], ["status"]):
-        done = shell.run(*words)
-        assert done.returncode == 1
-        assert " ".join(done.stderr.split()).startswith(f"{path} lacks tables that every database of pbm has (")
+        assert one_line(shell.refused(*words)).startswith(f"{path} lacks tables that every database of pbm has (")
     done = shell.run("doctor")
     assert done.returncode == 1
     assert f"{path} lacks tables" in done.stdout
@@ -109,7 +104,7 @@ def test_the_first_opening_of_an_older_version_leaves_a_copy_beside_it_and_says_
     with closing(sqlite3.connect(kept)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert (schema_of(kept), schema_of(older)) == (SCHEMA, NEXT_SCHEMA)
-    assert users(kept) == users(older) == ["alice"]
+    assert people_in(kept) == people_in(older) == ["alice"]
     kept.unlink()
     Store(older).close()
     assert not kept.exists()
@@ -126,7 +121,7 @@ def test_an_older_version_that_was_brought_up_to_date_is_in_the_file_itself_whil
     with Store(older) as store:
         shutil.copyfile(store.path, tmp_path / "copy")
     assert schema_of(tmp_path / "copy") == NEXT_SCHEMA
-    assert users(tmp_path / "copy") == ["alice"]
+    assert people_in(tmp_path / "copy") == ["alice"]
 
 
 def test_a_copy_that_cannot_be_made_leaves_the_older_version_as_it_is(older):
@@ -144,9 +139,7 @@ def test_a_database_of_a_version_before_the_first_release_is_refused_and_not_tou
         db.execute(f"PRAGMA user_version = {schema}")
     before = path.read_bytes()
     for words in (["signup", "bob", PASSWORDS["bob"]], ["list"], ["outbox", "flush"], ["status"]):
-        done = shell.run(*words)
-        assert done.returncode == 1
-        assert " ".join(done.stderr.split()).startswith(
+        assert one_line(shell.refused(*words)).startswith(
             f"{path} was written by a version of pbm before its first release, and this one cannot read it. Write its "
             "boards into a file with that version (`pbm export`), and `pbm import` that file into a new database."
         )
@@ -190,11 +183,9 @@ def test_restore_leaves_the_database_alone_if_anything_is_wrong_with_the_copy(ke
     with closing(sqlite3.connect(tmp_path / "copy")) as db:
         db.executescript(CHANGES[reason])
     inode = (tmp_path / "pbm.db").stat().st_ino
-    done = kept.run("restore", str(tmp_path / "copy"), "--yes")
-    assert done.returncode == 1
-    assert reason in done.stderr
+    assert reason in kept.refused("restore", str(tmp_path / "copy"), "--yes")
     assert (tmp_path / "pbm.db").stat().st_ino == inode
-    assert users(tmp_path / "pbm.db") == ["alice", "bob"]
+    assert people_in(tmp_path / "pbm.db") == ["alice", "bob"]
     assert not list(tmp_path.glob("*before*")) + list(tmp_path.glob(".*"))
 
 
@@ -202,22 +193,20 @@ def test_restore_of_an_older_version_that_cannot_be_changed_leaves_the_database_
     with closing(sqlite3.connect(tmp_path / "copy")) as db:
         db.execute("CREATE TABLE inventions (name TEXT)")
     next_version.install(monkeypatch.setattr)
-    done = kept.run("restore", str(tmp_path / "copy"), "--yes")
-    assert done.returncode == 1
-    assert "cannot be brought up to date" in " ".join(done.stderr.split())
-    assert users(tmp_path / "pbm.db") == ["alice", "bob"]
+    assert "cannot be brought up to date" in one_line(kept.refused("restore", str(tmp_path / "copy"), "--yes"))
+    assert people_in(tmp_path / "pbm.db") == ["alice", "bob"]
 
 
 def test_restore_brings_an_older_version_up_to_date_before_it_is_put_in_place(kept, tmp_path, monkeypatch):
     before = (tmp_path / "copy").read_bytes()
     next_version.install(monkeypatch.setattr)
-    assert kept.run("restore", str(tmp_path / "copy"), "--yes").returncode == 0
+    kept.done("restore", str(tmp_path / "copy"), "--yes")
     assert (tmp_path / "copy").read_bytes() == before
-    assert users(tmp_path / "pbm.db") == ["alice"]
+    assert people_in(tmp_path / "pbm.db") == ["alice"]
     assert not list(tmp_path.glob("*before-schema*"))
-    assert kept.run("signup", "dave", "dave-secret").returncode == 0
+    kept.done("signup", "dave", "dave-secret")
     assert schema_of(tmp_path / "pbm.db") == NEXT_SCHEMA
-    assert kept.run("doctor").returncode == 0
+    kept.done("doctor")
 
 
 # What is left behind
@@ -233,14 +222,14 @@ def test_a_hidden_copy_of_a_killed_process_is_found_by_the_doctor_and_removed_by
     done = kept.run("doctor")
     assert done.returncode == 1
     assert f"{left}: a backup or a restore that was killed has left it behind." in done.stdout
-    assert kept.run(*(word.replace("FOLDER", str(tmp_path)) for word in words)).returncode == 0
+    kept.done(*(word.replace("FOLDER", str(tmp_path)) for word in words))
     assert not list(tmp_path.glob(".*"))
 
 
 def test_a_hidden_copy_on_which_somebody_works_stays(kept, tmp_path):
     with whole(tmp_path / "other") as copy:
-        assert kept.run("doctor").returncode == 0
-        assert kept.run("backup", str(tmp_path / "again")).returncode == 0
+        kept.done("doctor")
+        kept.done("backup", str(tmp_path / "again"))
         assert copy.exists()
 
 
@@ -248,11 +237,6 @@ def test_a_hidden_copy_on_which_somebody_works_stays(kept, tmp_path):
 
 
 def test_the_doctor_finds_a_database_that_may_only_be_read(shell):
-    drop = "os.setgroups([]); os.setgid(65534); os.setuid(65534);" if os.geteuid() == 0 else ""
-    code = (  # root may write everywhere: load all, then be nobody
-        "import os, sys; from pbm import shell; shell.main(['doctor']); shell.main(['status']);"
-        f"{drop} os.environ['PBM_DB'] = sys.argv[1]; sys.exit(max(shell.main([word]) for word in sys.argv[2:]))"
-    )
     shell.sign_up("alice")
     with TemporaryDirectory() as name:
         path = Path(name) / "pbm.db"
@@ -260,12 +244,11 @@ def test_the_doctor_finds_a_database_that_may_only_be_read(shell):
             for each in (path, *Path(name).glob("pbm.db-*")):
                 each.chmod(0o444)
             Path(name).chmod(0o555)
-            for words in (["doctor"], ["status"]):
-                command = [sys.executable, "-c", code, str(path), *words]
-                done = subprocess.run(command, env=shell.environment, capture_output=True, text=True, check=False)
+            for word in ("doctor", "status"):
+                done = run_as_nobody(shell, path, word)
                 assert done.returncode == 1
                 assert "cannot be written: attempt to write a readonly database." in done.stdout
-                assert ("\n  Look who owns the file" in done.stdout) == (words == ["doctor"])
+                assert ("\n  Look who owns the file" in done.stdout) == (word == "doctor")
             Path(name).chmod(0o755)
 
 
