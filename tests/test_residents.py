@@ -111,7 +111,7 @@ def add(club, robot):
 
 
 def test_a_new_database_has_robots_of_all_levels(shell):
-    listed = json.loads(shell.run("robots", "--json").stdout)["robots"]
+    listed = shell.json("robots")["robots"]
     assert [(one["userid"], one["level"]) for one in listed] == list(zip(ROBOTS, (3, 1, 2, 3, 4, 5, 6), strict=True))
     assert not any(one["paused"] for one in listed)
 
@@ -182,40 +182,35 @@ def test_nobody_can_sign_as_a_robot_or_become_one(against):
 
 
 def test_people_are_counted_and_listed_without_robots_which_have_no_password_and_no_address(players):
-    assert json.loads(players.run("status", "--json").stdout)["users"] == 2
-    listed = json.loads(players.run("users", "--json").stdout)["users"]
-    assert [user["userid"] for user in listed] == ["alice", "bob"]
-    assert json.loads(players.run("users", "robot1", "--json").stdout)["users"][0]["addresses"] == []
-    for name in ROBOTS:
-        assert name not in players.run("spiro", "standings").stdout
-    for words in (["users", "password", "robot1"], ["addresses", "add", "robot1", "robot1@players.example"]):
-        done = players.run(*words, stdin="secret-7\n")
-        assert (done.returncode, done.stderr) == (1, "robot1 is a robot: it has no password and no address.\n")
+    assert players.json("status")["users"] == 2
+    assert [user["userid"] for user in players.json("users")["users"]] == ["alice", "bob"]
+    assert players.json("users", "robot1")["users"][0]["addresses"] == []
+    assert "robot" not in players.done("spiro", "standings")
+    for line in ("users password robot1", "addresses add robot1 robot1@players.example"):
+        why = players.refused(*line.split(), stdin="secret-7\n")
+        assert why == "robot1 is a robot: it has no password and no address.\n"
 
 
 def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
-    def said(*words):
-        done = shell.run("robots", *words, "--json")
-        return json.loads(done.stdout), done.returncode
+    def robot(*words):
+        [found] = shell.json("robots", *words)["robots"]
+        return found
 
-    added, _ = said("add", "Deep", "--level=5", "--games=symple,spiro", "--most=7", "--unrated")
-    assert added["robots"][0] == {
+    assert robot("add", "Deep", "--level=5", "--games=symple,spiro", "--most=7", "--unrated") == {
         "userid": "deep", "level": 5, "program": None, "games": ["symple", "spiro"], "rated": False, "boards": 0,
         "most": 7, "seconds": 2, "paused": False, "since": None, "why": None,
     }  # fmt: skip
-    changed, _ = said("change", "deep", "--level=1", "--games=all", "--most=9")
-    assert (changed["robots"][0]["level"], changed["robots"][0]["most"]) == (1, 9)
-    assert "papagra" in changed["robots"][0]["games"]
-    assert said("pause", "deep")[0]["robots"][0]["paused"]
-    assert said("pause", "deep")[1] == 1
-    assert not said("resume", "deep")[0]["robots"][0]["paused"]
-    assert said("resume", "deep")[1] == 1
-    assert said("remove", "deep", "--yes") == (
-        {"userid": "deep", "boards": [], "removals": [], "reply": "deep is removed."},
-        0,
-    )
-    assert said("pause", "deep")[0]["error"] == "deep is no robot; `pbm robots` lists them."
-    assert said("add", "deep")[1] == 1  # a name is never given out again
+    changed = robot("change", "deep", "--level=1", "--games=all", "--most=9")
+    assert (changed["level"], changed["most"]) == (1, 9)
+    assert "papagra" in changed["games"]
+    assert robot("pause", "deep")["paused"]
+    assert shell.refused("robots", "pause", "deep").startswith("deep is paused already, since ")
+    assert not robot("resume", "deep")["paused"]
+    assert shell.refused("robots", "resume", "deep") == "deep is not paused.\n"
+    removed = {"userid": "deep", "boards": [], "removals": [], "reply": "deep is removed."}
+    assert shell.json("robots", "remove", "deep", "--yes") == removed
+    assert shell.refused("robots", "pause", "deep") == "deep is no robot; `pbm robots` lists them.\n"
+    assert "There is a user deep already" in shell.refused("robots", "add", "deep")  # a name is given out once
 
 
 @pytest.mark.parametrize(
@@ -236,9 +231,7 @@ def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
 )
 def test_what_cannot_be_a_robot_is_refused(shell, words, said):
     shell.sign_up("alice")
-    done = shell.run("robots", *words)
-    assert done.returncode == 1
-    assert said in done.stderr
+    assert said in shell.refused("robots", *words)
 
 
 def test_robots_are_marked_wherever_boards_and_players_are_shown_and_people_are_not(against, mind):
@@ -310,12 +303,9 @@ def test_a_robot_takes_challenges_up_to_its_number_and_of_its_games_and_while_it
 def test_a_robot_plays_in_no_tournament_of_a_game_that_it_does_not_play(shell):
     shell.sign_up("alice")
     shell.run("robots", "add", "deep", "--games=symple,spiro")
-    done = shell.run("tournament", "spora", "a", "alice", "deep")
-    assert (done.returncode, done.stderr) == (
-        1,
-        "deep is a robot that does not play Spora; it plays Symple and Spiro.\n",
-    )
-    assert shell.run("tournament", "symple", "a", "alice", "deep").returncode == 0
+    why = "deep is a robot that does not play Spora; it plays Symple and Spiro.\n"
+    assert shell.refused("tournament", "spora", "a", "alice", "deep") == why
+    shell.done("tournament", "symple", "a", "alice", "deep")
 
 
 def test_by_mail_nobody_starts_boards_of_robots_alone_and_challenges_count_as_ever(against):
@@ -359,10 +349,8 @@ def test_it_says_what_it_thinks_when_it_is_asked_and_never_otherwise(against, mi
     mind.chance = 0.634
     signs(against, "symple chat 101 ME", "What do you think, robot?")
     plays(against)
-    assert (
-        against.mails("alice")[-1].text.count("robot2 writes:\n\nI play at level 2. I put my chance to win at 63%.")
-        == 1
-    )
+    said = "robot2 writes:\n\nI play at level 2. I put my chance to win at 63%."
+    assert against.mails("alice")[-1].text.count(said) == 1
     signs(against, "symple move 101 ME d4")
     plays(against)
     assert "robot2 writes" not in against.mails("alice")[-1].text
@@ -436,15 +424,10 @@ def test_it_resigns_when_it_has_had_no_hope_for_three_turns(against, mind):
 
 def test_a_board_that_has_changed_meanwhile_is_thought_about_again(against, mind):
     plays(against)
-    signs(against, "symple move 101 ME d4")
-    signs(against, "symple move 101 ME undo")
-    mind.meanwhile = lambda: None
-    before = mind.thoughts
-    plays(against)
     signs(against, "symple move 101 ME b2")
     mind.thoughts, mind.meanwhile = 0, lambda: signs(against, "symple move 101 ME undo")
     assert plays(against) == 1  # the undo, and not the move that was thought of
-    assert (before, mind.thoughts) == (1, 1)
+    assert mind.thoughts == 1
     assert moves(against) == ["c3", "a1"]
 
 
@@ -478,7 +461,7 @@ def test_an_illegal_move_of_ours_is_not_sent(against, mind, monkeypatch, capsys)
 
 def test_in_a_shell_whatever_goes_wrong_with_the_robot_the_move_is_played(typed, monkeypatch):
     monkeypatch.setattr(turns, "do_task", lambda *_: 1 / 0)
-    done = types(typed, "c3")
+    done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     assert (done.returncode, done.stderr) == (0, "robot1 could not answer (ZeroDivisionError: division by zero).\n")
     assert "robot1's turn (black)." in done.stdout
 
@@ -674,15 +657,13 @@ def test_an_operator_sees_which_program_has_failed_and_that_nobody_plays(shell):
     path.unlink()
     shell.run("symple", "challenge", "deep", "alice")
     why = f"The program {path} cannot be started: there is no such file or folder."
-    assert f"deep    {path}  all    1 / 1000  paused since" in shell.run("robots").stdout
-    [robot] = [one for one in json.loads(shell.run("robots", "--json").stdout)["robots"] if one["userid"] == "deep"]
-    assert robot["why"] == why
-    done = shell.run("status")
-    assert done.returncode == 1
-    assert f"deep is paused, because its program has failed: {why} `pbm robots resume` lets it play." in done.stdout
+    assert f"deep    {path}  all    1 / 1000  paused since" in shell.done("robots")
+    assert shell.json("robots")["robots"][0]["why"] == why
+    said = shell.run("status").stdout
+    assert f"deep is paused, because its program has failed: {why} `pbm robots resume` lets it play." in said
     shell.run("robots", "change", "deep", "--level=1")
     shell.run("robots", "resume", "deep")
-    assert shell.run("status").returncode == 0
+    shell.done("status")
     with closing(sqlite3.connect(shell.folder / "pbm.db")) as db, db:
         db.execute("UPDATE boards SET started = '2026-01-01T00:00:00.000000+00:00'")
     said = shell.run("doctor").stdout
@@ -692,10 +673,10 @@ def test_an_operator_sees_which_program_has_failed_and_that_nobody_plays(shell):
 def test_a_game_that_was_taken_in_from_elsewhere_goes_on_with_the_robot(shell):
     shell.sign_up("alice")
     shell.run("symple", "challenge", "--no-wait", "-size=5", "robot1", "alice")
-    (shell.folder / "record").write_text(shell.run("export", "symple", "101").stdout)
-    assert shell.run("import", str(shell.folder / "record")).stdout.startswith("symple 101 is taken in as 102")
-    assert json.loads(shell.run("robots", "run", "--once", "--json").stdout) == {"given": 2}
-    assert json.loads(shell.run("symple", "show", "102", "--json").stdout)["moves"] == 1
+    (shell.folder / "record").write_text(shell.done("export", "symple", "101"))
+    assert shell.done("import", str(shell.folder / "record")).startswith("symple 101 is taken in as 102")
+    assert shell.json("robots", "run", "--once") == {"given": 2}
+    assert shell.json("symple", "show", "102")["moves"] == 1
 
 
 # In a shell
@@ -703,7 +684,7 @@ def test_a_game_that_was_taken_in_from_elsewhere_goes_on_with_the_robot(shell):
 
 def types(shell, text, *words):
     """What a shell answers to a move of alice."""
-    return shell.run("symple", "move", *words, "101", "alice", PASSWORDS["alice"], text)
+    return shell.done("symple", "move", *words, "101", "alice", PASSWORDS["alice"], text)
 
 
 @pytest.fixture
@@ -716,30 +697,27 @@ def typed(shell):
 def test_a_robot_answers_before_the_command_of_a_shell_ends(typed):
     with Store(typed.folder / "pbm.db") as store:
         before = len(store.outbox.all())
-    done = types(typed, "c3")
-    assert done.stdout.startswith("Summary: Symple board 101, alice (white) against robot1 (black)")
-    assert "alice's turn (white)." in done.stdout
-    assert done.stdout.splitlines()[-1] == "symple move 101 alice PASSWORD MOVE#3"
-    assert done.stderr == ""
+    said = types(typed, "c3")
+    assert said.startswith("Summary: Symple board 101, alice (white) against robot1 (black)")
+    assert "alice's turn (white)." in said
+    assert said.splitlines()[-1] == "symple move 101 alice PASSWORD MOVE#3"
     with Store(typed.folder / "pbm.db") as store:
         assert len(store.outbox.all()) == before  # she has seen it
-    shown = json.loads(types(typed, "resign", "--json").stdout)
-    assert shown["over"]
-    first = json.loads(typed.run("symple", "challenge", "robot1", "alice", "--json").stdout)
+    assert json.loads(types(typed, "resign", "--json"))["over"]
+    first = typed.json("symple", "challenge", "robot1", "alice")
     assert (first["moves"], first["turn"]) == (1, "alice")
 
 
 def test_a_board_of_one_robot_with_itself_is_awaited_by_nobody(shell):
-    done = shell.run("symple", "challenge", "-size=5", "robot1", "robot1", "--json")
-    assert (json.loads(done.stdout)["moves"], done.stderr) == (0, "")
+    assert shell.json("symple", "challenge", "-size=5", "robot1", "robot1")["moves"] == 0
 
 
 def test_with_no_wait_it_does_not_and_else_a_proposal_is_answered_too(typed):
-    shown = json.loads(types(typed, "c3", "--no-wait", "--json").stdout)
+    shown = json.loads(types(typed, "c3", "--no-wait", "--json"))
     assert (shown["moves"], shown["turn"]) == (1, "robot1")
-    assert json.loads(typed.run("robots", "run", "--once", "--json").stdout) == {"given": 1}
-    assert json.loads(typed.run("symple", "show", "101", "--json").stdout)["moves"] == 2
-    shown = json.loads(types(typed, "undo", "--json").stdout)
+    assert typed.json("robots", "run", "--once") == {"given": 1}
+    assert typed.json("symple", "show", "101")["moves"] == 2
+    shown = json.loads(types(typed, "undo", "--json"))
     assert (shown["moves"], shown.get("vote"), shown["turn"]) == (0, None, "alice")
 
 
@@ -748,8 +726,7 @@ def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
     with Store(typed.folder / "pbm.db") as store, store.writing():
         until = datetime.now(UTC) + timedelta(minutes=5)
         store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(None, until))
-    done = types(typed, "c3")
-    assert "robot1's turn (black)." in done.stdout
+    assert "robot1's turn (black)." in types(typed, "c3")
 
 
 def test_a_spinner_turns_on_a_terminal_while_a_robot_thinks(typed):
@@ -820,7 +797,7 @@ def test_a_process_that_is_killed_again_and_again_loses_nothing_and_plays_nothin
     assert [board.is_over for board in boards] == [True, True, False]
     assert mails == {board.row.board: len(board.turns) for board in boards}
     assert len(boards[2].turns) == 1
-    assert shell.run("doctor").returncode == 0
+    shell.done("doctor")
 
 
 # Games that are over
@@ -838,11 +815,10 @@ def lost(against, shell):
 
 
 def test_a_game_is_analysed_when_it_is_over_and_not_before(lost, shell):
-    done = shell.run("analyse", "symple", "101", "--seconds=0.02")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "The game on Symple board 101 goes on; it can be analysed when it is over.\n"
+    why = "The game on Symple board 101 goes on; it can be analysed when it is over.\n"
+    assert shell.refused("analyse", "symple", "101", "--seconds=0.02") == why
     signs(lost, "symple move 101 ME resign")
-    found = json.loads(shell.run("analyse", "symple", "101", "--seconds=0.02", "--json").stdout)
+    found = shell.json("analyse", "symple", "101", "--seconds=0.02")
     assert [turn["player"] for turn in found["turns"]] == ["alice", "robot2"] * 3
     assert len(found["curve"]) == 7
     assert found["curve"][-1] == 0
@@ -852,7 +828,7 @@ def test_a_game_is_analysed_when_it_is_over_and_not_before(lost, shell):
         assert turn["mark"] == ("??" if loss >= 0.2 else "?" if loss >= 0.1 else "")
     assert json.loads(lost.store.robots.analysis("symple", "101")) == found
     assert lost.store.robots.analysis("symple", "102") is None
-    shown = shell.run("analyse", "symple", "101", "--seconds=0.02").stdout
+    shown = shell.done("analyse", "symple", "101", "--seconds=0.02")
     assert "How likely alice was to win:" in shown
     assert "Won by robot2 (alice resigned)." in shown
 
