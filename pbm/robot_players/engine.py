@@ -123,9 +123,8 @@ class Dialogue:
         state, tried = self.states[-1], self.answered
         if state.must_skip:
             return SKIP
-        sampled = (state.random(self.player.rng) for _ in range(20))
         listed = islice(state.moves(), len(tried) + 1)
-        move = next((move for moves in (sampled, listed) for move in moves if move not in tried), min(tried))
+        move = next((move for move in listed if move not in tried), min(tried))
         self.answered = {*tried, move}
         return move
 
