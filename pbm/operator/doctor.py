@@ -34,7 +34,7 @@ from pbm.mail.transports import PORTS
 from pbm.names import is_address
 from pbm.refusals import Refused
 from pbm.settings import address, transport
-from pbm.store import BoardRow, Store, Unusable
+from pbm.store import BoardRow, Store, TurnRow, Unusable
 
 LEAST_FREE = 100_000_000
 """Bytes of the disk that should be free."""
@@ -205,11 +205,12 @@ def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> t
     with Store(path, read_only=True) as store, store.reading():
         for game, board in places:
             try:
-                row, again = _replay(store, game, board)
+                row = store.boards.get(game, board)
+                if row is None:  # it was removed meanwhile
+                    continue
+                again = replayed(row, _turns(store, game, board))
             except (Unsound, ValueError, TypeError, LookupError) as why:
                 found.append(Finding(f"{game} {board}", str(why), BACKUP))
-                continue
-            if row is None or again is None:  # it was removed meanwhile
                 continue
             found += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again, now)]
             if not (again.is_over or row.drawn):
@@ -218,12 +219,12 @@ def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> t
     return late, found
 
 
-def _replay(store: Store, game: str, board: str) -> tuple[BoardRow | None, Board | None]:
-    """The row of a board, and the board that its turns lead to; None if there is none. Raises Unsound."""
-    row, turns = store.boards.get(game, board), store.boards.turns(game, board)
-    if (last := store.health.last_turn_number(game, board)) != len(turns):
+def _turns(store: Store, game: str, board: str) -> list[TurnRow]:
+    """The turns of a board. Raises Unsound if one is missing."""
+    turns, last = store.boards.turns(game, board), store.health.last_turn_number(game, board)
+    if last != len(turns):
         raise Unsound(f"its turns are numbered up to {last}, but there are {len(turns)}.")
-    return row, row and replayed(row, turns)
+    return turns
 
 
 def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, str]]:
