@@ -22,8 +22,7 @@ from pbm import texts
 from pbm.refusals import Refused, touching
 from pbm.server import Server
 from pbm.settings import database_path, open_server
-from pbm.store import Unusable
-from pbm.store.users import UserRow
+from pbm.store import Store, Unusable
 from pbm.terminal import fail, say
 
 COMMANDS_OF_MODULES = {
@@ -135,6 +134,20 @@ def is_told_to_end(seconds: float) -> bool:
     return bool(ready) and not os.read(sys.stdin.fileno(), 65536)
 
 
+def changes(store: Store, seconds: float, is_told_to_end: Callable[[float], bool] = is_told_to_end) -> Iterator[None]:
+    """Come back at once, and then whenever somebody else has changed the database, until told to end.
+
+    It looks for changes every so many seconds. What changes while the caller works is seen at the next look.
+    """
+    seen = None
+    while True:
+        if (version := store.data_version()) != seen:
+            seen = version
+            yield
+        if is_told_to_end(seconds):
+            return
+
+
 def answer(text: str, data: Mapping[str, object]) -> None:
     """Print what an operator's command has to say, for people or for programs, as it was asked for."""
     say(text, data, as_json=click.get_current_context().obj)
@@ -154,14 +167,6 @@ def more_than(limit: int, found: Sequence[object]) -> str:
 def time_text(moment: datetime | None) -> str:
     """A time for people; empty if there is none."""
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else ""
-
-
-def find_user(server: Server, userid: str) -> UserRow:
-    """A user, or one who has signed off. Raises Refused if there is none."""
-    found = server.store.users.get(userid.lower())
-    if found is None:
-        raise Refused(f"There is no user {userid!r}.")
-    return found
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from pbm import texts
-from pbm.console import answer, answer_list, is_told_to_end, open_existing, run_beside_server, time_text
+from pbm.console import answer, answer_list, changes, is_told_to_end, open_existing, run_beside_server, time_text
 from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, within
 from pbm.disk import reason
 from pbm.refusals import Refused
@@ -35,19 +35,16 @@ EVENTS = frozenset(
     ).split()
 )
 """What can happen."""
-LOOK_AT_EVENTS = 0.2
-"""Seconds from one look whether something has happened to the next."""
-
 AT_ONCE = 200
 """How many events are read at a time."""
-RUNS_FOR = 60
-"""How many seconds a program has for an event."""
-FIRST_PAUSE, LONGEST_REST = timedelta(seconds=10), timedelta(hours=1)
-"""How long a program that failed waits for its next try, which doubles with each, and at most."""
+MOST_SECONDS = 60
+"""How many seconds a program may take for an event."""
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(hours=1)
+"""How long a program that has failed waits for its next try: it doubles with each try, up to the longest."""
 MOST_TRIES = 10
-"""How often a program is tried with an event; then it is left out, and the next one has its turn."""
-LOOK_FOR_EVENTS = 1.0
-"""Seconds after which it is looked again whether something has happened."""
+"""How often a program is tried with an event. Then the event is left out, and the next one has its turn."""
+LOOK_FOR_EVENTS = 0.2
+"""Seconds between two looks for events."""
 LONGEST_PROBLEM = 300
 
 commands = Commands("pbm")
@@ -68,22 +65,15 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     replace, start, round, finish, cancel (a tournament).
     """
     store = open_existing().store
-    seen = None
-    while True:
-        with store.reading():
-            version = store.data_version()
-            found = store.events.since(since, AT_ONCE) if version != seen else []
-        for event in found:
-            line = json.dumps(event_data(event)) if ctx.obj else escaped(_line(event))
-            sys.stdout.write(f"{line}\n")
-            since = event.id
+    for _ in changes(store, LOOK_FOR_EVENTS, _rest):
+        while found := store.events.since(since, AT_ONCE):
+            for event in found:
+                line = json.dumps(event_data(event)) if ctx.obj else escaped(_line(event))
+                sys.stdout.write(f"{line}\n")
+            since = found[-1].id
         sys.stdout.flush()
-        if len(found) == AT_ONCE:
-            continue
         if not follow:
             return
-        seen = version
-        time.sleep(LOOK_AT_EVENTS)
 
 
 def _line(event: Event) -> str:
@@ -193,7 +183,7 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     behind each run how far it has come; one that is killed in between sees an event a second time. Raises Unusable if
     another process has been running programs for a minute.
     """
-    with server.store.alone("hooks", "running programs", RUNS_FOR, is_over):
+    with server.store.alone("hooks", "running programs", MOST_SECONDS, is_over):
         due = [hook for hook in server.store.events.hooks() if hook.due is None or hook.due <= server.now()]
         went_well = Counter(chain.from_iterable(_catch_up(server, hook, is_over) for hook in due))
     return went_well[True], went_well[False]
@@ -237,7 +227,7 @@ def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
     """Note that a program has failed with an event, and when it is tried again, if it is."""
     tries = hook.tries + 1
     if tries < MOST_TRIES:
-        pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_REST)
+        pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE)
         hook = hook._replace(last=event.id - 1, tries=tries, due=server.now() + pause)
         behind = f"The next try is in {pause.seconds} s."
     else:
@@ -258,10 +248,10 @@ def _run(program: str, event: Event) -> str:
     try:
         words = located(shlex.split(program))
         done = subprocess.run(
-            words, input=line, text=True, errors="replace", capture_output=True, timeout=RUNS_FOR, check=False
+            words, input=line, text=True, errors="replace", capture_output=True, timeout=MOST_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return f"It has not ended within {RUNS_FOR} seconds."
+        return f"It has not ended within {MOST_SECONDS} seconds."
     except OSError as why:
         return f"It cannot be started: {reason(why)}."
     if done.returncode == 0:

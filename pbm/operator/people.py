@@ -10,7 +10,7 @@ import click
 
 from pbm import letters, texts
 from pbm.actions import users
-from pbm.console import answer, answer_list, confirm, find_user, more_than, open_existing, time_text
+from pbm.console import answer, answer_list, confirm, more_than, open_existing, time_text
 from pbm.console.usage import ADDRESS_ARGUMENT, LIMIT, USER_ARGUMENT, YES, Commands, Listing
 from pbm.mail.incoming import is_ours
 from pbm.names import is_address
@@ -23,6 +23,14 @@ FORM_NAMES = {"text": "text", "html": "HTML and text", "pictures": "pictures, HT
 """How mails come, in words."""
 
 commands = Commands("pbm")
+
+
+def find_user(server: Server, userid: str) -> UserRow:
+    """A user, or one who has signed off. Raises Refused if there is none."""
+    found = server.store.users.get(userid.lower())
+    if found is None:
+        raise Refused(f"There is no user {userid!r}.")
+    return found
 
 
 # Users

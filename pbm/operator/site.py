@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pbm import settings, texts
-from pbm.console import answer, is_told_to_end, let_server_go_first, open_existing, progress_bar
+from pbm.console import answer, changes, let_server_go_first, open_existing, progress_bar
 from pbm.console.usage import Commands
 from pbm.drawing import images
 from pbm.names import is_site
@@ -44,10 +44,8 @@ def site(folder: Path, url: str, *, web: bool, whole: bool, follow: bool) -> int
     if follow:
         let_server_go_first()
     common = shared(url)._replace(has_door=web)
-    version = session.store.data_version()
     done = _update(session, folder, common, is_whole=whole)
-    while follow and _has_changed(session, version):
-        version = session.store.data_version()  # before the pages are made: what changes meanwhile is seen next time
+    for _ in changes(session.store, LOOK_AGAIN_AFTER) if follow else ():
         done = _update(session, folder, common)
     answer(
         f"{texts.counted(done.pages, 'file')}, {done.written} of them new or changed; {done.removed} removed.",
@@ -77,11 +75,3 @@ def _update(session: Session, folder: Path, common: "Look", *, is_whole: bool = 
     for path, why in done.failed.items():
         warn(f"{path} could not be made ({why}); --whole tries it again, and so does its next change.")
     return done
-
-
-def _has_changed(session: Session, before: int) -> bool:
-    """Wait until the database has another version than *before*; False if it is time to end."""
-    while session.store.data_version() == before:
-        if is_told_to_end(LOOK_AGAIN_AFTER):
-            return False
-    return True
