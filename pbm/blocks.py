@@ -135,7 +135,7 @@ def blocks_of(told: Told) -> tuple[Block, ...]:
 
 
 def spaced(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
-    """Each block with the line ends behind it: an empty line, but not at the end or below a rule that begins something."""
+    """Each block with the line ends behind it: an empty line, but not at the end or below a rule that begins a part."""
     for number, block in enumerate(blocks, 1):
         is_joined = isinstance(block, Rule) and not block.is_end
         yield block, "" if number == len(blocks) else "\n" if is_joined else "\n\n"

@@ -186,7 +186,7 @@ class Pages:
         }
 
     def _chances(self, game: str, number: str) -> list[int]:
-        """The chances of the first player move by move, as distances in percent from the top of a curve; none if unknown."""
+        """The chances of the first player, move by move, in percent from the top of a curve down; none if unknown."""
         stored = self.store.robots.analysis(game, number)
         return [round(100 - 100 * chance) for chance in json.loads(stored)["curve"]] if stored else []
 
