@@ -37,9 +37,9 @@ EVENTS = frozenset(
 """What can happen."""
 AT_ONCE = 200
 """How many events are read at a time."""
-MOST_SECONDS = 60
+HOOK_SECONDS = 60
 """How many seconds a program may take for an event."""
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(hours=1)
+FIRST_PAUSE, LONGEST_REST = timedelta(seconds=10), timedelta(hours=1)
 """How long a program that has failed waits for its next try: it doubles with each try, up to the longest."""
 MOST_TRIES = 10
 """How often a program is tried with an event. Then the event is left out, and the next one has its turn."""
@@ -183,7 +183,7 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     behind each run how far it has come; one that is killed in between sees an event a second time. Raises Unusable if
     another process has been running programs for a minute.
     """
-    with server.store.alone("hooks", "running programs", MOST_SECONDS, is_over):
+    with server.store.alone("hooks", "running programs", HOOK_SECONDS, is_over):
         due = [hook for hook in server.store.events.hooks() if hook.due is None or hook.due <= server.now()]
         went_well = Counter(chain.from_iterable(_catch_up(server, hook, is_over) for hook in due))
     return went_well[True], went_well[False]
@@ -227,7 +227,7 @@ def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
     """Note that a program has failed with an event, and when it is tried again, if it is."""
     tries = hook.tries + 1
     if tries < MOST_TRIES:
-        pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE)
+        pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_REST)
         hook = hook._replace(last=event.id - 1, tries=tries, due=server.now() + pause)
         behind = f"The next try is in {pause.seconds} s."
     else:
@@ -248,10 +248,10 @@ def _run(program: str, event: Event) -> str:
     try:
         words = located(shlex.split(program))
         done = subprocess.run(
-            words, input=line, text=True, errors="replace", capture_output=True, timeout=MOST_SECONDS, check=False
+            words, input=line, text=True, errors="replace", capture_output=True, timeout=HOOK_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return f"It has not ended within {MOST_SECONDS} seconds."
+        return f"It has not ended within {HOOK_SECONDS} seconds."
     except OSError as why:
         return f"It cannot be started: {reason(why)}."
     if done.returncode == 0:
