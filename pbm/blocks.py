@@ -68,8 +68,10 @@ class Drawing(NamedTuple):
 
     game: str
     text: str
-    depicts: str = ""
-    """The board, and after how many of its moves, such as ``101#14``; empty if no such board is stored."""
+    board: str = ""
+    """Its number; empty if no such board is stored."""
+    moves: int = 0
+    """After how many of its moves it looks like that."""
 
 
 class Curve(NamedTuple):

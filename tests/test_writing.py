@@ -378,7 +378,7 @@ def test_a_command_that_is_no_move_goes_to_the_server_itself_unless_it_is_too_lo
 def test_a_board_is_a_block_of_its_own_in_a_fixed_pitch_and_not_coloured(pair):
     board = Board.load(pair.store, "spiro", "101")
     [drawing] = (block for block in blocks.read(due(pair, "bob")[-1].blocks) if isinstance(block, Drawing))
-    assert drawing == Drawing("spiro", board.rules.draw(board.state, board.states[0]), "101#0")
+    assert drawing == Drawing("spiro", board.rules.draw(board.state, board.states[0]), "101", 0)
     pair.move("alice", "e3:5")
     source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content().replace("\r\n", "\n")
     board = Board.load(pair.store, "spiro", "101")
@@ -515,8 +515,8 @@ def test_a_digest_has_all_its_boards_as_blocks(pair):
     mailed(pair, "spiro move 101 bob bob-secret e2:4:2")
     sent(pair)
     row = due(pair, "bob")[-1]
-    drawn = [block.depicts for block in blocks.read(row.blocks) if isinstance(block, Drawing)]
-    assert drawn == ["101#1", "101#2"]
+    drawn = [(block.board, block.moves) for block in blocks.read(row.blocks) if isinstance(block, Drawing)]
+    assert drawn == [("101", 1), ("101", 2)]
     assert is_same(page(parsed(row)), row.text)
 
 

@@ -76,9 +76,8 @@ SHARP = 2.0
 
 def point_of(store: Store, drawing: Drawing) -> Point | None:
     """The board that a drawing in text shows; None if it is not stored, or was changed since."""
-    number, _, moves = drawing.depicts.partition("#")
-    board = Board.load(store, drawing.game, number) if number else None
-    point = board and board.after(int(moves))
+    board = Board.load(store, drawing.game, drawing.board) if drawing.board else None
+    point = board and board.after(drawing.moves)
     return point if point and letters.picture(point)[0].text == drawing.text else None
 
 

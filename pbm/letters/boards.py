@@ -128,7 +128,7 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     board = point.board
     first = point.last_typed
     drawn = board.rules.draw(point.state, board.states[first])
-    drawing = Drawing(board.row.game, drawn, f"{board.row.board}#{point.moves}" if board.is_stored else "")
+    drawing = Drawing(board.row.game, drawn, board.row.board if board.is_stored else "", point.moves)
     last = "; ".join(turn_text(turn) for turn in board.turns[first : point.moves])
     return (drawing, Paragraph(broken(f"Last turn: {last}"))) if last else (drawing,)
 

@@ -60,7 +60,7 @@ class Illustrator:
         for curve in [block for block in found if isinstance(block, Curve)]:
             return _illustrated(curve)
         drawings = [block for block in found if isinstance(block, Drawing)]
-        if len(drawings) != 1 or not drawings[0].depicts:
+        if len(drawings) != 1 or not drawings[0].board:
             return None
         [drawing] = drawings
         if drawing not in self.drawn:
@@ -73,7 +73,7 @@ class Illustrator:
         address = mail.reply_to or ""
         meaning = tokens.meaning(self.server, address)
         turns = drawn.turns if meaning and meaning.reply.userid == drawn.turn else ()
-        page = f"{self.server.site}/{drawing.game}/{drawing.depicts.partition('#')[0]}.html" if self.server.site else ""
+        page = f"{self.server.site}/{drawing.game}/{drawing.board}.html" if self.server.site else ""
         token = f"#{tokens.token_of(address)}" if page and meaning and meaning.reply.userid else ""
         return drawn._replace(turns=turns, page=f"{page}{token}")
 
