@@ -4,7 +4,6 @@ import imaplib
 import re
 import ssl
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -110,43 +109,36 @@ class Mailbox:
         """Take mails from the folder that the *connection* has selected, and move them *to* another one."""
         self.connection = connection
         self.to = to
-        self.can = _asked(connection.capability())[0].decode().upper().split()
+        self.can = _checked(connection.capability())[0].decode().upper().split()
 
-    def new(self) -> list[str]:
-        """The UIDs of all unread mails, those that came while they were counted included."""
-        for _ in range(MOST_SEARCHES):
-            self.connection.response("EXISTS")  # forgets what was said before
-            found = (_asked(self.connection.uid("SEARCH", "UNSEEN", "UNDELETED"))[0] or b"").decode().split()
-            if found or self.connection.response("EXISTS")[1] == [None]:
-                return found
-        return []
+    def unread(self) -> list[str]:
+        """The UIDs of all unread mails."""
+        return (_checked(self.connection.uid("SEARCH", "UNSEEN", "UNDELETED"))[0] or b"").decode().split()
 
-    def size(self, uid: str) -> int | None:
-        """How many bytes a mail has; None if it has gone."""
-        answer = _asked(self.connection.uid("FETCH", uid, "(RFC822.SIZE)"))[0]
-        found = re.search(rb"RFC822\.SIZE (\d+)", answer or b"")
-        return int(found[1]) if found else None
+    def has_grown(self) -> bool:
+        """Whether the server has told of new mails since this was asked last."""
+        return self.connection.response("EXISTS")[1] != [None]
 
     def read(self, uid: str) -> bytes | None:
         """A mail, or the beginning of one that is too large. It stays unread. None if it has gone."""
-        parts = _asked(self.connection.uid("FETCH", uid, f"(BODY.PEEK[]<0.{incoming.MOST_BYTES + 1}>)"))
+        parts = _checked(self.connection.uid("FETCH", uid, f"(BODY.PEEK[]<0.{incoming.MOST_BYTES + 1}>)"))
         return next((part[1] for part in parts if isinstance(part, tuple)), None)
 
     def move(self, uid: str) -> None:
         """Move a mail; where only some steps get done, it is handled once more and known again."""
         if "MOVE" in self.can:
-            _asked(self.connection.uid("MOVE", uid, f'"{self.to}"'))
+            _checked(self.connection.uid("MOVE", uid, f'"{self.to}"'))
             return
-        _asked(self.connection.uid("COPY", uid, f'"{self.to}"'))
-        _asked(self.connection.uid("STORE", uid, "+FLAGS.SILENT", r"(\Deleted \Seen)"))
+        _checked(self.connection.uid("COPY", uid, f'"{self.to}"'))
+        _checked(self.connection.uid("STORE", uid, "+FLAGS.SILENT", r"(\Deleted \Seen)"))
         if "UIDPLUS" in self.can:  # else all that anybody has deleted would go
-            _asked(self.connection.uid("EXPUNGE", uid))
+            _checked(self.connection.uid("EXPUNGE", uid))
 
     def wait(self) -> bool:
         """Wait until there may be new mail; False when it is time to connect anew."""
         if "IDLE" not in self.can:
             time.sleep(POLLING)
-            _asked(self.connection.noop())
+            _checked(self.connection.noop())
             return True
         self.connection.send(b"pbm IDLE\r\n")
         self.connection.socket().settimeout(LISTENING)
@@ -166,8 +158,8 @@ class Mailbox:
                 raise imaplib.IMAP4.abort(line or "the connection was closed")
 
 
-def _asked(answer: tuple[str, list[Any]]) -> list[Any]:
-    """What the server has answered. Raises an error of imaplib if it refused."""
+def _checked(answer: tuple[str, list[Any]]) -> list[Any]:
+    """The data of an answer. Raises an error of imaplib if the server refused."""
     status, data = answer
     if status != "OK":
         raise imaplib.IMAP4.error(data[0] if data else status)
@@ -189,7 +181,7 @@ def opened(box: Account, password: str, to: str) -> Iterator[Mailbox]:
             _encrypt(connection, context)
         _log_in(connection, box.user, password)
         connection.create(f'"{to}"')  # is refused if it is there, and does no harm
-        _asked(connection.select(f'"{box.folder}"'))
+        _checked(connection.select(f'"{box.folder}"'))
         yield Mailbox(connection, to)
     finally:
         with suppress(imaplib.IMAP4.error, OSError):
@@ -253,8 +245,8 @@ def _handle_new(server: Server, mailbox: Mailbox) -> int:
     tried: set[str] = set()
     count = 0
     for _ in range(MOST_SEARCHES):
-        new = [uid for uid in mailbox.new() if uid not in tried]
-        if not new:
+        new = [uid for uid in mailbox.unread() if uid not in tried]
+        if not new and not mailbox.has_grown():
             break
         tried.update(new)
         count += sum(_handle(server, mailbox, uid) for uid in new)
@@ -263,11 +255,10 @@ def _handle_new(server: Server, mailbox: Mailbox) -> int:
 
 def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
     """Handle a mail and move it; False if it has gone, or stays because it could not be handled."""
-    size = mailbox.size(uid)
-    raw = mailbox.read(uid) if size is not None and size <= incoming.MOST_BYTES else b""
-    if size is None or raw is None:
+    raw = mailbox.read(uid)
+    if raw is None:
         return False
-    if len(raw) > incoming.MOST_BYTES:  # the mail server has told another size
+    if len(raw) > incoming.MOST_BYTES:
         raw = b""
     sender = incoming.envelope(raw, {})[0]
     try:
@@ -279,8 +270,8 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
         warn(f"A mail could not be handled, and stays: {type(why).__name__}: {why}")
         return False
     mailbox.move(uid)
-    line = f"imap <{one_line(sender or '')}> {outcome}\n"
-    sys.stderr.write(line.encode("ascii", "backslashreplace").decode())
+    line = f"imap <{one_line(sender or '')}> {outcome}"
+    warn(line.encode("ascii", "backslashreplace").decode())
     return True
 
 
