@@ -18,7 +18,7 @@ import pytest
 
 from pbm.access import tokens
 from pbm.mail import incoming
-from pbm.mail.smtp import Connections, Delivery
+from pbm.mail.smtp import Connections
 from pbm.service.serve import MainThread, Received, Receiver, Service
 from pbm.store import Unusable
 
@@ -319,7 +319,7 @@ def handled(club, *raws):
     async def all_at_once():
         receiver, entries = Receiver(club.server, Service(club.store), thread), []
         connections = Connections(receiver.is_known, receiver.handle, entries.append)
-        deliveries = [Delivery(raw, "alice@players.example", (ADDRESS,), None) for raw in raws]
+        deliveries = [incoming.Delivery(raw, "alice@players.example", (ADDRESS,)) for raw in raws]
         answers = await asyncio.gather(*(connections.hand_in(each) for each in deliveries))
         return [(answer.reply, entry.outcome) for answer, entry in zip(answers, entries, strict=True)]
 
@@ -331,7 +331,7 @@ def test_mails_that_wait_share_a_transaction(pair):
     receiver, written = Receiver(pair.server, Service(pair.store), MainThread()), []
     pair.store.db.set_trace_callback(written.append)
     raws = message("spiro move 101 alice alice-secret e3:5"), *(message(f"help {n}") for n in range(8))
-    mails = [Received(Delivery(raw, "alice@players.example", (ADDRESS,), None), Future()) for raw in raws]
+    mails = [Received(incoming.Delivery(raw, "alice@players.example", (ADDRESS,)), Future()) for raw in raws]
     for mail in mails:
         receiver.waiting.put(mail)
     receiver.handle_waiting()
@@ -341,27 +341,27 @@ def test_mails_that_wait_share_a_transaction(pair):
 
 
 def test_what_is_on_the_disk_is_acknowledged_though_the_next_mail_cannot_be_stored(pair, monkeypatch):
-    def handle(server, raw, *envelope):
-        if b"help 2" in raw:
+    def handle_heard(server, heard):
+        if b"help 2" in heard.delivery.raw:
             raise Unusable("The disk is full.")
-        return really(server, raw, *envelope)
+        return really(server, heard)
 
-    really = incoming.handle
-    monkeypatch.setattr(incoming, "handle", handle)
+    really = incoming.handle_heard
+    monkeypatch.setattr(incoming, "handle_heard", handle_heard)
     answers = handled(pair, *(message(f"help {n}") for n in range(1, 4)))
     assert [reply[:3] for reply, _ in answers] == ["250", "451", "250"]
 
 
 def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it(pair, monkeypatch):
-    def handle(server, raw, *envelope):
+    def handle_heard(server, heard):
         with server.store.writing():
-            done = really(server, raw, *envelope)
-            if b"move" in raw:
+            done = really(server, heard)
+            if b"move" in heard.delivery.raw:
                 raise KeyError("fault")
         return done
 
-    really = incoming.handle
-    monkeypatch.setattr(incoming, "handle", handle)
+    really = incoming.handle_heard
+    monkeypatch.setattr(incoming, "handle_heard", handle_heard)
     before = len(pair.mails())
     mails = (
         message("help"),

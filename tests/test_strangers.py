@@ -10,7 +10,7 @@ import pytest
 
 from pbm import passwords
 from pbm.access import quotas
-from pbm.mail.incoming import handle, hear
+from pbm.mail.incoming import Delivery, handle, handle_heard, hear
 from pbm.mail.writing import compose
 from pbm.refusals import Refused
 from pbm.store import PlayerRow, Store
@@ -185,8 +185,8 @@ def test_others_write_while_a_password_is_checked(pair, counting, line, by_mail)
 
 def test_wrong_passwords_that_come_together_are_all_counted(pair):
     raws = [message(f"spiro showas alice wrong-secret{n} 101") for n in range(8)]
-    for raw, heard in [(raw, hear(pair.server, raw, None)) for raw in raws]:
-        handle(pair.server, raw, None, heard=heard)
+    for heard in [hear(pair.server, Delivery(raw, None)) for raw in raws]:
+        handle_heard(pair.server, heard)
     assert "Too many passwords were wrong" in pair.mails()[-1].text
 
 

@@ -24,7 +24,7 @@ from icalendar import Calendar
 
 from pbm.access import tokens
 from pbm.actions import cleanup, users
-from pbm.mail.incoming import handle, hear, posted
+from pbm.mail.incoming import Delivery, handle, handle_heard, hear, posted
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
 from pbm.server import Server
@@ -438,8 +438,8 @@ def test_an_odd_text_does_the_same_by_post_and_by_mail(clubs):
         mailed = handle(by_mail.server, raw, sender, [address])
         player, post = posted(by_post.server, answer_to(by_post), text, "", "1")
         assert (player.userid, post.sender) == ("alice", sender)
-        heard = hear(by_post.server, text.encode(), sender, [address], None, post)
-        outcome = handle(by_post.server, text.encode(), sender, [address], None, post, heard)
+        heard = hear(by_post.server, Delivery(text.encode(), sender, [address], None, post))
+        outcome = handle_heard(by_post.server, heard)
         assert (outcome, outcome.command, outcome.reason) == (mailed, mailed.command, mailed.reason), repr(text)
         before, after = state(by_mail), state(by_post)
         if heard.outcome:  # of what is only asked nothing is counted

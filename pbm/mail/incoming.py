@@ -90,9 +90,24 @@ class MailedCommand(NamedTuple):
     ready: Ready
 
 
+class Delivery(NamedTuple):
+    """A mail as it comes in."""
+
+    raw: bytes
+    sender: str | None
+    """The sender of the envelope: empty for a bounce, and None if it is not known."""
+    recipients: Sequence[str] = ()
+    """Those of the envelope; a reply address among them counts."""
+    peer: str | None = None
+    """The address of the machine that brought it; None if it came by a local socket or through a pipe."""
+    post: Incoming | None = None
+    """The mail as it is read, if it was posted on a page of the web."""
+
+
 class Heard(NamedTuple):
     """A mail that is read, and its command prepared, if it is one."""
 
+    delivery: Delivery
     mail: Incoming
     meanings: Sequence[Meaning]
     """What the addresses of ours are for that it came to, or that it reports of."""
@@ -167,22 +182,23 @@ def handle(
     recipients: Sequence[str] = (),
     peer: str | None = None,
     post: Incoming | None = None,
-    heard: Heard | None = None,
 ) -> Outcome:
+    """Do what a mail says: `hear` it, and do the rest by `handle_heard`. The arguments are those of a Delivery."""
+    return handle_heard(server, hear(server, Delivery(raw, envelope_sender, recipients, peer, post)))
+
+
+def handle_heard(server: Server, heard: Heard) -> Outcome:
     """Do what a mail says, answer it, and note that it was handled: all in one transaction, and only once.
 
-    *recipients* are those of its envelope; a reply address among them counts. *peer* is the machine that it came from.
-    A *post* came from a page, and is read already. What was *heard* of the mail before is not done again. Returns what
-    was done. Raises Unusable if the database cannot be used; then the mail has to come again.
+    Returns what was done. Raises Unusable if the database cannot be used; then the mail has to come again.
     """
-    heard = heard or hear(server, raw, envelope_sender, recipients, peer, post)
     if heard.outcome:
         return heard.outcome
     mail = heard.mail
     sender = (mail.sender or "").lower()
     with server.store.writing():
-        if heard.meanings != _meanings(server, mail, recipients):  # one was revoked since
-            heard = hear(server, raw, envelope_sender, recipients, peer, post)
+        if heard.meanings != _meanings(server, mail, heard.delivery.recipients):  # one was revoked since
+            heard = hear(server, heard.delivery)
         if not server.store.handled.record(sender, mail.message_id, heard.kind, server.now()):
             return Outcome("repeated")
         if heard.command:
@@ -196,7 +212,7 @@ def handle(
             case "unsubscribe":
                 _unsubscribe(server, sender, heard.meanings)
             case "unreadable":
-                _refuse_sender(server, mail, envelope_sender or "")
+                _refuse_sender(server, mail, heard.delivery.sender or "")
             case "postmaster":
                 return _pass_on(server, mail)
         return Outcome(heard.kind)
@@ -226,30 +242,23 @@ def give_up(server: Server, raw: bytes, why: TimeoutError) -> Outcome:
     return Outcome("refused", reason=f"{why}, for the second time")
 
 
-def hear(
-    server: Server,
-    raw: bytes,
-    envelope_sender: str | None,
-    recipients: Sequence[str] = (),
-    peer: str | None = None,
-    post: Incoming | None = None,
-) -> Heard:
+def hear(server: Server, delivery: Delivery) -> Heard:
     """Read a mail, and prepare its command: all that is slow is done here, and nobody has to wait for it.
 
-    A *post* came from a page, and is read already.
     Raises Unusable if the database cannot be used.
     """
+    raw, envelope_sender, recipients, peer, post = delivery
     mail = post or reading.read(raw, envelope_sender)
     meanings = _meanings(server, mail, recipients)
     kind = _kind(server, mail, recipients, meanings)
     if kind != "command":
-        return Heard(mail, meanings, kind)
+        return Heard(delivery, mail, meanings, kind)
     replies = [*dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY)]
     reply = replies[0] if replies else None
     typed = typed_in(mail, reply)
     # a program that answers may have left the subject as it was
     if typed.line.names == "confirm-address" and is_absence(f"{mail.subject}\n{mail.body}"):
-        return Heard(mail, meanings, "automatic")
+        return Heard(delivery, mail, meanings, "automatic")
     answered = None if typed.line.command else reply
     machine = machine_of(peer)
     call = _call(typed, replies if answered else ())
@@ -269,7 +278,7 @@ def hear(
     )
     command = MailedCommand(reply, typed, runner.prepare(session, call, None if answered else typed.line))
     done = command.ready.done if post and isinstance(call, Call) and not call.passwords else None
-    return Heard(mail, meanings, kind, command, _outcome(server, command, done) if done else None)
+    return Heard(delivery, mail, meanings, kind, command, _outcome(server, command, done) if done else None)
 
 
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:

@@ -9,7 +9,7 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,8 +19,7 @@ from typing import Any, AnyStr, NamedTuple
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome, network_of
-from pbm.mail.reading import Incoming
+from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Delivery, Outcome, network_of
 from pbm.terminal import warn
 from pbm.texts import one_line
 
@@ -74,19 +73,6 @@ SMUGGLED = re.compile(rb"(?:\r(?!\n)|(?<!\r)\n)\.[\r\n]|(?:\A|\r\n)(?:\r(?!\n)|\
 """What another mail server may take for the end of a mail. Of a dot behind CR LF, only what follows is left here."""
 
 logging.getLogger("mail.log").setLevel(logging.CRITICAL)  # aiosmtpd would log what any stranger writes
-
-
-class Delivery(NamedTuple):
-    """A mail as it comes in."""
-
-    raw: bytes
-    sender: str
-    """The sender of the envelope, empty for a bounce."""
-    recipients: Sequence[str]
-    peer: str | None
-    """The address of the machine that brought it; None if it came by a local socket."""
-    post: Incoming | None = None
-    """The mail as it is read, if it was posted on a page of the web."""
 
 
 class Answer(NamedTuple):
@@ -190,7 +176,7 @@ class Connections:
         finally:
             self.held -= len(delivery.raw)
         took = time.perf_counter() - begin
-        self.note(Entry(delivery.peer or "", delivery.sender, answer.outcome, answer.locked, took))
+        self.note(Entry(delivery.peer or "", delivery.sender or "", answer.outcome, answer.locked, took))
         return answer
 
     async def close(self, seconds: float = SHUTDOWN_SECONDS) -> None:

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.disk import reason
 from pbm.mail import incoming
-from pbm.mail.incoming import Outcome
+from pbm.mail.incoming import Delivery, Outcome
 from pbm.mail.outbox import LONGEST_PAUSE, SENDER, ever_longer
-from pbm.mail.smtp import Answer, Connection, Connections, Delivery, Entry, LMTPConnection
+from pbm.mail.smtp import Answer, Connection, Connections, Entry, LMTPConnection
 from pbm.names import is_host
 from pbm.refusals import touching
 from pbm.server import Server
@@ -296,13 +296,13 @@ class Receiver:
     def handle_waiting(self) -> None:
         """Handle the mails that wait; none if those before have been handled together with others."""
         mails = [self.waiting.get() for _ in range(min(self.waiting.qsize(), MOST_TOGETHER))]
-        heard = [(mail, self._run(mail, incoming.hear, self.server, *mail.delivery)) for mail in mails]
+        heard = [(mail, self._run(mail, incoming.hear, self.server, mail.delivery)) for mail in mails]
         done = []
         try:
             with self.server.store.writing():
                 begin = time.perf_counter()
                 for mail, each in heard:
-                    if each and (outcome := self._run(mail, incoming.handle, self.server, *mail.delivery, each)):
+                    if each and (outcome := self._run(mail, incoming.handle_heard, self.server, each)):
                         done.append((mail, Answer("250 2.0.0 Done", outcome)))
             locked = time.perf_counter() - begin
         except Unusable as error:

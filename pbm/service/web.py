@@ -31,8 +31,8 @@ from pbm.actions import users
 from pbm.drawing import images
 from pbm.letters import Letter
 from pbm.mail import incoming
-from pbm.mail.incoming import Outcome
-from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Connections, Delivery, Entry
+from pbm.mail.incoming import Delivery, Outcome
+from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Connections, Entry
 from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.service import calendars
