@@ -309,13 +309,17 @@ class Shell:
             status = run_shell(list(args))
         return self._ended([*args], status, out.buffer.getvalue(), err.buffer.getvalue())
 
-    def process(self, *args: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    def process(self, *args: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `pbm` with these arguments as a process."""
-        raw = stdin if isinstance(stdin, bytes) else stdin.encode()
-        command = [sys.executable, "-m", "pbm", *args]
+        return self.python("-m", "pbm", *args, stdin=stdin, **environment)
+
+    def python(self, *args: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run Python with these arguments as a process."""
+        command = [sys.executable, *args]
         done = subprocess.run(
-            command, input=raw, capture_output=True, env=self.environment | environment, check=False, timeout=PATIENCE
-        )
+            command, input=stdin.encode(), capture_output=True, env=self.environment | environment, check=False,
+            timeout=PATIENCE,
+        )  # fmt: skip
         return self._ended(command, done.returncode, done.stdout, done.stderr)
 
     def done(self, *args: str, **how: Any) -> str:
@@ -426,10 +430,7 @@ sys.exit(shell.main(words))
 
 def run_as_nobody(shell: Shell, path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Give a command in the shell, and then on another database, which nobody owns."""
-    command = [sys.executable, "-c", AS_NOBODY, str(path), *words]
-    done = subprocess.run(command, env=shell.environment, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    return done
+    return shell.python("-c", AS_NOBODY, str(path), *words)
 
 
 class Certificate(NamedTuple):

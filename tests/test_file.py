@@ -50,10 +50,12 @@ def test_two_sign_ups_are_in_the_file_itself(shell, tmp_path):
     assert not (tmp_path / "pbm.db-wal").exists()
 
 
-def test_a_new_database_is_in_the_file_itself_while_it_is_open(tmp_path):
+def test_a_new_database_is_made_in_silence_and_is_in_the_file_itself_while_it_is_open(tmp_path, capsys):
     with Store(tmp_path / "pbm.db") as store:
         shutil.copyfile(store.path, tmp_path / "copy")
         assert store.health.uses_wal()
+    assert capsys.readouterr() == ("", "")
+    assert schema_of(tmp_path / "pbm.db") == SCHEMA
     with Store(tmp_path / "copy") as copy:
         assert copy.health.damage() == []
 
@@ -109,12 +111,6 @@ def test_the_first_opening_of_an_older_version_leaves_a_copy_beside_it_and_says_
     Store(older).close()
     assert not kept.exists()
     assert capsys.readouterr() == ("", "")
-
-
-def test_a_new_database_is_made_in_silence(tmp_path, capsys):
-    Store(tmp_path / "pbm.db").close()
-    assert capsys.readouterr() == ("", "")
-    assert schema_of(tmp_path / "pbm.db") == SCHEMA
 
 
 def test_an_older_version_that_was_brought_up_to_date_is_in_the_file_itself_while_it_is_open(older, tmp_path):

@@ -143,9 +143,7 @@ def test_a_seventh_level_is_one_row_of_one_table(shell):
         "robot --level=7 --seed=1": "",
         "robot --level=8": "--level=[1|2|3|4|5|6|7] takes",
     }
-    command = [sys.executable, "-c", WITH_SEVEN_LEVELS, *commands]
-    done = subprocess.run(command, check=True, env=shell.environment, input="", capture_output=True, text=True)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    answers = [json.loads(line) for line in shell.python("-c", WITH_SEVEN_LEVELS, *commands).stdout.splitlines()]
     assert [status for status, _ in answers] == [0, 0, 1, 0, 0, 1]
     for (_, answer), said in zip(answers, commands.values(), strict=True):
         assert said in answer

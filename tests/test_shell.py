@@ -302,10 +302,7 @@ def test_whoever_interrupts_a_command_that_is_still_being_loaded_sees_no_traceba
 
 def test_a_game_is_a_program_of_its_own_name(board):
     code = "import sys; sys.argv = ['/some/where/spiro', 'show', '101']; from pbm.__main__ import *; main_of_game()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=board.environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == board.run("spiro", "show", "101").stdout
+    assert board.python("-c", code).stdout == board.done("spiro", "show", "101")
 
 
 def test_a_fault_of_ours_is_told_in_a_line(board):
@@ -348,9 +345,7 @@ NOT_NEEDED = (
 def test_a_command_imports_what_it_needs_and_no_more(board, line, others):
     board.run("symple", "challenge", "-size=5", "alice", "bob")
     code = "import sys; from pbm import shell; shell.main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *line.split()], env=board.environment, capture_output=True, text=True, check=True
-    )
+    done = board.python("-c", code, *line.split())
     assert "oard" in done.stdout
     assert "pbm.store" in done.stderr.split()
     assert {*NOT_NEEDED, *others}.isdisjoint(done.stderr.split())

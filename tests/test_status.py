@@ -60,13 +60,6 @@ def test_commands_by_mail_are_counted_as_done_or_refused_for_a_day(pair):
     assert look(pair.store, pair.time).commands == (0, 0)
 
 
-def test_commands_of_a_shell_are_counted_if_they_change_something(shell):
-    shell.sign_up("alice", "bob")
-    shell.run("list")
-    shell.run("signup", "alice", "another-secret")
-    assert shell.json("status")["commands"] == {"done": 2, "refused": 0}
-
-
 def test_nothing_needs_a_person_where_all_is_done_but_a_disk_that_is_nearly_full(begun, monkeypatch):
     assert needs(begun) == []
     begun.pass_time(days=3)
