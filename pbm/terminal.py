@@ -20,8 +20,6 @@ TURN_OF_SPINNER = 0.1
 
 def escaped(text: str) -> str:
     """A text that shows what it holds: no character of it commands a terminal."""
-    if text.replace("\n", "").isprintable():  # as nearly all is: no pattern need be compiled
-        return text
     return re.sub(HIDDEN, lambda found: found[0].encode("unicode-escape").decode(), text)
 
 

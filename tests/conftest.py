@@ -309,15 +309,15 @@ class Shell:
             status = run_shell(list(args))
         return self._ended([*args], status, out.buffer.getvalue(), err.buffer.getvalue())
 
-    def process(self, *args: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    def process(self, *args: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `pbm` with these arguments as a process."""
         return self.python("-m", "pbm", *args, stdin=stdin, **environment)
 
-    def python(self, *args: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    def python(self, *args: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
         """Run Python with these arguments as a process."""
-        command = [sys.executable, *args]
+        command, raw = [sys.executable, *args], stdin if isinstance(stdin, bytes) else stdin.encode()
         done = subprocess.run(
-            command, input=stdin.encode(), capture_output=True, env=self.environment | environment, check=False,
+            command, input=raw, capture_output=True, env=self.environment | environment, check=False,
             timeout=PATIENCE,
         )  # fmt: skip
         return self._ended(command, done.returncode, done.stdout, done.stderr)

@@ -23,8 +23,8 @@ from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import Robot
 
-TIME_OF_PROGRAM = 30.0
-"""Seconds that a program of the operator's may take for a move, if nothing else is said."""
+PROGRAM_SECONDS = 30.0
+"""How long a program of the operator's may take for a move, unless the operator says otherwise."""
 
 LONGEST_TIME = 3600.0
 """More seconds than anybody waits for a move."""
@@ -109,7 +109,7 @@ def add_robot(userid: str, *, unrated: bool, **given: Any) -> None:
         raise Refused(f"{userid!r} cannot be a userid: 2 to 16 letters, digits, dots, hyphens or underscores.")
     usual = Robot(name, USUAL_LEVEL, rated=not unrated)
     if given["program"]:
-        usual = usual._replace(seconds=TIME_OF_PROGRAM)
+        usual = usual._replace(seconds=PROGRAM_SECONDS)
     robot = _changed(usual, **given)
     with server.store.writing():
         if server.store.users.is_taken(name):
