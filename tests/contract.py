@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import games
+from pbm.access.tokens import reply_address
 from pbm.actions import cleanup
 from pbm.board.board import Board
 from pbm.language.commands import root
@@ -51,10 +52,17 @@ class Members(Club):
 
     def give(self, name: str, line: str, body: str = "", **fields: str) -> list[Told]:
         """A command of a member, and what everybody is told because of it, in the order in which it was written."""
-        before = max((mail.id or 0 for mail in self.store.outbox.all()), default=0)
+        before = self._last()
         printed = self._typed(name, line, body) if self.way == "shell" else self._mailed(name, line, body, fields)
-        new = [mail for mail in self.store.outbox.all() if (mail.id or 0) > before]
-        return printed + [Told(mail.userid or SENDER, mail.subject, mail.text) for mail in new]
+        return printed + self._mailed_since(before)
+
+    def _last(self) -> int:
+        """The number of the last mail in the outbox."""
+        return max((mail.id or 0 for mail in self.store.outbox.all()), default=0)
+
+    def _mailed_since(self, last: int) -> list[Told]:
+        new = [mail for mail in self.store.outbox.all() if (mail.id or 0) > last]
+        return [Told(mail.userid or SENDER, mail.subject, mail.text) for mail in new]
 
     def _typed(self, name: str, line: str, body: str) -> list[Told]:
         session = Session(self.server, comment=written(body), body=clean(body))
@@ -75,6 +83,14 @@ class Members(Club):
         return mail_of(
             f"{name}@players.example", line, body, **{"message_id": f"<{self.sent}@players.example>"} | fields
         )
+
+    def answers(self, name: str, game: str, board: str, body: str) -> list[Told]:
+        """What everybody is told because of a member's answer to the mail about a board."""
+        before = self._last()
+        with self.store.writing():
+            address = reply_address(self.server, game, board, name)
+        handle(self.server, self.raw(name, f"Re: {board}", body, to=address), None, [address])
+        return self._mailed_since(before)
 
     def signs(self, name: str, line: str, body: str = "") -> list[Told]:
         """A command with ``ME`` in the place of the userid and the password of who gives it."""
@@ -144,14 +160,17 @@ def text_to(name: str, told: list[Told]) -> str:
 
 ON_BOARD = frozenset("move queue submit confirm resign swap plan nag give".split())
 """Commands that a story gives without the game, the board and `ME`."""
+LINE_END = "\u23ce"
+"""Where a line ends in an answer of a story."""
 
 
 def follow(members: Members, story: str) -> list[Told]:
     """Do what a story says, step by step, and check what it tells. Returns what is told at its end.
 
     ``alice: move c3`` is a command on the board, ``alice: vacation ME off`` one of another kind, and ``alice refused:
-    ...`` one that is refused. ``challenge alice bob`` begins a board of small Symple, ``challenge spora -pie alice
-    bob`` one of another game, ``plays c3 b1`` moves on it, ``3 days`` pass, and ``clean up`` is what it says.
+    ...`` one that is refused; ``bob answers: b1`` is an answer to the mail about the board. ``challenge alice bob``
+    begins a board of small Symple, ``challenge spora -pie alice bob`` one of another game, ``plays c3 b1`` moves on it,
+    ``3 days`` pass, and ``clean up`` is what it says.
     """
     told, game, board = list[Told](), "symple", "101"
     for step in story.split(" / "):
@@ -161,6 +180,8 @@ def follow(members: Members, story: str) -> list[Told]:
             word, _, rest = line.partition(" ")
             line = f"{game} {word} {board} ME {rest}" if word in ON_BOARD else line
             told = [members.refused(name, line)] if is_refused else members.signs(name, line)
+        elif answer := re.fullmatch(r"(\w+) answers: (.*)", step):
+            told = members.answers(answer[1], game, board, answer[2].replace(LINE_END, "\n"))
         elif what.isdecimal():
             members.pass_time(**{value: int(what)})
         elif step == "clean up":
@@ -206,7 +227,8 @@ def seen(members: Members, board: Board) -> dict[str, str]:
     row, followers = board.row, members.store.boards.followers(*board.row.place)
     of_row = {what: getattr(row, what) or "" for what in ("turn", "winner", "vote", "voter", "submitted", "reason")}
     turns = " ".join(f"({turn.text})" if turn.automatic else turn.text for turn in board.turns)
-    plan, seats = " ".join(map(" ".join, board.plans.items())), " ".join(map(str, board.state.seats))
+    plan = " ".join(map(" ".join, board.plans.items())).replace("\n", "; ")
+    seats = " ".join(map(str, board.state.seats))
     return of_row | {
         "played": turns, "plan": plan, "seats": seats, "subscribers": " ".join(followers["subscriber"])
     }  # fmt: skip

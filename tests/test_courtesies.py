@@ -9,6 +9,8 @@ from pbm.actions import cleanup
 from pbm.refusals import Refused
 from pbm.session import Session
 
+from contract import follow
+from examples import rules
 from test_answers import answer, send, turns
 
 
@@ -16,32 +18,69 @@ def plans(club):
     return club.store.boards.plans("symple", "101")
 
 
-# Plans in answers
-
-
-def test_a_plan_stands_between_a_move_and_its_comment(board):
-    told = answer(board, "a1\nif c3 then a9\n- If d4, then e5\n\nGood luck!")
-    assert turns(board) == ["a1"]
-    assert plans(board) == {"alice": "if c3 then a9\nif d4 then e5"}
-    assert "alice writes:\n\nGood luck!" in told[-1].text
-    [mine] = [mail.text for mail in told if mail.userid == "alice"]
-    assert "Your plan:\nif c3 then a9\nif d4 then e5\n" in mine
-    assert all("if c3" not in mail.text for mail in told if mail.userid != "alice")
-    told = answer(board, "c3", "bob")
-    assert turns(board) == ["a1", "c3", "a9"]
-    assert all("Played at once, as planned: a9 by alice." in mail.text for mail in told)
-
-
 @pytest.mark.parametrize(
-    "body", ["if c3 then a9\nif d4 then e5", "plan\nif c3 then a9; if d4 then e5", "plan if c3 a9\nif d4 e5"]
+    "story",
+    rules("""
+a plan stands between a move and its comment
+    challenge alice bob / alice answers: a1⏎if c3 then a5⏎- If d4, then e5⏎⏎Good luck! / played a1 / \
+plan alice if c3 then a5; if d4 then e5 / bob reads alice writes: Good luck! / told alice bob / \
+alice reads Your plan: if c3 then a5 if d4 then e5 / bob reads no if c3 / bob answers: c3 / played a1 c3 (a5) / \
+told alice bob / all read Played at once, as planned: a5 by alice.
+a plan may be all of an answer
+    challenge alice bob / plays a1 / alice answers: if c3 then a5⏎if d4 then e5 / told sender / \
+plan alice if c3 then a5; if d4 then e5 / alice answers: plan clear / plan
+    challenge alice bob / plays a1 / alice answers: plan⏎if c3 then a5; if d4 then e5 / told sender / \
+plan alice if c3 then a5; if d4 then e5
+    challenge alice bob / plays a1 / alice answers: plan if c3 a5⏎if d4 e5 / told sender / \
+plan alice if c3 then a5; if d4 then e5
+with a bad plan the move is not played either
+    challenge alice bob / alice answers: a1⏎if c3 then a1 / sender reads white stone on a1 / \
+sender reads `if c3 then a1` / played / plan
+a queued move and a plan are one tree
+    challenge alice bob / plays a1 / alice answers: if c3 then a5 / alice answers: queue e5 / \
+plan alice if c3 then a5; if any then e5 / alice answers: queue clear / plan alice if c3 then a5 / \
+alice answers: queue clear / sender reads There is no queued move of yours.
+a resignation for later says that it replaces the plan
+    challenge alice bob / plays a1 c3 e5 / alice answers: if a5 then b5 / alice answers: resign / told alice / \
+alice reads Your plan is forgotten. / alice reads You will resign as soon as it is your turn. / plan alice Resign
+a plan stands below whatever plays a move
+    challenge alice bob / alice answers: queue a1⏎if c3 then a5⏎⏎Good luck! / played a1 / plan alice if c3 then a5 / \
+bob reads alice writes: Good luck! / alice answers: queue e5⏎if d4 then b1 / \
+plan alice if c3 then a5; if any then e5; if d4 then b1
+    challenge alice bob / alice answers: submit a1 / alice answers: confirm⏎if c3 then a5⏎⏎Good luck! / played a1 / \
+plan alice if c3 then a5 / bob reads alice writes: Good luck!
+prose that begins with if is a comment
+    challenge alice bob / alice answers: a1⏎If only I had seen that! / plan / \
+bob reads alice writes: If only I had seen that!
+text below a plan alone is sent to nobody, and that is said
+    challenge alice bob / plays a1 / alice answers: if c3 then a5⏎I like this game. / told sender / \
+sender reads The text below your plan was sent to nobody
+there is no rematch of a game that goes on, of others or against who takes none
+    challenge alice bob / alice refused: symple rematch 101 ME / sender reads The game is not over yet / \
+plays a1 c3 resign / carol refused: symple rematch 101 ME / sender reads You did not play on this board / \
+bob: symple reject ME / alice refused: symple rematch 101 ME / sender reads bob takes no challenges / \
+bob: symple rematch 101 ME / alice gets New Symple Board 102 bob
+given days put off the loss, and are told to both
+    challenge alice bob / plays a1 c3 / bob answers: give 7 / told alice bob / \
+all read bob gives alice 7 days more for this move. / 27 days / clean up / winner / 1 days / clean up / winner bob
+given days are for one move
+    challenge alice bob / plays a1 / alice answers: give 30 / bob answers: c3 / alice answers: a5 / played a1 c3 a5 / \
+20 days / clean up / winner / 1 days / clean up / winner alice
+the total time grows with given days
+    challenge --totaltime=5 alice bob / plays a1 c3 / bob: give 2 / 6 days / clean up / winner / alice: move a5 / \
+bob: move e5 / 1 days / clean up / winner bob
+what cannot be given is refused
+    challenge alice bob / bob answers: give 0 / sender reads 1 to 30 days / bob answers: give 31 / \
+sender reads 1 to 30 days / bob answers: give many / sender reads 1 to 30 days / alice answers: give 7 / \
+sender reads It is your turn
+block is a word in an answer, too
+    challenge alice bob / alice answers: block / alice reads You block nobody. / alice answers: block bob / \
+alice reads You block bob. / alice answers: unblock bob / alice reads You block nobody. / \
+alice answers: block alice alice-secret bob / told alice / alice reads You block bob.
+    """),
 )
-def test_a_plan_may_be_all_of_an_answer(board, body):
-    answer(board, "a1")
-    [told] = answer(board, body)
-    assert told.userid is None
-    assert plans(board) == {"alice": "if c3 then a9\nif d4 then e5"}
-    answer(board, "plan clear")
-    assert plans(board) == {}
+def test_what_players_tell_the_server_beside_their_moves(four, story):
+    follow(four, story)
 
 
 def test_a_plan_is_said_back_as_a_tree_and_else_shown_as_the_lines_that_were_typed(board):
@@ -53,24 +92,6 @@ def test_a_plan_is_said_back_as_a_tree_and_else_shown_as_the_lines_that_were_typ
     shown = board.text("symple showas alice alice-secret 101")
     assert lines in shown
     assert "tree" not in shown
-
-
-def test_with_a_bad_plan_the_move_is_not_played_either(board):
-    [told] = answer(board, "a1\nif c3 then a1")
-    assert "white stone on a1" in " ".join(told.text.split())
-    assert "`if c3 then a1`" in told.text
-    assert (turns(board), plans(board)) == ([], {})
-
-
-def test_a_queued_move_and_a_plan_are_one_tree(board):
-    answer(board, "a1")
-    answer(board, "if c3 then a9")
-    answer(board, "queue e5")
-    assert plans(board) == {"alice": "if c3 then a9\nif any then e5"}
-    answer(board, "queue clear")
-    assert plans(board) == {"alice": "if c3 then a9"}
-    [told] = answer(board, "queue clear")
-    assert "There is no queued move of yours." in told.text
 
 
 def test_who_has_no_address_is_told_of_a_dropped_plan_until_they_move(club):
@@ -90,17 +111,6 @@ def test_who_has_no_address_is_told_of_a_dropped_plan_until_they_move(club):
     assert dropped not in club.text("symple showas alice alice-secret 101")
 
 
-def test_a_resignation_for_later_says_that_it_replaces_the_plan(board):
-    answer(board, "a1")
-    answer(board, "c3", "bob")
-    answer(board, "e5")
-    answer(board, "if a9 then b9")
-    [told] = answer(board, "resign")
-    assert "Your plan is forgotten." in told.text
-    assert "You will resign as soon as it is your turn." in told.text
-    assert plans(board) == {"alice": "Resign"}
-
-
 def test_a_plan_of_a_subject_goes_on_in_the_body(board):
     answer(board, "a1")
     send(board, "symple plan 101 alice alice-secret if c3 then a9", "if d4 then e5\n\nHello")
@@ -115,30 +125,6 @@ def test_a_plan_above_the_comment_of_a_command_is_no_comment_either(board, sende
     assert plans(board) == {"alice": "if c3 then a9"}
     assert "alice writes:\n\nGood luck!" in board.mails("bob")[-1].text
     assert "if c3" not in board.mails("bob")[-1].text
-
-
-@pytest.mark.parametrize("words", [["queue a1"], ["submit a1", "confirm"]])
-def test_a_plan_stands_below_whatever_plays_a_move(board, words):
-    for word in words:
-        told = answer(board, f"{word}\nif c3 then a9\n\nGood luck!")
-    assert (turns(board), plans(board)) == (["a1"], {"alice": "if c3 then a9"})
-    assert "alice writes:\n\nGood luck!" in told[-1].text
-    answer(board, "queue e5\nif d4 then b1")
-    assert plans(board) == {"alice": "if c3 then a9\nif any then e5\nif d4 then b1"}
-
-
-def test_prose_that_begins_with_if_is_a_comment(board):
-    told = answer(board, "a1\nIf only I had seen that!")
-    assert "alice writes:\n\nIf only I had seen that!" in told[0].text
-    assert plans(board) == {}
-
-
-def test_text_below_a_plan_alone_is_sent_to_nobody_and_that_is_said(board):
-    answer(board, "a1")
-    before = len(board.mails("bob"))
-    [told] = answer(board, "if c3 then a9\nI like this game.")
-    assert "The text below your plan was sent to nobody" in told.text
-    assert len(board.mails("bob")) == before
 
 
 # Notes
@@ -201,18 +187,6 @@ def test_a_rematch_is_one_word_in_answer_to_the_last_mail(board, name):
     assert "There was a rematch already" in again.text
 
 
-def test_there_is_no_rematch_of_a_game_that_goes_on_of_others_or_against_who_takes_none(board):
-    with pytest.raises(Refused, match="The game is not over yet"):
-        board.say("symple rematch 101 alice alice-secret")
-    over(board)
-    with pytest.raises(Refused, match="You did not play on this board"):
-        board.say("symple rematch 101 carol carol-secret")
-    board.say("symple reject bob bob-secret")
-    with pytest.raises(Refused, match="bob takes no challenges"):
-        board.say("symple rematch 101 alice alice-secret")
-    board.say("symple rematch 101 bob bob-secret")
-
-
 def test_an_answer_counts_for_30_days_after_the_end(board):
     over(board)
     last = board.mails("alice")[-1]
@@ -270,16 +244,6 @@ def test_who_blocks_may_still_challenge_and_games_go_on(club):
         club.say("unblock alice alice-secret bob")
 
 
-def test_block_is_a_word_in_an_answer_too(board):
-    said = {
-        "block": "You block nobody.", "block bob": "You block bob.", "unblock bob": "You block nobody.",
-        "block alice alice-secret bob": "You block bob.",
-    }  # fmt: skip
-    for line, text in said.items():
-        [told] = answer(board, line)
-        assert (told.userid, text in told.text) == ("alice", True)
-
-
 def test_who_blocks_as_many_as_one_can_may_still_list_them(club, monkeypatch):
     monkeypatch.setattr("pbm.actions.messages.MOST_BLOCKED", 1)
     club.signed_up("alice", "bob", "carol")
@@ -305,18 +269,17 @@ def test_who_seeks_says_from_whom_and_how_and_it_is_a_wish(club):
 
 @pytest.mark.parametrize(
     ("line", "why"),
-    [
-        ("2 --rating=1700-1500", "should be two ratings"),
-        ("2 --rating=high", "should be two ratings"),
-        ("2 --options=-sise=9", "-sise"),
-        ("2 --options=-size=999", "-size"),
-        ("--rating=1500-1700", "say how many challenges you seek"),
-    ],
+    rules("""
+a wish that means nothing is refused
+    2 --rating=1700-1500 | should be two ratings
+    2 --rating=high | should be two ratings
+    2 --options=-sise=9 | -sise
+    2 --options=-size=999 | -size
+    --rating=1500-1700 | say how many challenges you seek
+    """),
 )
-def test_a_wish_that_means_nothing_is_refused(club, line, why):
-    club.signed_up("alice")
-    with pytest.raises(Refused, match=why):
-        club.say(f"symple seek alice alice-secret {line}")
+def test_a_seek_is_refused(four, line, why):
+    assert why in four.refused("alice", f"symple seek ME {line}").text
 
 
 # Time
@@ -328,50 +291,6 @@ def played_to(club, days):
         club.pass_time(days=1)
         cleanup.clean_up(Session(club.server))
     return club.store.boards.get("symple", "101")
-
-
-def test_given_days_put_off_the_loss_and_are_told_to_both(board):
-    answer(board, "a1")
-    answer(board, "c3", "bob")
-    told = answer(board, "give 7", "bob")
-    assert {mail.userid for mail in told} == {"alice", "bob"}
-    assert all("bob gives alice 7 days more for this move." in " ".join(mail.text.split()) for mail in told)
-    assert not played_to(board, 27).ended
-    assert played_to(board, 1).winner == "bob"
-
-
-def test_given_days_are_for_one_move(board):
-    answer(board, "a1")
-    answer(board, "give 30", "alice")
-    answer(board, "c3", "bob")
-    answer(board, "a9")
-    assert not played_to(board, 20).ended
-    assert played_to(board, 1).winner == "alice"
-
-
-def test_the_total_time_grows_with_given_days(club):
-    club.signed_up("alice", "bob")
-    club.say("symple challenge -size=9 --totaltime=5 alice bob")
-    for line in ("move 101 alice alice-secret a1", "move 101 bob bob-secret c3", "give 101 bob bob-secret 2"):
-        club.say(f"symple {line}")
-    assert not played_to(club, 6).ended
-    club.say("symple move 101 alice alice-secret a9")
-    club.say("symple move 101 bob bob-secret e5")
-    assert played_to(club, 1).winner == "bob"
-
-
-@pytest.mark.parametrize(
-    ("name", "body", "why"),
-    [
-        ("bob", "give 0", "1 to 30 days"),
-        ("bob", "give 31", "1 to 30 days"),
-        ("bob", "give many", "1 to 30 days"),
-        ("alice", "give 7", "It is your turn"),
-    ],
-)
-def test_what_cannot_be_given_is_refused(board, name, body, why):
-    [told] = answer(board, body, name)
-    assert why in told.text
 
 
 @pytest.mark.parametrize(("zone", "weekends"), [("UTC", 3), ("Pacific/Auckland", 3)])
