@@ -5,6 +5,7 @@ import pytest
 from pbm.mail.incoming import handle
 
 from conftest import PASSWORDS, set_up
+from examples import rules
 from test_strangers import message
 
 SECRET = "carols-secret-9"
@@ -26,84 +27,98 @@ def reason(told):
 
 
 @pytest.mark.parametrize(
-    ("line", "meant"),
-    [
-        ("symple chalenge -size=5 alice bob", "did you mean `symple challenge`?"),
-        ("chalenge alice bob", "did you mean `GAME challenge`?"),
-        ("challenge alice bob", "did you mean `GAME challenge`?"),
-        ("challenge symple alice bob", "did you mean `symple challenge`?"),
-        ("symple rules", "did you mean `symple help`?"),
-        ("rules", "did you mean `help`?"),
-        ("symple standing", "did you mean `symple standings`?"),
-        ("symple rating", "did you mean `symple standings`?"),
-        ("simple standings", "did you mean `symple`?"),
-        ("symple signup zoe", "did you mean `signup`?"),
-        ("all shwo bob", "did you mean `all show`?"),
-        ("change pasword", "did you mean `change password`?"),
-        ("hello", "did you mean `help`?"),
-        ("Hello! How are you?", "did you mean `help`?"),
-        ("symple challenge, alice", "did you mean `symple challenge`?"),
-        ("symple replay 101 1", "did you mean `symple show`?"),
-        ("symple 101", "did you mean `symple show`?"),
-        ("101", "did you mean `GAME show`?"),
-        ("symple alice move 101 ME c3", "did you mean `symple move`?"),
-        ("alice challenge bob", "did you mean `GAME challenge`?"),
-        ("chess challenge alice bob", "did you mean `GAME challenge`?"),
-        ("tutorial", "did you mean `help`?"),
-        ("seekers", "did you mean `all seekers`?"),
-        ("symple seekers", "did you mean `all seekers`?"),
-        ("all challenge alice bob", "did you mean `GAME challenge`?"),
-        ("password alice ME better-secret", "did you mean `change password`?"),
-        ("dice 101", "There is no game '101'; a game stands in front of the board: papagra, "),
-        ("list sprio", "There is no game 'sprio'; did you mean spiro?"),
-        ("symple challenge -sise=5 alice bob", "There is no option '-sise=5'; did you mean -size=n?"),
-        ("symple challenge --size=5 alice bob", "There is no option '--size=5'; did you mean -size=n?"),
-        ("symple challenge --nagtme=3 alice bob", "There is no option '--nagtme=3'; did you mean --nagtime=DAYS?"),
-        ("symple standings --plat=bob", "There is no option '--plat=bob'; did you mean --plot=USERID?"),
-        ("symple challenge --novacaton alice bob", "There is no option '--novacaton'; did you mean --novacation?"),
-        ("symple show 1O1", "There is no Symple board or user '1o1'; did you mean 101?"),
-        ("symple show 120", "There is no Symple board '120'; did you mean 102?"),
-        ("spiro show 102", "There is no Spiro board '102'; did you mean Symple board 102?"),
-        ("symple move 1022 ME c3", "There is no Symple board '1022'; did you mean 102?"),
-        ("help chalenge", "There is no help on 'chalenge'; did you mean `help challenge`?"),
-    ],
-)
-def test_what_was_probably_meant_is_named(club_of_two_boards, line, meant):
-    assert meant in reason(club_of_two_boards.refused("alice", line))
-
-
-@pytest.mark.parametrize(
     ("line", "said"),
-    [
-        ("hi", "There is no game or command 'hi'; `help commands` lists all commands."),
-        ("symple nonsense", "There is no command `symple nonsense`; `symple help` lists all commands."),
-        ("symple quit", "There is no command `symple quit`; `symple help` lists all commands."),
-        ("symple", "There is no command behind `symple`; `symple help` lists all commands."),
-        ("all", "There is no command behind `all`; `help all` lists all commands."),
-        ("symple echo", "There is no command `symple echo`; `symple help` lists all commands."),
-        ("symple alice bob", "There is no command `symple alice`; `symple help` lists all commands."),
-        ("symple show 777", "There is no Symple board '777'."),
-        ("list chess", "There is no game 'chess'; there are papagra, spiro, spora, sprout, symple."),
-        ("symple challenge -x alice bob", "There is no option '-x'; this game has -size=n, -penalty=n."),
-    ],
+    rules("""
+what was probably meant is named
+    symple chalenge -size=5 alice bob | did you mean `symple challenge`?
+    chalenge alice bob | did you mean `GAME challenge`?
+    challenge alice bob | did you mean `GAME challenge`?
+    challenge symple alice bob | did you mean `symple challenge`?
+    symple rules | did you mean `symple help`?
+    rules | did you mean `help`?
+    symple standing | did you mean `symple standings`?
+    symple rating | did you mean `symple standings`?
+    simple standings | did you mean `symple`?
+    symple signup zoe | did you mean `signup`?
+    all shwo bob | did you mean `all show`?
+    change pasword | did you mean `change password`?
+    hello | did you mean `help`?
+    Hello! How are you? | did you mean `help`?
+    symple challenge, alice | did you mean `symple challenge`?
+    symple replay 101 1 | did you mean `symple show`?
+    symple 101 | did you mean `symple show`?
+    101 | did you mean `GAME show`?
+    symple alice move 101 ME c3 | did you mean `symple move`?
+    alice challenge bob | did you mean `GAME challenge`?
+    chess challenge alice bob | did you mean `GAME challenge`?
+    tutorial | did you mean `help`?
+    seekers | did you mean `all seekers`?
+    symple seekers | did you mean `all seekers`?
+    all challenge alice bob | did you mean `GAME challenge`?
+    password alice ME better-secret | did you mean `change password`?
+    dice 101 | There is no game '101'; a game stands in front of the board: papagra,
+    list sprio | There is no game 'sprio'; did you mean spiro?
+    symple challenge -sise=5 alice bob | There is no option '-sise=5'; did you mean -size=n?
+    symple challenge --size=5 alice bob | There is no option '--size=5'; did you mean -size=n?
+    symple challenge --nagtme=3 alice bob | There is no option '--nagtme=3'; did you mean --nagtime=DAYS?
+    symple standings --plat=bob | There is no option '--plat=bob'; did you mean --plot=USERID?
+    symple challenge --novacaton alice bob | There is no option '--novacaton'; did you mean --novacation?
+    symple show 1O1 | There is no Symple board or user '1o1'; did you mean 101?
+    symple show 120 | There is no Symple board '120'; did you mean 102?
+    spiro show 102 | There is no Spiro board '102'; did you mean Symple board 102?
+    symple move 1022 ME c3 | There is no Symple board '1022'; did you mean 102?
+    help chalenge | There is no help on 'chalenge'; did you mean `help challenge`?
+words that are split or copied are explained
+    symple move | BOARD, USERID, PASSWORD and MOVE[#n] are missing.
+    symple resign 101 | USERID and PASSWORD are missing.
+    signup zoe | PASSWORD is missing.
+    symple challenge -size 5 alice bob | an option and its value are one word, such as -size=5.
+    symple move 101 ME c3 d4 | a move has commas between its parts, and no blanks.
+    Game challenge alice bob | GAME is a placeholder; write the name of one in its place: papagra, spiro,
+    """),
 )
-def test_where_nothing_is_near_nothing_is_guessed(club_of_two_boards, line, said):
-    assert reason(club_of_two_boards.refused("alice", line)).startswith(said)
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("symple move", "BOARD, USERID, PASSWORD and MOVE[#n] are missing."),
-        ("symple resign 101", "USERID and PASSWORD are missing."),
-        ("signup zoe", "PASSWORD is missing."),
-        ("symple challenge -size 5 alice bob", "an option and its value are one word, such as -size=5."),
-        ("symple move 101 ME c3 d4", "a move has commas between its parts, and no blanks."),
-        ("Game challenge alice bob", "GAME is a placeholder; write the name of one in its place: papagra, spiro,"),
-    ],
-)
-def test_words_that_are_split_or_copied_are_explained(club_of_two_boards, line, said):
+def test_what_a_newcomer_types_is_refused_with(club_of_two_boards, line, said):
     assert said in reason(club_of_two_boards.refused("alice", line))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    rules("""
+where nothing is near, nothing is guessed
+    hi | There is no game or command 'hi'; `help commands` lists all commands.
+    symple nonsense | There is no command `symple nonsense`; `symple help` lists all commands.
+    symple quit | There is no command `symple quit`; `symple help` lists all commands.
+    symple | There is no command behind `symple`; `symple help` lists all commands.
+    all | There is no command behind `all`; `help all` lists all commands.
+    symple echo | There is no command `symple echo`; `symple help` lists all commands.
+    symple alice bob | There is no command `symple alice`; `symple help` lists all commands.
+    symple show 777 | There is no Symple board '777'.
+    list chess | There is no game 'chess'; there are papagra, spiro, spora, sprout, symple.
+    symple challenge -x alice bob | There is no option '-x'; this game has -size=n, -penalty=n.
+a placeholder that was copied from the help is named
+    signup zoe PASSWORD | PASSWORD is a placeholder; write a password of your own in its place.
+    signup zoe password | password is a placeholder; write a password of your own in its place.
+    signup zoe NEWPASSWORD | NEWPASSWORD is a placeholder; write a password of your own in its place.
+    signup zoe USERID | USERID is a placeholder; write a password of your own in its place.
+    signup zoe CODE | CODE is a placeholder; write a password of your own in its place.
+    signup userid sesame-9 | userid is a placeholder; write a name of your own in its place.
+    signup USERID PASSWORD | USERID is a placeholder; write a name of your own in its place.
+    signup Password sesame-9 | Password is a placeholder; write a name of your own in its place.
+    change password ME NEWPASSWORD | NEWPASSWORD is a placeholder; write a password of your own in its place.
+    reset alice CODE sesame-9 | CODE is a placeholder; write the code that was mailed to you in its place.
+    confirm-address CODE | CODE is a placeholder; write the code that was mailed to you in its place.
+    symple move 101 alice PASSWORD c3 | PASSWORD is a placeholder; write your password in its place.
+    symple move 101 nobody PASSWORD c3 | PASSWORD is a placeholder; write your password in its place.
+    symple move 101 alice alice-secret MOVE#1 | MOVE is a placeholder; write your move in its place (k10 is
+    symple move 101 alice alice-secret MOVE | MOVE is a placeholder; write your move in its place
+    symple move 101 alice alice-secret <move>#1 | <move> is a placeholder; write your move in its place
+    symple submit 101 alice alice-secret MOVE | MOVE is a placeholder; write your move in its place
+    symple queue 101 bob bob-secret MOVE#2 | MOVE is a placeholder; write your move in its place
+    symple preview 101 MOVE | MOVE is a placeholder; write your move in its place
+    """),
+)
+def test_what_a_newcomer_types_is_refused_in_words_that_begin(club_of_two_boards, line, said):
+    assert reason(club_of_two_boards.refused("alice", line)).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -155,20 +170,11 @@ def test_a_vote_without_its_game_is_led_to_where_the_game_stands(club_of_two_boa
     assert "bob-secret" not in told.text
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        f"symple accept 102 {SECRET} bob",
-        f"symple accept bob {SECRET} 102",
-        f"symple accept alice1 {SECRET} 102",
-        f"symple propose {SECRET} bob 102",
-        f"symple undo 102 {SECRET} bob",
-        f"symple draw bob {SECRET} 102",
-        f"propose 102 bob {SECRET}",
-        f"symple chalenge bob {SECRET}",
-        f"symple show bob {SECRET}",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    f"symple accept 102 {SECRET} bob", f"symple accept bob {SECRET} 102", f"symple accept alice1 {SECRET} 102",
+    f"symple propose {SECRET} bob 102", f"symple undo 102 {SECRET} bob", f"symple draw bob {SECRET} 102",
+    f"propose 102 bob {SECRET}", f"symple chalenge bob {SECRET}", f"symple show bob {SECRET}",
+])  # fmt: skip
 def test_what_leads_on_never_says_a_password_wherever_it_stands(club_of_two_boards, line):
     told = club_of_two_boards.refused("carol", line)
     if not line.startswith("symple show"):  # which has no password that could be in the wrong place
@@ -182,34 +188,6 @@ def test_a_strangers_hello_is_answered_and_sent_to_help(pair):
         [answer] = pair.mails()[before:]
         assert answer.address == "stranger@far.example"
         assert answer.text.rstrip().splitlines()[-1] == "help"
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("signup zoe PASSWORD", "PASSWORD is a placeholder; write a password of your own in its place."),
-        ("signup zoe password", "password is a placeholder; write a password of your own in its place."),
-        ("signup zoe NEWPASSWORD", "NEWPASSWORD is a placeholder; write a password of your own in its place."),
-        ("signup zoe USERID", "USERID is a placeholder; write a password of your own in its place."),
-        ("signup zoe CODE", "CODE is a placeholder; write a password of your own in its place."),
-        ("signup userid sesame-9", "userid is a placeholder; write a name of your own in its place."),
-        ("signup USERID PASSWORD", "USERID is a placeholder; write a name of your own in its place."),
-        ("signup Password sesame-9", "Password is a placeholder; write a name of your own in its place."),
-        ("change password ME NEWPASSWORD", "NEWPASSWORD is a placeholder; write a password of your own in its place."),
-        ("reset alice CODE sesame-9", "CODE is a placeholder; write the code that was mailed to you in its place."),
-        ("confirm-address CODE", "CODE is a placeholder; write the code that was mailed to you in its place."),
-        ("symple move 101 alice PASSWORD c3", "PASSWORD is a placeholder; write your password in its place."),
-        ("symple move 101 nobody PASSWORD c3", "PASSWORD is a placeholder; write your password in its place."),
-        ("symple move 101 alice alice-secret MOVE#1", "MOVE is a placeholder; write your move in its place (k10 is"),
-        ("symple move 101 alice alice-secret MOVE", "MOVE is a placeholder; write your move in its place"),
-        ("symple move 101 alice alice-secret <move>#1", "<move> is a placeholder; write your move in its place"),
-        ("symple submit 101 alice alice-secret MOVE", "MOVE is a placeholder; write your move in its place"),
-        ("symple queue 101 bob bob-secret MOVE#2", "MOVE is a placeholder; write your move in its place"),
-        ("symple preview 101 MOVE", "MOVE is a placeholder; write your move in its place"),
-    ],
-)
-def test_a_placeholder_that_was_copied_from_the_help_is_named(club_of_two_boards, line, said):
-    assert reason(club_of_two_boards.refused("alice", line)).startswith(said)
 
 
 def test_the_line_below_a_board_is_quoted_as_it_was_sent_and_what_is_near_a_password_is_told_to_nobody(

@@ -9,6 +9,9 @@ from pbm.board import plans
 from pbm.board.plans import Conditional
 from pbm.language.plans import read, split_plan
 
+from contract import follow
+from examples import rules
+
 ONE = "if c3 then d4"
 WAYS = {
     ONE: (
@@ -130,3 +133,36 @@ def test_a_plan_has_at_most_200_moves_of_its_owner_and_20_in_a_row():
     assert len(plan(" ".join(["if a1 then b1"] * 20))) == 1
     with pytest.raises(Illegal, match="at most 20 of your moves deep"):
         plan(" ".join(["if a1 then b1"] * 21))
+
+
+# What becomes of them; queued moves, votes and undo: see test_contract_moves; robots: test_residents
+
+
+@pytest.mark.parametrize(
+    "story",
+    rules("""
+a plan is played while its owner is on vacation
+    challenge alice bob / plays c3 b1 a1 / alice: plan if e5 then a5 if d1 then a3 / \
+alice: vacation ME 2026-11-20 2026-11-20 / bob: move e5 / played c3 b1 a1 e5 (a5)
+who forfeits by the time of a move does so whatever the other has planned
+    challenge alice bob / plays c3 b1 a1 / alice: plan if e5 then a5 / 21 days / clean up / winner alice / plan / \
+played c3 b1 a1 (Forfeit)
+who plans when the total time of the opponent is up has won
+    challenge --totaltime=1 alice bob / plays c3 b1 a1 / 1 days / alice: plan if e5 then a5 / winner alice / plan / \
+sender reads bob had used up their time
+a resignation of the opponent triggers no plan
+    challenge alice bob / plays c3 b1 a1 / alice: plan if e5 then a5 / alice: queue d5 / bob: resign / \
+played c3 b1 a1 Resign / winner alice / plan / alice reads no plan
+an answer that swaps sides can be planned, and its owner goes on
+    challenge spora -size=5 -pie alice bob / bob: plan if komi=0 then black / bob reads if komi=0 then black / \
+alice: move komi=0 / played komi=0 (black) / turn bob / seats 1 0
+    """),
+)
+def test_what_becomes_of_a_plan(four, story):
+    follow(four, story)
+
+
+def test_a_planned_move_takes_no_time(four):
+    begun = "challenge --totaltime=3 alice bob / plays c3 b1 a1 / alice: plan if e5 then a5 if d1 then a3 / 2 days"
+    follow(four, f"{begun} / bob: move e5 / bob: move d1 / played c3 b1 a1 e5 (a5) d1 (a3)")
+    assert four.at().used(four.time) == [0, 2 * 86400]
