@@ -2,8 +2,6 @@
 
 import pytest
 
-from pbm.mail.incoming import handle
-
 from contract import SENDER, follow, to
 from examples import rules
 
@@ -64,10 +62,7 @@ def test_a_challenge_fills_in_the_usual_options(both_ways):
 
 
 def test_by_mail_a_challenge_comes_from_a_confirmed_address_of_any_user(by_mail):
-    raw = by_mail.raw("stranger", "symple challenge alice bob")
-    handle(by_mail.server, raw, None)
-    assert by_mail.outbox() == [(None, "Invalid challenge")]
-    assert by_mail.store.boards.unfinished() == []
+    assert by_mail.refused("stranger", "symple challenge alice bob").subject == "Invalid challenge"
     told = by_mail.give("carol", "symple challenge alice bob")
     assert to(told) == [(name, "New Symple Board 101 alice") for name in ("alice", "bob", SENDER)]
 

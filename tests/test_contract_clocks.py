@@ -1,7 +1,6 @@
 """Clocks, the clean-up and vacations (docs/command-language.md, section 6)."""
 
 import json
-import re
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -103,6 +102,34 @@ alice reads bob has not answered, and the last move was 21 days ago, which count
     challenge alice bob / plays c3 b1 / bob: move propose / 7 days / clean up / told alice / \
 alice gets Nag: Symple Board 101 alice / alice reads alice, please answer the proposal / 14 days / clean up / \
 reason agreed / alice reads alice has not answered, and the last move was 21 days ago
+a seek ends 60 days after the last command of its user, who is told
+    alice: symple seek ME 3 / bob: spiro seek ME 2 / 40 days / alice: symple limit ME / 20 days / clean up / \
+told bob / bob gets Spiro seek status / \
+bob reads You seek no challenges of Spiro any more, because you have given no command for 60 days. / \
+carol: all seekers / sender reads symple alice 3 / sender reads no bob / 39 days / clean up / carol: all seekers / \
+sender reads symple alice 3 / 1 days / clean up / carol: all seekers / sender reads Nobody seeks challenges.
+nobody on vacation is reminded or forfeits
+    challenge alice bob / plays c3 b1 / 5 days / alice: vacation ME 2026-12-15 / 2 days / clean up / told / 14 days / \
+clean up / told / 4 days / clean up / told / turn alice
+opponents see a vacation in the mails while it lasts
+    challenge alice bob / bob: vacation ME 2026-11-22 2026-11-25 / alice: symple show 101 / \
+sender reads no on vacation / 2 days / alice: symple show 101 / sender reads bob is on vacation through 2026-11-25. / \
+3 days / alice: symple show 101 / sender reads bob is on vacation through 2026-11-25. / 1 days / \
+alice: symple show 101 / sender reads no on vacation
+two vacations without a day between them are one
+    alice: vacation ME 2026-12-10 / 21 days / alice refused: vacation ME 2026-12-11 2026-12-15 / \
+sender reads 26 days in one go / alice: vacation ME 2026-12-12 2026-12-16 / \
+alice reads from 2026-12-12 through 2026-12-16.
+a vacation that is ended counts with the days that it had, and spares for 3 days more
+    challenge alice bob / plays c3 b1 / alice: vacation ME 2026-12-10 / 10 days / alice: vacation ME off / \
+alice reads Your vacation is over. / alice reads Left in 2026: 20 days. / clean up / told alice
+a vacation is called off without a trace before it has begun
+    alice: vacation ME 2026-12-01 2026-12-21 / alice: vacation ME off / alice reads Left in 2026: 30 days. / \
+alice refused: vacation ME off
+a vacation is changed while it lasts
+    alice: vacation ME 2026-12-05 / 3 days / alice: vacation ME 2026-12-01 / \
+alice reads from 2026-11-20 through 2026-12-01. / alice: vacation ME 2026-12-10 / \
+alice reads from 2026-11-20 through 2026-12-10. / alice refused: vacation ME 2026-12-11 / sender reads 22 days
 a vacation stands beside others that are planned, and takes the place of those it overlaps
     alice: vacation ME 2026-12-20 2026-12-24 / alice: vacation ME 2026-11-22 / \
 alice reads from 2026-11-20 through 2026-11-22. / alice reads from 2026-12-20 through 2026-12-24. / \
@@ -154,27 +181,6 @@ def test_5_a_player_who_is_gone_accepts_a_draw_instead_of_being_reminded(game):
 # The clean-up as a whole
 
 
-def test_a_seek_ends_60_days_after_the_last_command_of_its_user_who_is_told(four):
-    four.signs("alice", "symple seek ME 3")
-    four.signs("bob", "spiro seek ME 2")
-    four.pass_time(days=40)
-    four.signs("alice", "symple limit ME")  # any command shows that she is there
-    four.pass_time(days=20)
-    four.clean()
-    [mail] = four.mails("bob")
-    assert mail.subject == "Spiro seek status"
-    assert "You seek no challenges of Spiro any more, because you have given no command for 60 days." in " ".join(
-        mail.text.split()
-    )
-    assert re.findall(r"^\w+ +(\w+) +(\d+)$", four.text("all seekers"), re.MULTILINE) == [("alice", "3")]
-    four.pass_time(days=39)
-    four.clean()
-    assert "alice" in four.text("all seekers")
-    four.pass_time(days=1)
-    four.clean()
-    assert "Nobody seeks challenges." in four.text("all seekers")
-
-
 def test_to_clean_up_twice_is_to_clean_up_once(four):
     for line in ("", "--totaltime=2", "--nagtime=1 --forfeittime=2", "--nagtime=1"):
         four.begin(f"symple challenge -size=5 {line} alice bob")
@@ -222,22 +228,6 @@ def test_the_clean_up_is_no_command_by_mail(by_mail):
 
 
 # Vacations
-
-
-def test_nobody_on_vacation_is_reminded_or_forfeits(game):
-    game.pass_time(days=5)
-    game.signs("alice", "vacation ME 2026-12-15")
-    for _ in range(20):
-        game.pass_time(days=1)
-        assert game.clean() == Done()
-
-
-def test_opponents_see_a_vacation_in_the_mails_while_it_lasts(begun):
-    begun.signs("bob", "vacation ME 2026-11-22 2026-11-25")
-    for day, is_seen in ((20, False), (22, True), (25, True), (26, False)):
-        begun.time = begun.time.replace(day=day)
-        told = begun.give("alice", "symple show 101")
-        assert ("bob is on vacation through 2026-11-25." in text_to(SENDER, told)) == is_seen
 
 
 @pytest.mark.parametrize(
@@ -288,39 +278,6 @@ def test_a_user_has_30_days_in_a_calendar_year(both_ways):
     both_ways.time = both_ways.time.replace(month=12, day=25)
     both_ways.refused("alice", "vacation ME 2026-12-31 2027-01-05")
     both_ways.signs("alice", "vacation ME 2027-01-01 2027-01-21")
-
-
-@pytest.mark.parametrize("gap", [0, 1])
-def test_two_vacations_without_a_day_between_them_are_one(both_ways, gap):
-    both_ways.signs("alice", "vacation ME 2026-12-10")
-    both_ways.time = both_ways.time.replace(month=12, day=11)
-    told = both_ways.signs("alice", f"vacation ME 2026-12-{11 + gap} 2026-12-{15 + gap}")
-    is_refused = told[0].to == SENDER
-    assert is_refused == (gap == 0)
-
-
-def test_off_ends_a_vacation_whose_days_count_and_which_spares_for_3_days_more(game):
-    game.signs("alice", "vacation ME 2026-12-10")
-    game.pass_time(days=10)
-    told = game.signs("alice", "vacation ME off")
-    assert "over" in text_to("alice", told)
-    assert [away[1:] for away in game.store.users.vacations("alice", date(2026, 1, 1))] == [
-        (date(2026, 11, 20), date(2026, 11, 29))
-    ]
-    assert game.clean() == Done(reminded=1)
-
-
-def test_a_vacation_is_called_off_without_a_trace_before_it_has_begun_and_changed_while_it_lasts(both_ways):
-    both_ways.signs("alice", "vacation ME 2026-12-01 2026-12-21")
-    both_ways.signs("alice", "vacation ME off")
-    assert both_ways.store.users.vacations("alice", date(2026, 1, 1)) == []
-    both_ways.refused("alice", "vacation ME off")
-    both_ways.signs("alice", "vacation ME 2026-12-05")
-    both_ways.pass_time(days=3)
-    for last in ("2026-12-01", "2026-12-10"):
-        told = both_ways.signs("alice", f"vacation ME {last}")
-        assert f"from 2026-11-20 through {last}." in text_to("alice", told)
-    assert "22 days" in both_ways.refused("alice", "vacation ME 2026-12-11").text
 
 
 def test_to_begin_and_end_a_vacation_on_every_day_uses_days_up_and_is_one_go(four):

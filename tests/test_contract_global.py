@@ -114,7 +114,9 @@ def test_change_password_checks_the_old_one_and_tells_all_addresses_and_no_passw
 
 def test_change_address_by_mail_leaves_the_old_ones_until_a_new_one_is_confirmed(by_mail):
     by_mail.signs("alice", "change address ME new@players.example")
-    assert [subject for subject, _ in at_address(by_mail, "alice")] == ["pbm settings"]
+    [(subject, notice)] = at_address(by_mail, "alice")
+    assert subject == "pbm settings"
+    assert "when the confirmation mail there is answered" in " ".join(notice.split())
     [(question, _)] = at_address(by_mail, "new")
     by_mail.give("bob", "symple challenge -size=5 alice bob")
     assert len(at_address(by_mail, "new")) == 1
@@ -124,6 +126,7 @@ def test_change_address_by_mail_leaves_the_old_ones_until_a_new_one_is_confirmed
     by_mail.give("bob", "symple move 101 bob bob-secret b1")
     assert at_address(by_mail, "alice") == []
     assert len(at_address(by_mail, "new")) == 1
+    assert [one.address for one in by_mail.store.users.addresses("alice")] == ["new@players.example"]
 
 
 # list, all show

@@ -137,6 +137,12 @@ bob refused: queue e5 / bob: move unresign / plan / bob refused: move unresign
 nobody else sees a resignation out of turn
     challenge alice bob / plays c3 b1 / bob: resign / carol: symple show 101 / sender reads no esign / \
 alice: symple showas ME 101 / all read no esign / carol: symple games / sender reads no esign
+previewed moves alternate, and stop at the first illegal one with its error
+    challenge alice bob / carol refused: symple preview 101 c3 b1 c3 e5 / \
+sender reads c3: There is a white stone on c3 / sender reads Last turn: b1
+a preview stops when the game is over
+    carol: spiro preview new 2 -small -pieces=1 dice=6 e3:6 dice=1,2 e2:1:2 dice=6,6 e1:x e1:x / told sender / \
+sender reads Won by first.
 nobody leaves a tournament board
     challenge --name=a1 alice bob / alice: resign / played Resign
     challenge --name=a1 alice bob / bob: resign / played / alice: move c3 / played c3 (Resign)
@@ -223,19 +229,6 @@ def test_confirm_plays_a_submitted_move_with_its_own_comment(begun):
 
 
 # Preview
-
-
-def test_previewed_moves_alternate_and_stop_at_the_first_illegal_one_with_its_error(begun):
-    told = begun.refused("carol", "symple preview 101 c3 b1 c3 e5")
-    assert "c3: There is a white stone on c3" in told.text
-    assert "Last turn: b1" in told.text
-
-
-def test_a_preview_stops_when_the_game_is_over(both_ways):
-    [told] = both_ways.give(
-        "carol", "spiro preview new 2 -small -pieces=1 dice=6 e3:6 dice=1,2 e2:1:2 dice=6,6 e1:x e1:x"
-    )
-    assert "Won by first." in told.text
 
 
 def test_a_preview_reveals_no_dice(both_ways):

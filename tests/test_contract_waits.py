@@ -125,23 +125,6 @@ def test_a_clock_that_runs_out_takes_a_day_of_vacation_instead_of_the_game_while
     assert game.at().row.reason == "forfeited"
 
 
-# Boards without vacations
-
-
-def test_every_mail_about_a_board_without_vacations_says_so_and_the_option_takes_no_value(both_ways):
-    told = both_ways.give("alice", "symple challenge -size=5 --novacation alice bob")
-    told += both_ways.signs("alice", "symple move 101 ME c3")
-    told += both_ways.signs("bob", "symple move 101 ME b1")
-    told += both_ways.signs("alice", "symple resign 101 ME")
-    assert len(told) >= 8
-    for one in told:
-        assert "Options: -size=5 --novacation\nVacations do not stop the clocks of this board." in one.text
-    assert (
-        "--novacation stands alone, without a value."
-        in both_ways.refused("alice", "symple challenge --novacation=5 alice bob").text
-    )
-
-
 # Reminders
 
 
@@ -192,6 +175,16 @@ who has to answer a proposal can be reminded, and does not remind
 sender reads It is your turn / bob: symple nag 101 ME / alice reads alice, please answer the proposal / \
 alice: symple move 101 ME reject / alice: symple move 101 ME propose / bob refused: symple nag 101 ME / \
 sender reads yours to answer
+every mail about a board without vacations says so, and the option takes no value
+    alice: symple challenge -size=5 --novacation alice bob / \
+all read Options: -size=5 --novacation Vacations do not stop the clocks of this board. / alice: move c3 / \
+told alice bob / all read Options: -size=5 --novacation Vacations do not stop the clocks of this board. / \
+bob: move b1 / all read Options: -size=5 --novacation Vacations do not stop the clocks of this board. / \
+alice: resign / told alice bob / \
+all read Options: -size=5 --novacation Vacations do not stop the clocks of this board. / \
+alice refused: symple challenge --novacation=5 alice bob / sender reads --novacation stands alone, without a value.
+a game that cannot be rated says so from the beginning
+    alice: symple challenge -size=5 alice alice / all read This game is unrated: it is against oneself.
 a day that was taken serves all boards of the user and spares no day more
     challenge alice bob / plays c3 b1 / challenge alice bob / plays c3 b1 / alice: vacation ME auto / 21 days / \
 clean up / told alice / all get Nag: Symple Board 101 alice / all get Nag: Symple Board 102 alice / turn alice / \
@@ -312,12 +305,9 @@ def test_by_mail_all_games_have_pages(by_mail, monkeypatch):
 
 
 def test_lists_by_mail_are_in_the_zone_of_the_sender(by_mail):
-    by_mail.signs("alice", "timezone ME Asia/Tokyo")
-    by_mail.begin()
-    by_mail.plays("c3", "b1", "resign")
-    assert "Ended (Asia/Tokyo)" in text_to(SENDER, by_mail.give("alice", "symple history"))
-    assert "2026-11-20 21:00" in text_to(SENDER, by_mail.give("alice", "symple history"))
-    assert "2026-11-20 12:00" in text_to(SENDER, by_mail.give("bob", "symple history"))
+    there = "alice: timezone ME Asia/Tokyo / challenge alice bob / plays c3 b1 resign / alice: symple history"
+    follow(by_mail, f"{there} / sender reads Ended (Asia/Tokyo) / sender reads 2026-11-20 21:00")
+    follow(by_mail, "bob: symple history / sender reads 2026-11-20 12:00")
 
 
 @pytest.mark.parametrize(
@@ -419,11 +409,6 @@ def test_tables_say_which_ends_were_unrated(four):
     text = text_to(SENDER, four.give("carol", "symple games"))
     assert text.count("resigned, unrated") == 2
     assert "unrated  resigned" in text_to(SENDER, four.give("carol", "symple history"))
-
-
-def test_a_game_that_cannot_be_rated_says_so_from_the_beginning(both_ways):
-    told = both_ways.give("alice", "symple challenge -size=5 alice alice")
-    assert all("This game is unrated: it is against oneself." in one.text for one in told)
 
 
 def test_a_record_has_the_reason_and_one_that_cannot_be_is_refused(four):

@@ -209,9 +209,6 @@ a refused challenge uses up no number
     bob: symple reject ME / alice: symple challenge alice nosuch / alice: symple challenge alice bob / \
 alice: symple challenge -size=6 alice carol / alice: symple challenge alice alice alice / \
 alice: symple challenge -size=5 alice carol / carol gets New Symple Board 101 alice
-an illegal queued move is told to its owner alone
-    challenge alice bob / plays c3 b1 / bob: queue a1 / alice: move a1 / told alice bob / \
-all get Symple Board 101 bob / bob reads white stone on a1 / alice reads no stone on a1
 a submission never plays a queued move
     challenge alice bob / plays c3 b1 / bob: queue e5 / alice: submit a1 / told sender / \
 sender gets Symple Board 101 bob / played c3 b1 / plan bob if any then e5

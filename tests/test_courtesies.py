@@ -60,6 +60,9 @@ there is no rematch of a game that goes on, of others or against who takes none
 plays a1 c3 resign / carol refused: symple rematch 101 ME / sender reads You did not play on this board / \
 bob: symple reject ME / alice refused: symple rematch 101 ME / sender reads bob takes no challenges / \
 bob: symple rematch 101 ME / alice gets New Symple Board 102 bob
+a board mail names what fits while its reader waits
+    challenge alice bob / alice answers: a1 / bob reads no While you wait / \
+alice reads with `plan`, `nag`, `give 7`, `note` or `chat`; `help` says more.
 given days put off the loss, and are told to both
     challenge alice bob / plays a1 c3 / bob answers: give 7 / told alice bob / \
 all read bob gives alice 7 days more for this move. / 27 days / clean up / winner / 1 days / clean up / winner bob
@@ -198,13 +201,6 @@ def test_an_answer_counts_for_30_days_after_the_end(board):
     assert "over for more than 30 days" in told.text
 
 
-def test_a_board_mail_names_what_fits_while_its_reader_waits(board):
-    told = answer(board, "a1")
-    mails = {mail.userid: mail.text for mail in told}
-    assert "with `plan`, `nag`, `give 7`, `note` or `chat`; `help` says more." in " ".join(mails["alice"].split())
-    assert "While you wait" not in mails["bob"]
-
-
 # Users whom one does not want to hear of
 
 
@@ -231,17 +227,12 @@ def test_who_is_blocked_learns_only_that_challenges_are_not_taken(club):
     assert not [mail for mail in club.mails("alice") if "Hello" in mail.text]
 
 
-def test_who_blocks_may_still_challenge_and_games_go_on(club):
-    club.signed_up("alice", "bob")
-    club.say("symple challenge -size=9 alice bob")
-    club.say("block alice alice-secret bob")
-    club.say("symple move 101 alice alice-secret a1")
-    club.say("symple move 101 bob bob-secret c3")
-    club.say("symple challenge alice bob", sender="alice@players.example")
-    assert "You block nobody." in club.text("unblock alice alice-secret bob")
-    club.say("message bob bob-secret alice", "Hello")
-    with pytest.raises(Refused, match="You do not block 'bob'"):
-        club.say("unblock alice alice-secret bob")
+def test_who_blocks_may_still_challenge_and_games_go_on(by_mail):
+    blocked = "challenge alice bob / alice: block ME bob / alice: move c3 / bob: move b1 / played c3 b1 / "
+    blocked += "alice: symple challenge alice bob / bob gets New Symple Board 102 alice / "
+    blocked += "bob refused: symple challenge bob alice / alice: unblock ME bob / alice reads You block nobody. / "
+    follow(by_mail, f"{blocked}bob: symple challenge bob alice / alice gets New Symple Board 103 bob")
+    follow(by_mail, "alice refused: unblock ME bob / sender reads You do not block 'bob'")
 
 
 def test_who_blocks_as_many_as_one_can_may_still_list_them(club, monkeypatch):

@@ -225,16 +225,8 @@ def test_pages_and_what_programs_get_are_the_same(spied, tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "line",
-    [
-        "show 101",
-        "preview 101 e5",
-        "move 101 bob bob-secret zz",
-        "move 101 bob bob-secret d5",
-        "showas bob bob-secret 101",
-    ],
-)
+@pytest.mark.parametrize("line", ["show 101", "preview 101 e5", "move 101 bob bob-secret zz",
+                                  "move 101 bob bob-secret d5", "showas bob bob-secret 101"])  # fmt: skip
 def test_an_answer_takes_as_long_with_a_plan_as_without(spied, line):
     """Medians of CPU over 1,000 tries each, in turns, also of a move that the plan has no answer to."""
     read = Line.read(root, f"symple {line}")

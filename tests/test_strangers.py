@@ -149,16 +149,10 @@ def test_a_sign_up_that_is_one_too_many_is_refused_before_its_password_is_hashed
     assert counting.hashed == 10 == quotas.most("sign-up", "peer")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "spiro move 101 alice alice-secret e3:5",
-        "spiro showas alice alice-secret 101",
-        "change password alice alice-secret better-secret",
-        "signup dave dave-secret dave@players.example",
-        "multiple",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "spiro move 101 alice alice-secret e3:5", "spiro showas alice alice-secret 101", "multiple",
+    "change password alice alice-secret better-secret", "signup dave dave-secret dave@players.example",
+])  # fmt: skip
 @pytest.mark.parametrize("by_mail", [True, False])
 def test_others_write_while_a_password_is_checked(pair, counting, line, by_mail):
     body = "spiro move 101 alice alice-secret e3:5"

@@ -120,18 +120,6 @@ def test_a_hash_with_other_parameters_is_good_and_renewed_when_the_password_is_g
     assert "m=7168,t=5" in club.store.users.password_of("alice")
 
 
-def test_old_addresses_serve_until_a_new_one_is_confirmed_and_are_told(club):
-    club.signed_up("alice", "bob")
-    club.say("change address alice alice-secret new@players.example", sender="alice@players.example")
-    question, notice = club.mails()
-    assert (notice.address, question.address) == ("alice@players.example", "new@players.example")
-    assert "when the confirmation mail there is answered" in " ".join(notice.text.split())
-    club.say("spiro challenge alice bob")
-    assert club.mails("alice")[-1].address == "alice@players.example"
-    club.say(f"confirm-address {code(question)}", sender="new@players.example")
-    assert [address.address for address in club.store.users.addresses("alice")] == ["new@players.example"]
-
-
 def test_a_change_by_mail_is_told_once_to_each_address(club):
     club.say("signup alice alice-secret a@players.example b@players.example")
     club.say("change address alice alice-secret b@players.example c@players.example", sender="A@players.example")
