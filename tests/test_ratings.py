@@ -23,11 +23,6 @@ OUTCOMES = st.sampled_from([WIN, TIE, LOSS])
 PLAYERS = st.builds(Rating, st.integers(LOWEST, 10**7), st.integers(0, 60))
 
 
-def both(first: Rating, second: Rating, outcome: int) -> tuple[int, int]:
-    """The ratings of both players after a game in which the first one had that outcome."""
-    return rated(first, second, outcome), rated(second, first, -outcome)
-
-
 # The formula
 
 
@@ -66,17 +61,6 @@ def test_to_win_is_never_worse_than_to_tie_nor_that_than_to_lose(own, other):
     assert rated(own, other, WIN) >= rated(own, other, TIE) >= rated(own, other, LOSS)
 
 
-@given(st.integers(1000, 3000), st.integers(1000, 3000), OUTCOMES)
-def test_what_one_established_player_gains_the_other_loses(first, second, outcome):
-    after = both(Rating(first, 20), Rating(second, 20), outcome)
-    assert sum(after) == first + second
-
-
-@given(st.integers(LOWEST, 10**9), st.integers(0, 60), OUTCOMES)
-def test_an_established_rating_moves_by_at_most_32(rating, games, outcome):
-    assert abs(rated(Rating(rating, 20), Rating(10**9 - rating + LOWEST, games), outcome) - rating) <= 32
-
-
 @given(st.integers(1000, 4000), st.integers(-1200, 1200), st.integers(0, 20), OUTCOMES)
 def test_no_rounding_of_floats_is_seen_in_an_established_rating(rating, gap, games, outcome):
     with localcontext(prec=60):
@@ -89,12 +73,11 @@ def test_no_rounding_of_floats_is_seen_in_an_established_rating(rating, gap, gam
 # The end of a game
 
 
-def row(club, board="101", winner=None, **fields):
-    """A game of alice and bob that has ended now, as it is stored, if it is stored."""
-    return BoardRow(
-        "symple", board, fields.pop("options", ""), "alice", fields.pop("second_player", "bob"), b"", club.time,
-        moves=9, ended=club.time, winner=winner, **fields,
-    )  # fmt: skip
+def ended(club, board="101", winner=None, **fields):
+    """The results of a game of alice and bob that has ended now."""
+    usual = {"options": "", "first_player": "alice", "second_player": "bob", "secret": b"", "started": club.time}
+    row = BoardRow("symple", board, **usual | fields, moves=9, ended=club.time, winner=winner)
+    return settle(club.store, row, club.time, has_begun=True)
 
 
 def player(club, userid):
@@ -109,7 +92,7 @@ def three(club):
 
 
 def test_a_rated_game_changes_both_ratings_in_this_game_and_counts_as_won_and_lost(three):
-    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
+    ended(three, winner="alice")
     assert player(three, "alice") == PlayerRow("alice", rating=1824, won=1, rated=three.time)
     assert player(three, "bob") == PlayerRow("bob", rating=1424, lost=1, rated=three.time)
     assert three.store.players.get("spiro", "alice").rating is None
@@ -118,13 +101,13 @@ def test_a_rated_game_changes_both_ratings_in_this_game_and_counts_as_won_and_lo
 def test_both_new_ratings_come_from_the_ratings_before_the_game(three):
     three.store.players.save("symple", PlayerRow("alice", rating=1683, won=2))
     three.store.players.save("symple", PlayerRow("bob", rating=1604, tied=2))
-    settle(three.store, row(three), three.time, has_begun=True)
+    ended(three)
     assert (player(three, "alice").rating, player(three, "bob").rating) == (1676, 1640)
     assert (player(three, "alice").tied, player(three, "bob").tied) == (1, 3)
 
 
 def test_a_rated_game_leaves_a_result_for_each_player(three):
-    results = settle(three.store, row(three, winner="bob"), three.time, has_begun=True)
+    results = ended(three, winner="bob")
     assert results == [
         ResultRow("symple", "101", "alice", LOSS, 1600, 1424, 1, three.time),
         ResultRow("symple", "101", "bob", WIN, 1600, 1824, 1, three.time),
@@ -135,25 +118,25 @@ def test_a_rated_game_leaves_a_result_for_each_player(three):
 def test_the_20th_game_is_counted_as_provisional_and_the_21st_as_established(three):
     three.store.players.save("symple", PlayerRow("alice", rating=1600, won=19))
     three.store.players.save("symple", PlayerRow("bob", rating=1600, lost=20))
-    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
+    ended(three, winner="alice")
     assert player(three, "alice").rating == (1600 * 19 + 2000) // 20 + (1720 - 1600) // 5
     before = player(three, "alice").rating
-    settle(three.store, row(three, "102", winner="alice"), three.time, has_begun=True)
+    ended(three, "102", winner="alice")
     assert 0 < player(three, "alice").rating - before < 32
 
 
 def test_a_rated_game_keeps_what_a_player_has_set(three):
     three.store.players.save("symple", PlayerRow("alice", most=3, seeking=2, subscribes=True, mail="digest"))
-    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
+    ended(three, winner="alice")
     alice = player(three, "alice")
     assert (alice.most, alice.seeking, alice.subscribes, alice.mail) == (3, 2, True, "digest")
 
 
 def test_a_game_against_oneself_or_on_a_board_without_a_digit_is_not_rated_and_one_with_other_options_is(three):
-    assert settle(three.store, row(three, winner="alice", second_player="alice"), three.time, has_begun=True) == []
+    assert ended(three, winner="alice", second_player="alice") == []
     assert player(three, "alice") == PlayerRow("alice")
-    assert settle(three.store, row(three, board="trial", winner="alice"), three.time, has_begun=True) == []
-    assert settle(three.store, row(three, winner="alice", options="-size=5 -PENALTY=9"), three.time, has_begun=True)
+    assert ended(three, board="trial", winner="alice") == []
+    assert ended(three, winner="alice", options="-size=5 -PENALTY=9")
 
 
 @pytest.mark.parametrize("word", ["-handicap=2", "-handicap-stones=2", "-han=2", "-HANDICAP=2"])
@@ -161,49 +144,36 @@ def test_a_game_with_a_handicap_is_not_rated(three, monkeypatch, word):
     name = "handicap-stones" if "stones" in word else "handicap"
     rules = games.load("symple")
     monkeypatch.setattr(rules, "OPTIONS", (*rules.OPTIONS, Option(name, "", range(10), 0)))
-    assert settle(three.store, row(three, winner="alice", options=f"-size=5 {word}"), three.time, has_begun=True) == []
+    assert ended(three, winner="alice", options=f"-size=5 {word}") == []
     assert player(three, "alice").rating is None
 
 
 def test_every_end_of_a_game_makes_its_players_active(three):
     for userid in ("alice", "bob", "carol"):
         three.store.players.save("symple", PlayerRow(userid, inactive=True))
-    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
+    ended(three, winner="alice")
     assert [player(three, userid).inactive for userid in ("alice", "bob", "carol")] == [False, False, True]
-    settle(
-        three.store,
-        row(three, "102", second_player="carol")._replace(options="", first_player="carol"),
-        three.time,
-        has_begun=True,
-    )
+    ended(three, "102", first_player="carol", second_player="carol")
     assert not player(three, "carol").inactive
 
 
 def test_a_player_who_has_signed_off_is_rated_under_his_name(three):
     three.store.users.sign_off("bob", three.time)
-    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
+    ended(three, winner="alice")
     assert [result.after for result in three.store.players.results_of_user("symple", "bob")] == [1424]
 
 
-@pytest.fixture
-def pool(three):
+def test_a_tournament_game_counts_in_the_table_of_its_pool_and_for_the_ratings_unless_it_is_against_oneself(three):
+    assert ended(three, "b1", winner="bob", pool="b")
+    assert three.store.tournaments.pool_players("symple") == []  # this pool is not set up
     for userid in ("alice", "bob"):
         three.store.tournaments.add_player("symple", "a", userid)
-    return three
-
-
-def test_a_tournament_game_of_a_pool_that_is_not_set_up_counts_for_the_ratings_alone(three):
-    assert settle(three.store, row(three, "b1", winner="bob", pool="b"), three.time, has_begun=True)
-    assert three.store.tournaments.pool_players("symple") == []
-
-
-def test_a_tournament_game_counts_in_the_table_of_its_pool_and_for_the_ratings_unless_it_is_against_oneself(pool):
-    settle(pool.store, row(pool, "a1", winner="alice", second_player="alice", pool="a"), pool.time, has_begun=True)
-    assert pool.store.tournaments.pool_players("symple") == [("a", "alice", 0, 0, 0), ("a", "bob", 0, 0, 0)]
-    settle(pool.store, row(pool, "a1", winner="bob", pool="a"), pool.time, has_begun=True)
-    settle(pool.store, row(pool, "a2", pool="a"), pool.time, has_begun=True)
-    assert pool.store.tournaments.pool_players("symple") == [("a", "bob", 1, 0, 1), ("a", "alice", 0, 1, 1)]
-    assert player(pool, "bob").games == 2
+    ended(three, "a1", winner="alice", second_player="alice", pool="a")
+    assert three.store.tournaments.pool_players("symple") == [("a", "alice", 0, 0, 0), ("a", "bob", 0, 0, 0)]
+    ended(three, "a1", winner="bob", pool="a")
+    ended(three, "a2", pool="a")
+    assert three.store.tournaments.pool_players("symple") == [("a", "bob", 1, 0, 1), ("a", "alice", 0, 1, 1)]
+    assert player(three, "bob").games == 3
 
 
 @pytest.mark.parametrize(

@@ -24,26 +24,23 @@ from test_json import check
 
 
 def begun(club, line, moves, game="spiro"):
-    """A board after some moves, each the first one that is legal; the board that a challenge makes of it."""
+    """Board 101 after some moves."""
     club.signed_up("alice", "bob", "carol")
-    club.say(f"{game} challenge alice bob" if " " not in line else line)
-    for _ in range(moves):
-        board = Board.load(club.store, game, "101")
-        first = next(board.state.moves())
-        club.say(f"{game} move 101 {board.turn} {PASSWORDS[board.turn]} {first}")
+    club.say(line)
+    move(club, "101", moves, game)
 
 
-def studied(club, source="101#4", players="carol alice", game="spiro", options=""):
-    club.say(f"{game} challenge --from={source} {options} {players}")
+def studied(club, source="101#4", game="spiro"):
+    """Board 102, which begins with the moves of another one."""
+    club.say(f"{game} challenge --from={source} carol alice")
     return Board.load(club.store, game, "102")
 
 
-def move_each(club):
-    """carol and alice play the first legal move on board 102."""
-    for name in ("carol", "alice"):
-        new = Board.load(club.store, "spiro", "102")
-        assert new.turn == name
-        club.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
+def move(club, board="102", times=1, game="spiro"):
+    """Whoever is to move plays the first legal move, so many times."""
+    for _ in range(times):
+        now = Board.load(club.store, game, board)
+        club.say(f"{game} move {board} {now.turn} {PASSWORDS[now.turn]} {next(now.state.moves())}")
 
 
 def findings(club):
@@ -95,26 +92,20 @@ def test_one_move_from_an_old_position_is_told_of_as_one(spiro):
     studied(spiro, "101#1")
     told = "The first move is that of board 101; the game is not rated."
     assert {mail.userid for mail in spiro.mails() if told in mail.text} == {"carol", "alice"}
-    for name in ("alice", "carol"):
-        new = Board.load(spiro.store, "spiro", "102")
-        spiro.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
+    move(spiro, times=2)
     spiro.say("spiro resign 102 alice alice-secret")
-    checked = spiro.text("dice spiro 102")
-    assert "The dice of the first move are those of board 101." in checked
+    assert "The dice of the first move are those of board 101." in spiro.text("dice spiro 102")
 
 
-def test_such_a_game_is_not_rated(spiro):
-    studied(spiro)
-    move_each(spiro)
-    spiro.say("spiro resign 102 carol carol-secret")
-    assert Board.load(spiro.store, "spiro", "102").winner == "alice"
-    assert spiro.store.players.get("spiro", "alice").games == 0
-
-
-def test_it_can_be_left_until_both_have_moved_in_it(spiro):
+def test_such_a_game_is_not_rated_and_can_be_left_until_both_have_moved_in_it(spiro):
     studied(spiro)
     spiro.say("spiro resign 102 carol carol-secret")
     assert spiro.store.boards.get("spiro", "102") is None
+    spiro.say("spiro challenge --from=101#4 carol alice")
+    move(spiro, "103", 2)
+    spiro.say("spiro resign 103 carol carol-secret")
+    assert Board.load(spiro.store, "spiro", "103").winner == "alice"
+    assert spiro.store.players.get("spiro", "alice").games == 0
 
 
 def test_its_dice_are_its_own_from_there_on_and_can_be_checked(spiro):
@@ -122,9 +113,8 @@ def test_its_dice_are_its_own_from_there_on_and_can_be_checked(spiro):
     assert [turn.dice for turn in new.turns] == [turn.dice for turn in old.turns[:4]]
     assert new.row.secret != old.row.secret
     assert new.state.dice == dice.throw(new.row.secret, "spiro 102", 4, 2)
-    promise = next(mail.text for mail in spiro.mails("carol"))
-    assert dice.commitment(new.row.secret) in promise
-    move_each(spiro)
+    assert dice.commitment(new.row.secret) in spiro.mails("carol")[0].text
+    move(spiro, times=2)
     spiro.say("spiro resign 102 carol carol-secret")
     checked = spiro.text("dice spiro 102")
     assert re.findall(r"^(\d+) ", checked, re.MULTILINE) == ["5", "6", "7"]
@@ -133,8 +123,8 @@ def test_its_dice_are_its_own_from_there_on_and_can_be_checked(spiro):
 
 
 def test_the_doctor_finds_it_sound_and_sees_when_a_die_of_its_own_is_changed(spiro):
-    new = studied(spiro)
-    spiro.say(f"spiro move 102 carol carol-secret {next(new.state.moves())}")
+    studied(spiro)
+    move(spiro)
     assert findings(spiro) == []
     with spiro.store.writing():
         spiro.store.db.execute("UPDATE turns SET dice = '[7, 7]' WHERE board = '102' AND number = 5")
@@ -142,11 +132,10 @@ def test_the_doctor_finds_it_sound_and_sees_when_a_die_of_its_own_is_changed(spi
 
 
 def test_what_waits_on_the_old_board_is_not_on_the_new_one(spiro):
-    turn = Board.load(spiro.store, "spiro", "101").turn
-    other = {"alice": "bob", "bob": "alice"}[turn]
-    first = next(Board.load(spiro.store, "spiro", "101").state.moves())
+    board = Board.load(spiro.store, "spiro", "101")
+    turn, other = board.turn, board.opponent(board.turn)
     spiro.say(f"spiro queue 101 {other} {PASSWORDS[other]} a1:1")
-    spiro.say(f"spiro submit 101 {turn} {PASSWORDS[turn]} {first}")
+    spiro.say(f"spiro submit 101 {turn} {PASSWORDS[turn]} {next(board.state.moves())}")
     spiro.say(f"spiro move 101 {turn} {PASSWORDS[turn]} propose", comment="Between us.")
     new = studied(spiro, "101")
     assert (new.plans, new.row.submitted, new.row.vote, new.row.comment) == ({}, None, None, None)
@@ -155,14 +144,12 @@ def test_what_waits_on_the_old_board_is_not_on_the_new_one(spiro):
 
 def test_nothing_is_taken_back_from_before_its_start(club):
     begun(club, "symple challenge -size=5 alice bob", 4, "symple")
-    new = studied(club, "101#3", "carol alice", "symple")
+    assert studied(club, "101#3", "symple").turn == "alice"
     with pytest.raises(Refused, match="No move has been made that could be taken back"):
         club.say("symple move 102 carol carol-secret undo")
-    turn = new.turn
-    club.say(f"symple move 102 {turn} {PASSWORDS[turn]} {next(new.state.moves())}")
-    club.say(f"symple move 102 {turn} {PASSWORDS[turn]} undo")
-    other = {"carol": "alice", "alice": "carol"}[turn]
-    club.say(f"symple move 102 {other} {PASSWORDS[other]} accept")
+    move(club, game="symple")
+    club.say("symple move 102 alice alice-secret undo")
+    club.say("symple move 102 carol carol-secret accept")
     assert len(Board.load(club.store, "symple", "102").turns) == 3
 
 
@@ -171,10 +158,7 @@ def test_sides_that_were_chosen_stay_chosen(club):
     club.say("spora challenge -pie -size=5 alice bob")
     for move in ("alice alice-secret komi=3", "bob bob-secret black"):
         club.say(f"spora move 101 {move}")
-    old = Board.load(club.store, "spora", "101")
-    new = studied(club, "101", "carol alice", "spora")
-    as_before = {"alice": "carol", "bob": "alice"}
-    assert new.turn == as_before[old.turn]
+    assert (Board.load(club.store, "spora", "101").turn, studied(club, "101", "spora").turn) == ("bob", "alice")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +187,7 @@ def test_nothing_goes_on_where_the_game_was_over(spiro):
 
 def test_its_record_can_be_taken_in_elsewhere(club):
     begun(club, "symple challenge -size=5 alice bob", 4, "symple")
-    studied(club, "101#3", "carol alice", "symple")
+    studied(club, "101#3", "symple")
     row = club.store.boards.get("symple", "102")
     document = json.loads(json.dumps(records.write(records.Record(row, club.store.boards.turns("symple", "102")), [])))
     assert document["source"] == {"board": "101", "moves": 3}
@@ -219,11 +203,10 @@ def test_its_record_can_be_taken_in_elsewhere(club):
 
 def test_the_dice_of_a_record_that_are_taken_from_another_board_need_not_follow_from_its_secret(spiro):
     studied(spiro)
-    move_each(spiro)
+    move(spiro, times=2)
     spiro.say("spiro resign 102 carol carol-secret")
-    document = records.write(
-        records.Record(spiro.store.boards.get("spiro", "102"), spiro.store.boards.turns("spiro", "102")), []
-    )
+    place = "spiro", "102"
+    document = records.write(records.Record(spiro.store.boards.get(*place), spiro.store.boards.turns(*place)), [])
     assert records.read(document, {}, spiro.time).row.given == 4
     document["source"]["moves"] = 9
     with pytest.raises(records.Unsound, match="9 of its turns are those of board 101, but it has 7"):
