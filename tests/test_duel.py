@@ -10,7 +10,7 @@ from math import inf, log
 import pytest
 
 from pbm import shell
-from pbm.lab.evidence import BOUND, elo, expected, likelihood_ratio, wilson
+from pbm.lab.evidence import BOUND, decision, elo, expected, likelihood_ratio, wilson
 
 from patience import PATIENCE, until
 
@@ -76,12 +76,13 @@ def test_on_a_terminal_a_bar_grows_and_the_result_is_told_to_people(tmp_path, mo
     screen = Screen()
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stderr", screen)
-        assert shell.main(["duel", "symple", RESIGNING, program(tmp_path, "one"), "--games=4", "-size=5"]) == 0
+        assert shell.main(["duel", "symple", "true", program(tmp_path, "one"), "--games=4", "-size=5"]) == 0
     assert "0 : 2  [##################------------------]   50%" in screen.getvalue()
-    first, _, _, loser, winner, _, last, *_ = capsys.readouterr().out.split("\n")
+    first, _, _, loser, winner, _, last, _, *faults, _ = capsys.readouterr().out.split("\n")
     assert first == "Symple -size=5: 4 games"
     assert [line.split()[-6:-2] for line in (loser, winner)] == [["0", "0", "4", "0.0%"], ["4", "0", "0", "100.0%"]]
     assert last == "Elo difference -infinity; 95 % lie between -infinity and -7."
+    assert faults[2].startswith("Pair 2, game 1: A has lost. The program has ended")
 
 
 def test_a_program_goes_on_from_game_to_game(duel, tmp_path):
@@ -108,13 +109,6 @@ def test_whoever_does_not_move_has_lost(duel, other, fault):
     assert told["elo"]["difference"] is None
     assert [(one["program"], one["game"]) for one in told["faults"]] == ([(1, 1), (1, 2)] if fault else [])
     assert all(one["fault"].startswith(fault) for one in told["faults"])
-
-
-def test_people_are_told_who_has_lost_which_game_and_why(capsys, tmp_path):
-    shell.main(["duel", "symple", program(tmp_path, "one"), "true", "--games=2", "-size=5"])
-    [game, another] = capsys.readouterr().out.splitlines()[-2:]
-    assert game.startswith("Pair 1, game 1: B has lost. The program has ended")
-    assert another.startswith("Pair 1, game 2: B has lost. The program has ended")
 
 
 def test_both_games_of_a_pair_have_the_same_dice(duel, tmp_path):
@@ -216,6 +210,7 @@ def test_the_ratio_is_that_of_walds_test_without_draws_which_say_nothing_and_wha
     wald = 70 * log(high / low) + 30 * log((1 - high) / (1 - low))
     assert likelihood_ratio({0: 30, 1: 70}, low, high) == pytest.approx(wald, rel=1e-6)
     assert pytest.approx(2.944, abs=1e-3) == BOUND
+    assert [decision((0, 300), pairs).accepted for pairs in ([0] * 20, [2] * 20, [1])] == [0, 300, None]
     even = {0: 10, 0.25: 20, 0.5: 40, 0.75: 20, 1: 10}
     assert likelihood_ratio(even, 0.45, 0.55) == pytest.approx(0, abs=1e-6)
     assert likelihood_ratio(even, 0.5, 0.55) < 0 < likelihood_ratio(even, 0.45, 0.5)

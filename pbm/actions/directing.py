@@ -1,4 +1,4 @@
-"""What a director does with a tournament, and the operator, and what the calendar does by itself."""
+"""What directors and the operator do with tournaments, and what is done when a date has come."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -41,12 +41,12 @@ def directed(
 
 
 class _OnTrial(Exception):
-    """Undoes what a dry run has done."""
+    """Ends the transaction of a dry run, so that it is undone."""
 
 
 @contextmanager
 def on_trial(session: Session, *, dry_run: bool) -> Iterator[None]:
-    """A transaction, which a *dry run* leaves without a trace."""
+    """A transaction, which is undone after a *dry run*."""
     with suppress(_OnTrial), session.store.writing():
         yield
         if dry_run:
@@ -54,7 +54,10 @@ def on_trial(session: Session, *, dry_run: bool) -> Iterator[None]:
 
 
 def direct(session: Session, found: Shown, words: Sequence[str], *, dry_run: bool) -> tuple[Shown, tuple[Block, ...]]:
-    """Carry out one of DIRECTIONS in the transaction that is open, or only say what it would do. Raises Refused."""
+    """Carry out one of DIRECTIONS, or only say what it would do. Returns the tournament then, and what is said of it.
+
+    Raises Refused.
+    """
     verb, *others = [word.lower() for word in words]
     if verb not in DIRECTIONS:
         raise Refused(f"There is nothing that {verb!r} does with a tournament; there are {', '.join(DIRECTIONS)}.")

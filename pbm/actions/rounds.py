@@ -1,6 +1,6 @@
 """How a tournament goes on: each end of a game may begin the next round, in the same transaction.
 
-Nothing here knows how a board is started; whoever lets a tournament go on brings that along.
+What starts a board is an argument: it stands in `turns`, which imports this module.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +48,7 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
 
 
 def next_games(found: Shown) -> Round:
-    """What is to be started now."""
+    """The games and byes that can begin now."""
     with uncounted():  # whoever ends the last game of a round is not refused for what 200 players cost
         return found.one.kind.due(found)
 
@@ -86,7 +86,7 @@ def free_names(store: Store, one: Tournament) -> Iterator[str]:
 
 
 def _begin(session: Session, one: Tournament, due: Round, start: Start) -> Tournament:
-    """Begin a round, which is stored before its boards are: what follows from these finds it."""
+    """Begin a round. It is stored before its boards, so that what they cause finds it."""
     one = one._replace(round=due.number)
     session.store.tournaments.save(one)
     boards = start_games(session, one, due.number, due.pairs, start)
@@ -152,7 +152,7 @@ def finish_tournament(session: Session, found: Shown) -> None:
 
 
 def note_withdrawal(session: Session, one: Tournament, userid: str) -> None:
-    """Note that somebody takes part no more; their games are another matter."""
+    """Store that a user has withdrawn; their games go on."""
     store = session.store
     entrant = next(each for each in store.tournaments.entrants(*one.place) if each.name == userid)
     if one.state == "open":

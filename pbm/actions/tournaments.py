@@ -17,11 +17,11 @@ from pbm.names import LONGEST_POOL, is_pool
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Entrant, Tournament
+from pbm.tournaments.kinds import Entrant, Pair, Tournament
 from pbm.tournaments.tables import TIE_BREAKS
 
 ANYBODY = "anybody"
-"""Who can join a tournament that is open, as far as it is not full and has no teams."""
+"""What a list says about a tournament that is open, is not full and has no teams: who can join it."""
 
 # Setting it up
 
@@ -56,7 +56,7 @@ def set_up(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Sh
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {one.pool!r}.")
     if store.tournaments.get(*one.place) or store.boards.of_tournament(*one.place):
         raise Refused(f"There is a pool {one.pool} of {one.game.capitalize()} already.")
-    refuse([*_of_plan(session, one, players), *problems_of_players(session, one.game, players)])
+    refuse([*_problems_of_plan(session, one, players), *problems_of_players(session, one.game, players)])
     if one.director and store.users.password_of(one.director) is None:
         raise Refused(f"There is no user {one.director!r}.")
     store.tournaments.save(one)
@@ -65,8 +65,8 @@ def set_up(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Sh
     return progress_of(session, one)
 
 
-def _of_plan(session: Session, one: Tournament, players: Sequence[str]) -> Iterator[str]:
-    """What is wrong with a tournament in itself."""
+def _problems_of_plan(session: Session, one: Tournament, players: Sequence[str]) -> Iterator[str]:
+    """What is wrong with the settings of a tournament, or with the list of its players."""
     if len(players) > one.limit:
         yield f"A tournament has 2 to {one.limit} players, not {len(players)}."
     yield from (f"{name} is named twice." for name, count in Counter(players).items() if count > 1)
@@ -91,7 +91,7 @@ def refuse(problems: Iterable[str]) -> None:
 
 
 def problems_of_players(session: Session, game: str, players: Sequence[str]) -> Iterator[str]:
-    """Who cannot take part."""
+    """Why some of these players cannot take part."""
     yield from (f"There is no user {name!r}." for name in players if session.store.users.password_of(name) is None)
     yield from challenges.not_of_robots(game, session.store.robots.among(players))
 
@@ -103,15 +103,19 @@ def problems_of_start(found: Shown) -> Iterator[str]:
         yield f"A tournament has 2 to {one.kind.most} players, not {count}."
     elif problem := one.kind.problem_of_players(one, count):
         yield problem
-    elif one.never and not rounds.next_games(found._replace(one=one._replace(state="running"))).pairs:
+    elif one.never and not _first_games(found):
         yield "No first round is possible, because --never keeps too many players apart."
 
 
-def _of_names(session: Session, found: Shown) -> Iterator[str]:
-    """Which boards of the first round cannot have their names."""
+def _first_games(found: Shown) -> Sequence[Pair]:
+    """The games and byes of the first round of a tournament that is open."""
+    return rounds.next_games(found._replace(one=found.one._replace(state="running"))).pairs
+
+
+def _problems_of_names(session: Session, found: Shown) -> Iterator[str]:
+    """Which boards of the first round would have the name of a user."""
     one = found.one
-    first = rounds.next_games(found._replace(one=one._replace(state="running")))
-    for number in range(1, len(first.pairs) + 1):
+    for number in range(1, len(_first_games(found)) + 1):
         if session.store.users.is_taken(f"{one.pool}{number}"):
             yield f"A board {one.pool}{number} would have the name of a user; choose another pool."
 
@@ -121,7 +125,7 @@ def start_tournament(session: Session, found: Shown) -> Shown:
 
     Raises Refused, with all that stands against it.
     """
-    refuse([*problems_of_start(found)] or _of_names(session, found))
+    refuse([*problems_of_start(found)] or _problems_of_names(session, found))
     one = found.one._replace(state="running")
     session.store.tournaments.save(one)
     names = [entrant.name for entrant in found.entrants]
@@ -152,7 +156,7 @@ def of_pool(session: Session, game: str, pool: str) -> Shown:
 
 
 def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
-    """Take part in a tournament that is open."""
+    """Let a user join a tournament that is open."""
     found = find(session, game, pool)
     one = found.one
     if one.state != "open":
@@ -169,7 +173,7 @@ def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]
 
 
 def leave_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
-    """Take part in a tournament no more."""
+    """Let a user leave a tournament."""
     text = withdraw(session, find(session, game, pool), name)
     found = find(session, game, pool)
     rounds.tell_director(session, found, f"{name} has left", text)
@@ -177,7 +181,7 @@ def leave_pool(session: Session, game: str, pool: str, name: str) -> list[Letter
 
 
 def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Letter]:
-    """Do not play in the next round of a Swiss tournament, which counts as half a point."""
+    """Give a user a bye in the next round of a Swiss tournament, which counts as half a point."""
     found = find(session, game, pool)
     one = found.one
     check_state(found, "anybody ask for a bye", "open", "running")
@@ -202,7 +206,7 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
 
 
 def table(session: Session, game: str, pool: str) -> list[Letter]:
-    """Show how a tournament stands, or without a *pool* which tournaments are open, or on, and who can join them."""
+    """The table of a tournament; without a *pool*, the tournaments that are open or on, and who can join them."""
     if not pool:
         return [_listed(session, game)]
     found = of_pool(session, game, pool)
@@ -234,7 +238,7 @@ def _listed(session: Session, game: str) -> Letter:
 
 
 def _who_joins(found: Shown) -> str:
-    """Who can join a tournament."""
+    """Who can join a tournament, as a list says it."""
     one = found.one
     if found.has_teams:
         return "nobody: teams"
@@ -245,7 +249,7 @@ def _who_joins(found: Shown) -> str:
 
 
 def add_player(session: Session, found: Shown, name: str) -> Shown:
-    """Let somebody take part; in one that is on, from the next round."""
+    """Let a user take part; if the tournament is on, from the next round."""
     one = found.one
     before = next((entrant for entrant in found.entrants if entrant.name == name), None)
     if before and before.withdrawn is None:
@@ -264,7 +268,7 @@ def add_player(session: Session, found: Shown, name: str) -> Shown:
 
 
 def withdraw(session: Session, found: Shown, name: str) -> str:
-    """Let somebody take part no more: they lose the games that are on, which are not rated."""
+    """Withdraw a player, who loses the games that are on, unrated. Returns a sentence about it."""
     one = found.one
     check_state(found, "anybody leave", "open", "running", "closing")
     check_entrant(found, name)
@@ -286,6 +290,6 @@ def check_state(found: Shown, what: str, *states: str) -> None:
 
 
 def check_entrant(found: Shown, name: str) -> None:
-    """Raise Refused unless somebody takes part."""
+    """Raise Refused unless a user takes part."""
     if name not in found.players:
         raise Refused(f"{name} does not take part in pool {found.one.pool}.")

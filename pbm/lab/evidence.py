@@ -12,7 +12,7 @@ RISK = 0.05
 BOUND = log((1 - RISK) / RISK)
 """The sequential test is over when its ratio is not between the negative of this and this (Wald 1945)."""
 NEVER_SEEN = 1e-3
-"""How often an outcome that never came is taken to have come."""
+"""The count of an outcome that has not occurred; with 0, no ratio could be computed."""
 
 
 def wilson(points: float, number: int) -> tuple[float, float]:

@@ -25,7 +25,7 @@ Words = Sequence[str]
 
 
 class Match(NamedTuple):
-    """What is played."""
+    """Two programs, and the game that they play."""
 
     game: str
     options: Words
@@ -34,7 +34,7 @@ class Match(NamedTuple):
     patience: float | None
     """How many seconds a program has for a move; None if it may take for ever."""
     seed: str
-    """What the dice follow from."""
+    """Determines the dice."""
 
 
 class Played(NamedTuple):
@@ -43,9 +43,9 @@ class Played(NamedTuple):
     points: float
     """Of the first program: 1, 0, or 0.5."""
     fault: str = ""
-    """What a program has done that lost it the game, or why the game was ended."""
+    """Why a program has lost by something other than the rules, or why the game was ended."""
     by: int | None = None
-    """The program of that fault."""
+    """The program that has lost so, 0 or 1; None if it was neither."""
 
 
 class TwoGames(NamedTuple):
@@ -64,12 +64,12 @@ class TwoGames(NamedTuple):
 
 
 Noted = Callable[[int, Referee, Sequence[datetime], Played], None]
-"""Is told of each game when it is over: which of the two programs began, 0 or 1, the moves, and how it ended.
+"""Called with each game that is over: which program began, 0 or 1, the moves, their times, and how the game ended.
 
-Of the moments, the first one is that of the beginning, the next one that of the first move.
+The first time is that of the beginning, the next one that of the first move.
 """
 Reporting = Callable[[TwoGames], object]
-"""Is told of each pair that is done, and answers whether there are enough of them."""
+"""Called with each pair of games that is over. Returns whether there are enough of them."""
 
 
 class EnoughError(Exception):

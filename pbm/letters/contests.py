@@ -26,7 +26,7 @@ class Shown(Progress):
 
     @property
     def title(self) -> str:
-        """What it is called at the beginning of a sentence."""
+        """Its name at the beginning of a sentence, such as ``Pool s of Symple``."""
         return f"Pool {self.one.pool} of {self.one.game.capitalize()}"
 
     @property
@@ -67,7 +67,7 @@ class Shown(Progress):
 
     @property
     def heading(self) -> str:
-        """How far it is."""
+        """How far it is, such as ``Pool s of Symple, round 1 of 3, 0 of 2 games played``."""
         games = [one for one in self.meetings if not one.is_bye]
         over = sum(not one.is_running for one in games)
         if self.one.state == "open":
@@ -183,7 +183,7 @@ def status_of_tournament(shown: Shown) -> dict[str, Any]:
 
 
 def described_tournament(shown: Shown) -> list[Block]:
-    """The same for people."""
+    """How far a tournament is, for people."""
     one, data = shown.one, status_of_tournament(shown)
     rows = {
         "Type": one.kind.title,

@@ -223,7 +223,7 @@ def _documents(text: str) -> Iterator[object]:
 
 
 def _name_of(document: object) -> str:
-    """The board that a record tells of, as far as it says."""
+    """The board of a record, such as `` (spiro 101)``; empty if the record does not say."""
     if not isinstance(document, dict):
         return ""
     game, board = document.get("game"), document.get("board")
@@ -257,7 +257,7 @@ def take_in(server: Server, record: Record) -> str:
 
 
 def _told(row: BoardRow, board: str) -> str:
-    """What is said of a record that was taken in as a board."""
+    """The sentence about a record that was stored as a board."""
     if board == row.board:
         return f"{row.game} {board} is taken in."
     lost = "; its dice cannot be checked under that number" if row.secret else ""

@@ -27,9 +27,9 @@ from pbm.session import Session
 from pbm.terminal import escaped
 
 FORWARD = "\x1b[C", "\x1bOC", "\x1b[B", "\x1bOB", " ", "\n"
-"""What the keys send that go on: the arrows to the right and down, the space bar, and return."""
+"""What the keys send that lead forward: the arrows to the right and down, the space bar, and return."""
 BACK = "\x1b[D", "\x1bOD", "\x1b[A", "\x1bOA", "\x7f"
-"""Those that go back: the arrows to the left and up, and backspace."""
+"""What the keys send that lead back: the arrows to the left and up, and backspace."""
 FIRST = "\x1b[H", "\x1bOH", "\x1b[1~"
 LAST = "\x1b[F", "\x1bOF", "\x1b[4~"
 KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|.", re.DOTALL)
@@ -118,7 +118,7 @@ def _lead(board: Board) -> None:
 
 @contextmanager
 def _keys() -> Iterator[Iterator[str]]:
-    """What the keys send as they are pressed, one after another, as long as there is somebody."""
+    """What the keys send, one after another as they are pressed, until the terminal is closed."""
     terminal = sys.stdin.fileno()
     usual = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSANOW)  # what is typed ahead stays
@@ -162,7 +162,7 @@ def painted(rules: Game[Any], drawn: str) -> str:
 
 
 def tiles_of(sides: tuple[str, str]) -> list[tuple[Colour, Colour]]:
-    """What fits the names of the sides: black pieces are dark, and white ones bright."""
+    """The letter and the ground of the pieces of each side: black pieces are dark, and white ones are bright."""
     return [PALETTE.get(side.lower(), other) for side, other in zip(sides, OTHERS, strict=True)]
 
 

@@ -51,7 +51,7 @@ class Tournaments(Questions):
         self.insert("tournaments", one._asdict() | {"kind": one.kind.name}, replacing=True)
 
     def forget(self, game: str, pool: str) -> None:
-        """Forget a tournament with its players and meetings; its boards are another matter."""
+        """Delete a tournament with its players and meetings, but not its boards."""
         for table in ("tournaments", "pool_players", "meetings"):
             self.execute(f"DELETE FROM {table} WHERE {OF_POOL}", game, pool)
 
@@ -66,7 +66,7 @@ class Tournaments(Questions):
         ]
 
     def add_player(self, game: str, pool: str, userid: str, joined: int = 1, team: str = "") -> None:
-        """Let somebody take part in a pool from a round on, behind those who do already."""
+        """Add a player to a pool, behind all others, who plays from the round *joined* on."""
         query = (
             "INSERT INTO pool_players (game, pool, userid, joined, team, seed) "
             "SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce(max(seed), 0) FROM pool_players WHERE game = ?1 AND pool = ?2"
@@ -74,16 +74,16 @@ class Tournaments(Questions):
         self.execute(query, game, pool, userid, joined, team)
 
     def save_entrant(self, game: str, pool: str, one: Entrant) -> None:
-        """Store since when somebody takes part, and no more, and which byes they have asked for."""
+        """Store when an entrant has joined and withdrawn, and the byes that they have asked for."""
         changes = {"joined": one.joined, "withdrawn": one.withdrawn, "byes": " ".join(map(str, sorted(one.byes)))}
         self.update("pool_players", changes, f"{OF_POOL} AND userid = ?", game, pool, one.name)
 
     def remove_entrant(self, game: str, pool: str, userid: str) -> None:
-        """Let somebody take part no more, as if they never had."""
+        """Delete an entrant, as if they had never joined."""
         self.execute(f"DELETE FROM pool_players WHERE {OF_POOL} AND userid = ?", game, pool, userid)
 
     def replace_entrant(self, game: str, pool: str, old: str, new: str) -> None:
-        """Let somebody have the place, and the results, of another one."""
+        """Give the place and the results of an entrant to another user."""
         for table, column in ("pool_players", "userid"), ("meetings", "first"), ("meetings", "second"):
             self.update(table, {column: new}, f"{OF_POOL} AND {column} = ?", game, pool, old)
 

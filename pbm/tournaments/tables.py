@@ -79,7 +79,7 @@ def places_of(
 ) -> list[Standing]:
     """All who take part, by points, then by the tie-breaks in *order*, then by name.
 
-    The *others* are tie-breaks that games do not tell: what each has of them.
+    The *others* are tie-breaks that do not follow from the games: the score of each name.
     """
     everybody = list(dict.fromkeys(names))
     own = {name: meetings_of(name, meetings) for name in everybody}
@@ -104,7 +104,7 @@ def places_of(
 
 
 def _score(kind: str, name: str, own: Sequence[Meeting], score: Mapping[str, float]) -> float:
-    """What somebody has of one kind of score."""
+    """The score of a player by one of the tie-breaks."""
     if kind == "wins":
         return sum(1 for one in own if one.outcome_of(name) == 1 and not one.is_bye)
     met = [(one.outcome_of(name), score[name] if one.is_bye else score.get(one.opponent(name), 0.0)) for one in own
