@@ -171,7 +171,7 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
         problems.append("--starts and --most are for a tournament with --open.")
     if problems:
         raise Refused("\n".join(problems))
-    one = Tournament(
+    return Tournament(
         game=game,
         pool=pool,
         kind=kind,
@@ -185,8 +185,8 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
         tie_breaks=(settings["tiebreaks"] or kind.tie_breaks).lower(),
         director=(settings["director"] or "").lower() or None,
         never=" ".join(settings["never"]).lower(),
+        **{name: value for name, value in (numbers | moments).items() if value is not None},
     )
-    return one._replace(**{name: value for name, value in (numbers | moments).items() if value is not None})
 
 
 def _kind(settings: Mapping[str, Any]) -> Kind:

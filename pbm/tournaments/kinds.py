@@ -253,6 +253,17 @@ def points(names: Iterable[str], meetings: Iterable[Meeting]) -> dict[str, float
     return found
 
 
+def begun(name: str, meetings: Iterable[Meeting]) -> list[bool]:
+    """Whether a player has begun, for each of their games."""
+    return [meeting.first == name for meeting in meetings_of(name, meetings) if not meeting.is_bye]
+
+
+def lead(name: str, meetings: Iterable[Meeting]) -> int:
+    """How many more of their games a player has begun than not begun."""
+    games = begun(name, meetings)
+    return 2 * sum(games) - len(games)
+
+
 def fewest_firsts(one: str, other: str, meetings: Sequence[Meeting]) -> Pair:
     """Two players in the order that suits them best: who has begun less often begins, else who has begun longest ago.
 
@@ -260,7 +271,6 @@ def fewest_firsts(one: str, other: str, meetings: Sequence[Meeting]) -> Pair:
     """
 
     def need(name: str) -> tuple[int, list[bool]]:
-        begun = [meeting.first == name for meeting in meetings_of(name, meetings) if not meeting.is_bye]
-        return 2 * sum(begun) - len(begun), begun[::-1]
+        return lead(name, meetings), begun(name, meetings)[::-1]
 
     return (one, other) if need(one) < need(other) else (other, one)

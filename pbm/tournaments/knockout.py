@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pbm.tournaments.kinds import NOBODY, Kind, Meeting, Pair, Progress, Round, points
+from pbm.tournaments.kinds import NOBODY, Kind, Meeting, Pair, Progress, Round, lead, points
 
 MOST_TIES = 2
 """How many games more than planned a match has at most; if even these decide nothing, who is placed higher goes on."""
@@ -94,7 +94,4 @@ def _games(one: str, other: str, meetings: Sequence[Meeting]) -> list[Meeting]:
 
 def _sides(one: str, other: str, meetings: Sequence[Meeting]) -> Pair:
     """Who begins the first game of a match: who has begun less often, else who is placed lower."""
-    games = [game for game in meetings if not game.is_bye]
-    lead = sum((one == game.first) - (one == game.second) - (other == game.first) + (other == game.second)
-               for game in games)  # fmt: skip
-    return (one, other) if lead < 0 else (other, one)
+    return (one, other) if lead(one, meetings) < lead(other, meetings) else (other, one)
