@@ -9,10 +9,8 @@ import signal
 import smtplib
 import subprocess
 import sys
-import time
 from collections import Counter
 from email import message_from_bytes
-from email.message import EmailMessage
 from random import Random
 from typing import NamedTuple
 
@@ -21,12 +19,11 @@ import pytest
 from pbm.board.board import Board
 from pbm.store import Store
 
-from conftest import ADDRESS
+from conftest import ADDRESS, mail_of
+from patience import PATIENCE, until
 from test_pairing import check_rules
 from test_transports import Relay, running
 
-PATIENCE = 60
-"""Seconds in which something has to happen, on a machine that has much else to do."""
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -100,14 +97,12 @@ class Hall:
     def mail(self, name, subject, body="", to=ADDRESS, *, kills=0):
         """Send a mail until the server has taken it; so often it is killed while it handles it, and starts again."""
         self.sent += 1
-        mail = EmailMessage()
-        mail["From"], mail["To"], mail["Subject"] = f"{name}@players.example", to, subject
-        mail["Message-ID"] = f"<{self.sent}@players.example>"
-        mail.set_content(body)
+        sender = f"{name}@players.example"
+        mail = sender, to, mail_of(sender, subject, body, to, message_id=f"<{self.sent}@players.example>")
         for _ in range(kills):
             self.mark.write_text(str(self.rng.randint(10, 80)))
             try:
-                self.send(mail)
+                self.send(*mail)
             except (smtplib.SMTPException, OSError):
                 assert self.process.wait(PATIENCE) == -signal.SIGKILL
                 self.process.stdout.close()
@@ -116,18 +111,13 @@ class Hall:
             else:  # it needed fewer statements
                 return
         self.mark.unlink(missing_ok=True)
-        self.send(mail)
+        self.send(*mail)
 
-    def send(self, mail):
+    def send(self, sender, to, mail):
         with smtplib.SMTP("127.0.0.1", self.port, timeout=PATIENCE) as smtp:
-            smtp.send_message(mail)
+            smtp.sendmail(sender, to, mail)
 
     # Mails to the players
-
-    def arrived(self):
-        """All mails that have come, once each: from the server to whom, by Message-ID."""
-        mails = [message_from_bytes(envelope.original_content) for envelope in self.relay.mails]
-        return list({mail["Message-ID"]: mail for mail in mails}.values())
 
     def look(self):
         """Read the new mails, for what they ask."""
@@ -145,24 +135,21 @@ class Hall:
         with self.store.reading():
             return self.store.tournaments.get(game, pool), self.store.tournaments.meetings(game, pool)
 
-    def play(self, game, pool, *, until=None, kills=0):
+    def play(self, game, pool, *, games=None, kills=0):
         """Let the programs play until a tournament is over, or so many games are; it is so often killed a round."""
-        end = time.monotonic() + PATIENCE
         while True:
             one, meetings = self.now(game, pool)
-            if not one.is_on or (until and sum(not each.is_running and not each.is_bye for each in meetings) >= until):
+            if not one.is_on or (games and sum(not each.is_running and not each.is_bye for each in meetings) >= games):
                 return
             on = {each.board for each in meetings if each.is_running}
-            self.look()
-            open_ = sorted(each for each in self.asked - self.answered if each.board in on and each.game == game)
-            if open_:
-                asked = self.rng.choice(open_)
-                self.answered.add(asked)
-                self.answer(asked, kills=kills if len(on) == 1 else 0)
-                end = time.monotonic() + PATIENCE
-            else:
-                assert time.monotonic() < end, "nobody is asked to move"
-                time.sleep(0.01)
+            asked = self.rng.choice(until(lambda on=on: self.open_questions(game, on)))
+            self.answered.add(asked)
+            self.answer(asked, kills=kills if len(on) == 1 else 0)
+
+    def open_questions(self, game, boards):
+        """What the mails that have come ask and nobody has answered."""
+        self.look()
+        return sorted(each for each in self.asked - self.answered if each.board in boards and each.game == game)
 
     def answer(self, asked, *, kills):
         gives_up = asked.number != "1" or self.rng.random() < 0.5
@@ -178,18 +165,12 @@ class Hall:
 
     # What is checked in the end
 
-    def settled(self):
-        """Wait until all mails are out."""
-        end = time.monotonic() + PATIENCE
-        while self.store.db.execute("SELECT count(*) FROM outbox").fetchone()[0]:
-            assert time.monotonic() < end
-            time.sleep(0.05)
-
     def mails(self, game, pool):
-        """How many mails about a tournament and its boards everybody got, by reader and subject."""
-        self.settled()
+        """How many mails about a tournament and its boards everybody got, by reader and subject, when all are out."""
+        until(lambda: not self.store.outbox.all())
+        mails = [message_from_bytes(envelope.original_content) for envelope in self.relay.mails]
         found = Counter()
-        for mail in self.arrived():
+        for mail in {mail["Message-ID"]: mail for mail in mails}.values():
             subject = re.sub(rf"(Board {pool}\d+)\b.*", r"\1", mail["Subject"])
             if re.search(rf"^(New )?{game.capitalize()} (Board|tournament) {pool}(\d+$|:)", subject):
                 found[mail["To"].strip("<>").partition("@")[0], subject] += 1
@@ -236,10 +217,10 @@ def test_a_swiss_of_33_with_withdrawals_and_a_late_joiner_on_a_server_that_is_ki
     hall.shell.run("tournament", "symple", "s", *names, *words)
     hall.serve()
     signed = f"symple tournament s {director} {director}-secret"
-    hall.play("symple", "s", until=20, kills=2)
+    hall.play("symple", "s", games=20, kills=2)
     hall.mail(director, f"{signed} withdraw {names[4]}")
     hall.mail(director, f"{signed} add {late}")
-    hall.play("symple", "s", until=40, kills=2)
+    hall.play("symple", "s", games=40, kills=2)
     hall.mail(names[8], f"symple leave s {names[8]} {names[8]}-secret")
     hall.play("symple", "s", kills=2)
     assert hall.kills >= 10
