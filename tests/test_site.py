@@ -499,7 +499,7 @@ def do(club, deed, rng):
                     tournaments.announce(session, announced, [Entrant(one)])
             case "begin" if cup and cup.state == "open":
                 with session.store.writing():
-                    directing.direct(session, tournaments.find(session, game, "cup"), ["start"], dry_run=False)
+                    directing.direct(session, game, "cup", ["start"], dry_run=False)
             case "analyse" if row:
                 curve = json.dumps({"curve": [rng.random(), rng.random()]})
                 with club.store.writing():
@@ -606,9 +606,7 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
     )
     with session.store.writing():
         tournaments.start_tournament(session, tournaments.set_up(session, cup, [*map(Entrant, PASSWORDS)]))
-        directing.direct(
-            session, tournaments.announce(session, swiss, [Entrant("alice"), Entrant("bob")]), ["start"], dry_run=False
-        )
+        tournaments.start_tournament(session, tournaments.announce(session, swiss, [Entrant("alice"), Entrant("bob")]))
     written(club, folder)
     cup, swiss = ((folder / "symple" / f"pool-{pool}.html").read_text() for pool in ("cup", "open"))
     for name in PASSWORDS:

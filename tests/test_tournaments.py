@@ -67,9 +67,7 @@ class League:
         return Tournament("symple", pool, kind, self.club.time, tie_breaks=kind.tie_breaks, **settings)
 
     def do(self, words, pool="s", *, dry_run=False):
-        with self.session.store.writing():
-            found = tournaments.find(self.session, "symple", pool)
-            return text_of(directing.direct(self.session, found, words.split(), dry_run=dry_run)[1])
+        return text_of(directing.direct(self.session, "symple", pool, words.split(), dry_run=dry_run)[1])
 
     def now(self, pool="s"):
         return rounds.progress_of(self.session, self.club.store.tournaments.get("symple", pool))

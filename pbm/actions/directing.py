@@ -32,11 +32,8 @@ def directed(
     session: Session, game: str, pool: str, name: str, words: Sequence[str], named: Mapping[str, str | None]
 ) -> list[Letter]:
     """Carry out a command of a director. Raises Refused if they do not direct that tournament."""
-    found = find(session, game, pool)
-    if name != found.one.director:
-        raise Refused(f"{found.title} is not directed by {name}.")
     deed = words or ["status"]
-    found, told = direct(session, found, deed, dry_run=named["dry-run"] is not None)
+    found, told = direct(session, game, pool, deed, director=name, dry_run=named["dry-run"] is not None)
     return [contests.of_tournament(found, deed[0].lower(), told)]
 
 
@@ -53,22 +50,27 @@ def on_trial(session: Session, *, dry_run: bool) -> Iterator[None]:
             raise _OnTrial
 
 
-def direct(session: Session, found: Shown, words: Sequence[str], *, dry_run: bool) -> tuple[Shown, tuple[Block, ...]]:
-    """Carry out one of DIRECTIONS, or only say what it would do. Returns the tournament then, and what is said of it.
+def direct(
+    session: Session, game: str, pool: str, words: Sequence[str], *, director: str | None = None, dry_run: bool
+) -> tuple[Shown, tuple[Block, ...]]:
+    """Carry out one of DIRECTIONS in a transaction, or only say what it would do.
 
+    The command is that of a *director*, or else of the operator. Returns the tournament then, and what is said of it.
     Raises Refused.
     """
-    verb, *others = [word.lower() for word in words]
-    if verb not in DIRECTIONS:
-        raise Refused(f"There is nothing that {verb!r} does with a tournament; there are {', '.join(DIRECTIONS)}.")
-    written, deed = DIRECTIONS[verb]
-    least = len([word for word in written.split() if not word.startswith("[")])
-    if len(others) < least or (len(others) > least and verb != "adjudicate"):
-        raise Refused(f"`{verb}` is written `{f'{verb} {written}'.strip()}`.")
-    one = found.one
     with on_trial(session, dry_run=dry_run):
+        found = find(session, game, pool)
+        if director not in {None, found.one.director}:
+            raise Refused(f"{found.title} is not directed by {director}.")
+        verb, *others = [word.lower() for word in words]
+        if verb not in DIRECTIONS:
+            raise Refused(f"There is nothing that {verb!r} does with a tournament; there are {', '.join(DIRECTIONS)}.")
+        written, deed = DIRECTIONS[verb]
+        least = len([word for word in written.split() if not word.startswith("[")])
+        if len(others) < least or (len(others) > least and verb != "adjudicate"):
+            raise Refused(f"`{verb}` is written `{f'{verb} {written}'.strip()}`.")
         told = blocks_of(deed(session, found, *others))
-        found = progress_of(session, session.store.tournaments.get(*one.place) or one)
+        found = progress_of(session, session.store.tournaments.get(*found.one.place) or found.one)
     if dry_run and verb != "status":
         first, *rest = told
         told = (Paragraph(f"Nothing is done yet. This would happen: {first.text}"), *rest)

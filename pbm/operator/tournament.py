@@ -256,9 +256,7 @@ def _start(session: Session, one: Tournament, entrants: Sequence[Entrant], *, dr
 
 def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry_run: bool) -> None:
     """Carry out a command of the director."""
-    with session.store.writing():
-        found = tournaments.find(session, game, pool)
-        found, told = directing.direct(session, found, words, dry_run=dry_run)
+    found, told = directing.direct(session, game, pool, words, dry_run=dry_run)
     text = text_of(told)
     answer(text, contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text})
 
