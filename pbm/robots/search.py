@@ -7,7 +7,7 @@ Wins and losses are proven from the ends of the game on (Winands, Björnsson and
 solver"). A loss is proven only where all turns were listed: sampled turns prove nothing of those that were not sampled.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import log, sqrt
 from random import Random
@@ -20,6 +20,10 @@ PROBED = 6
 """How many turns are sampled to see how long that takes."""
 MOST_KNOWN = 1000
 """How many turns of the root are listed at most, to see whether one wins at once."""
+
+
+Worths = Sequence[tuple[float, float]]
+"""What each of some things is worth to its owner on a full board, and how much more on an empty one."""
 
 
 class Tuning(NamedTuple):
@@ -308,3 +312,18 @@ class Search(Generic[P, T]):
         more = self.knowledge.turns(node.position, 2 * len(node.turns) + 2, rng)
         node.turns += [turn for turn in more if turn not in node.turns]
         return not node.is_spread
+
+
+def advantage(own: Sequence[int], enemy: Sequence[int], worths: Worths, part: float) -> float:
+    """What a side has more than the other one of all things, by their worths where that part of the board is empty."""
+    counted = zip(own, enemy, worths, strict=True)
+    return sum([(mine - theirs) * (full + more * part) for mine, theirs, (full, more) in counted])
+
+
+def covered(rings: Iterable[int]) -> tuple[int, int]:
+    """The cells that are in one of these sets or in more, and those that are in two or more."""
+    once = twice = 0
+    for ring in rings:
+        twice |= once & ring
+        once |= ring
+    return once, twice

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 from games import SKIP, Options, State, sprout
 from games.boards import bits, union
 from games.sprout import Layout, layout
-from pbm.robots.search import Knowledge, Search, Tuning
+from pbm.robots.search import Knowledge, Search, Tuning, advantage, covered
 
 TUNING = Tuning(exploration=0.3)
 GREED = 0.8
@@ -32,9 +32,8 @@ WORTHS = (
     (0.911, -0.936),  # a group with an eye
     (0.388, -0.235),  # an empty cell next to an own group, or to more
 )
-"""What each is worth to its owner on a full board, and how much more on an empty one."""
 TEMPO = 0.334, 0.249
-"""What it is worth to be to move, likewise."""
+"""What it is worth to be to move, likewise on a full board, and how much more on an empty one."""
 
 BlackWhite = tuple[int, int]
 """A set of cells of Black and one of White."""
@@ -110,7 +109,7 @@ class Sprout(Knowledge[Field, Items]):
         enemy_groups = position.groups[1 - side]
         if position.starts[side] == position.stones and not position.passes:
             return [()]
-        crowded, joints = _shared(enemy_groups), _shared(position.groups[side])
+        crowded, joints = covered(enemy_groups.values())[1], covered(position.groups[side].values())[1]
         free = self.board.all & ~(black | white | crowded)
         first = free & ~position.shut[1 - side] & ~(position.shut[side] & ~joints)
         if first:
@@ -180,13 +179,9 @@ class Sprout(Knowledge[Field, Items]):
         black, white = position.stones
         empty = self.board.all & ~(black | white)
         part = empty.bit_count() / self.board.all.bit_count()
-        worth = TEMPO[0] + TEMPO[1] * part
-        if position.turn != side:
-            worth = -worth
+        tempo = TEMPO[0] + TEMPO[1] * part
         own, enemy = self._counts(position, side, empty), self._counts(position, 1 - side, empty)
-        for mine, theirs, (full, more) in zip(own, enemy, WORTHS, strict=True):
-            worth += (mine - theirs) * (full + more * part)
-        return worth
+        return advantage(own, enemy, WORTHS, part) + (tempo if position.turn == side else -tempo)
 
     def playout(self, position: Field, rng: Random, turns: list[str] | None = None) -> float:
         """The result for Black of a game in which both sides put their turns together as in `turns`, and sort none.
@@ -202,13 +197,8 @@ class Sprout(Knowledge[Field, Items]):
         own_groups, enemy_groups = map(dict, position.groups[::order])
         own_start, enemy_start = (start and start[::order] for start in position.starts[::order])
         while passes < 2:
-            beside = joints = outside = crowded = 0
-            for ring in own_groups.values():
-                joints |= beside & ring
-                beside |= ring
-            for ring in enemy_groups.values():
-                crowded |= outside & ring
-                outside |= ring
+            beside, joints = covered(own_groups.values())
+            outside, crowded = covered(enemy_groups.values())
             free = every & ~(own | enemy | crowded)
             first = free & ~enemy_shut & ~(own_shut & ~joints)
             played, begun, start = [], 0, (own, enemy)
@@ -257,7 +247,7 @@ class Sprout(Knowledge[Field, Items]):
                     own_filled &= ~group
                     if not ring & ~own and group in near:
                         own_shut |= group
-                    free = every & ~(own | enemy | _shared(enemy_groups))
+                    free = every & ~(own | enemy | covered(enemy_groups.values())[1])
             if turns is not None:
                 turns.append(self.text(position, tuple(played)))
             own_shut &= ~(own | enemy)
@@ -304,7 +294,7 @@ class Sprout(Knowledge[Field, Items]):
                 turn.append(-group)
                 groups = {other: its for other, its in groups.items() if other != group}
                 empty |= group
-                free = empty & ~_shared(groups)
+                free = empty & ~covered(groups.values())[1]
         return tuple(turn)
 
     def _place(self, places: int, joints: int, beside: int, random: Callable[[], float]) -> int:
@@ -318,10 +308,7 @@ class Sprout(Knowledge[Field, Items]):
     def _counts(self, position: Field, side: int, empty: int) -> tuple[int, ...]:
         """How many a side has of each thing in WORTHS."""
         groups = position.groups[side]
-        beside = shared = 0
-        for ring in groups.values():
-            shared |= beside & ring
-            beside |= ring
+        beside, shared = covered(groups.values())
         eyes = position.filled[side] | position.shut[side] & ~shared
         immortal = sum(1 for ring in groups.values() if ring & eyes) if eyes else 0
         stones = position.stones[side].bit_count()
@@ -331,17 +318,8 @@ class Sprout(Knowledge[Field, Items]):
         """How many cells a side's territory has."""
         if not shut | filled:
             return 0
-        eyes = filled | shut & ~_shared(groups)
+        eyes = filled | shut & ~covered(groups.values())[1]
         return eyes.bit_count() + sum(group.bit_count() for group, ring in groups.items() if ring & eyes)
-
-
-def _shared(groups: Groups) -> int:
-    """The cells next to two or more of the groups."""
-    once = twice = 0
-    for ring in groups.values():
-        twice |= once & ring
-        once |= ring
-    return twice
 
 
 def _join(groups: Groups, cell: int, near: int) -> None:
