@@ -11,7 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,32 @@ from pbm.store import Unusable
 from conftest import ADDRESS, Shell, mail_of, stored, two_players
 from patience import PATIENCE, children_of, until
 from test_mail import message
+
+SERVE = "serve", "--listen=127.0.0.1:0", "--robots=0"
+"""A server on a free port, and no process for robots, who have nothing to do here."""
+
+
+@contextmanager
+def running(shell, *args, **environment):
+    """A program that goes on while the test does."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pbm", *args],
+        env=shell.environment | environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def port_of(process):
+    return int(process.stdout.readline().rpartition(":")[2])
 
 
 def inbox(shell, name, at_least=1):
@@ -190,36 +217,31 @@ def test_the_server_ends_at_once_whenever_it_is_told_to(players):
     """
     code = "from pbm.service import serve; from pbm.__main__ import main; serve.HELPER_SECONDS = 1e6; main()"
     for number in range(8):
-        command = [sys.executable, "-c", code, "serve", "--listen=127.0.0.1:0", "--robots=0"]
-        with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE) as process:
+        with subprocess.Popen(
+            [sys.executable, "-c", code, *SERVE], env=players.environment, stdout=subprocess.PIPE
+        ) as process:
             converse(int(process.stdout.readline().rpartition(b":")[2]), message(f"help {number}"))
             time.sleep(number / 9)
             process.terminate()
             assert process.wait(PATIENCE) == 0
 
 
+def in_threads(count, do):
+    """What a function returns for so many numbers, in as many threads at once."""
+    with ThreadPoolExecutor(count) as pool:
+        return [*pool.map(do, range(count))]
+
+
 def test_many_connections_at_once_are_all_served(served):
     shell, port = served
-    answers = []
-
-    def ask(number):
-        answers.extend(converse(port, mail_of(f"player{number}@players.example", "spiro games")))
-
-    threads = [threading.Thread(target=ask, args=[number]) for number in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert answers == [{}] * 20
+    answers = in_threads(20, lambda one: converse(port, mail_of(f"player{one}@players.example", "spiro games")))
+    assert answers == [[{}]] * 20
     for number in range(20):
         assert "List of Spiro games" in inbox(shell, f"player{number}")[0]
 
 
 def test_the_server_listens_on_ipv6_and_ends_when_it_is_told_to(players):
-    command = [sys.executable, "-m", "pbm", "serve", "--listen=[::1]:0"]
-    with subprocess.Popen(
-        command, env=players.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with running(players, "serve", "--listen=[::1]:0") as process:
         line = process.stdout.readline()
         assert line.startswith("listening on [::1]:")
         with smtplib.SMTP("::1", int(line.rpartition(":")[2])) as connection:
@@ -233,11 +255,10 @@ def test_the_server_listens_at_a_local_socket_that_others_than_its_group_cannot_
     path = players.folder / "socket"
     with socket.socket(socket.AF_UNIX) as left_behind:
         left_behind.bind(str(path))
-    command = [sys.executable, "-m", "pbm", "serve", "--lmtp", f"--listen=unix:{path}"]
-    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, text=True) as process:
+    with running(players, "serve", "--lmtp", f"--listen=unix:{path}") as process:
         assert process.stdout.readline() == f"listening on unix:{path}\n"
         assert path.stat().st_mode & 0o777 == 0o660
-        assert lmtp_replies(path, message("spiro move 101 alice alice-secret e3:+")) == [b"250", b"250"]
+        assert lmtp_replies(path, message("spiro move 101 alice alice-secret e3:+")) == [250, 250]
         assert stored_moves(players) == 1
         second = players.run("serve", f"--listen=unix:{path}")
         assert (second.returncode, second.stdout) == (1, "")
@@ -249,26 +270,12 @@ def test_the_server_listens_at_a_local_socket_that_others_than_its_group_cannot_
 
 def lmtp_replies(path, raw):
     """The replies to a mail with two recipients, one for each."""
-    with socket.socket(socket.AF_UNIX) as peer:
-        peer.connect(str(path))
-        file = peer.makefile("rwb", buffering=0)
-
-        def ask(line):
-            if line:
-                file.write(line + b"\r\n")
-            while (reply := file.readline())[3:4] == b"-":
-                pass
-            return reply[:3]
-
-        assert ask(b"") == b"220"
-        assert ask(b"LHLO mx.example") == b"250"
-        assert ask(b"MAIL FROM:<alice@players.example>") == b"250"
-        assert ask(b"RCPT TO:<pbm@pbm.example>") == b"250"
-        assert ask(b"RCPT TO:<PBM@pbm.example>") == b"250"
-        assert ask(b"DATA") == b"354"
-        file.write(raw + b"\r\n.\r\n")
-        replies = [ask(b""), ask(b"")]
-        assert ask(b"NOOP") == b"250"
+    with smtplib.LMTP(str(path)) as peer:
+        assert peer.ehlo()[0] == 250
+        assert peer.mail("alice@players.example")[0] == 250
+        assert [peer.rcpt(recipient)[0] for recipient in (ADDRESS, "PBM@pbm.example")] == [250, 250]
+        replies = [peer.data(raw)[0], peer.getreply()[0]]
+        assert peer.noop()[0] == 250
     return replies
 
 
@@ -290,27 +297,19 @@ def child_of(process):
     return children_of(process.pid)[0]
 
 
-def is_running(number):
-    return Path(f"/proc/{number}/cmdline").exists()
-
-
 def test_the_process_that_sends_is_started_again_when_it_dies_and_ends_with_the_server(players):
-    command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
-    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        try:
-            process.stdout.readline()
-            players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
-            assert "Last turn: e3:+" in inbox(players, "bob", 2)[-1]
-            os.kill(child_of(process), signal.SIGKILL)
-            players.run("spiro", "resign", "101", "bob", "bob-secret")
-            assert len(inbox(players, "alice", 2)) == 2
-            sender = child_of(process)
-        finally:
-            process.kill()
-        until(lambda: not is_running(sender))
-        assert (
-            process.stderr.read() == b"The process that sends mail ended with status -9; it is started again in 1 s.\n"
-        )
+    with running(players, "serve", "--listen=127.0.0.1:0") as process:
+        process.stdout.readline()
+        players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
+        assert "Last turn: e3:+" in inbox(players, "bob", 2)[-1]
+        os.kill(child_of(process), signal.SIGKILL)
+        players.run("spiro", "resign", "101", "bob", "bob-secret")
+        assert len(inbox(players, "alice", 2)) == 2
+        sender = child_of(process)
+        process.kill()
+        until(lambda: not Path(f"/proc/{sender}/cmdline").exists())
+        said = process.stderr.read()
+        assert said == "The process that sends mail ended with status -9; it is started again in 1 s.\n"
 
 
 def handled(club, *raws):
@@ -400,32 +399,25 @@ def memory_of(process):
 
 def break_off(port, raw, together, origin):
     """Hang up in the middle of a mail, together with others."""
-    with socket.create_connection(("127.0.0.1", port), PATIENCE, (origin, 0)) as peer, peer.makefile("rb") as replies:
-        replies.readline()
-        for line in (b"HELO x", b"MAIL FROM:<a@b.example>", b"RCPT TO:<pbm@pbm.example>", b"DATA"):
-            peer.sendall(line + b"\r\n")
-            replies.readline()
-        peer.sendall(raw)
-        together.wait(PATIENCE)
+    peer = smtplib.SMTP("127.0.0.1", port, timeout=PATIENCE, source_address=(origin, 0))
+    peer.helo()
+    peer.mail("a@b.example")
+    peer.rcpt(ADDRESS)
+    assert peer.docmd("DATA")[0] == 354
+    peer.send(raw)
+    together.wait(PATIENCE)
+    peer.close()
 
 
 @pytest.mark.parametrize("raw", [b"x" * 7_800_000, (b"x" * 98 + b"\r\n") * 78_000], ids=["one line", "many lines"])
 def test_a_hundred_mails_of_8_mb_that_are_broken_off_take_up_no_memory(players, raw):
-    command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0", "--robots=0"]
-    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE) as process:
-        try:
-            port = int(process.stdout.readline().rpartition(b":")[2])
-            before = memory_of(process)
-            for machine in range(2, 6):
-                arguments = port, raw, threading.Barrier(25), f"127.0.0.{machine}"
-                peers = [threading.Thread(target=break_off, args=arguments) for _ in range(25)]
-                for peer in peers:
-                    peer.start()
-                for peer in peers:
-                    peer.join()
-            until(lambda: memory_of(process) < before + 18)
-        finally:
-            process.kill()
+    with running(players, *SERVE) as process:
+        port = port_of(process)
+        before = memory_of(process)
+        for machine in range(2, 6):
+            arguments = port, raw, threading.Barrier(25), f"127.0.0.{machine}"
+            in_threads(25, lambda _, given=arguments: break_off(*given))
+        until(lambda: memory_of(process) < before + 18)
 
 
 def test_memory_of_mails_is_given_back_although_something_small_was_stored_behind_each(players):

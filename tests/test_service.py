@@ -24,33 +24,7 @@ from pbm.store import Replaced, Store
 from conftest import ADDRESS, stored
 from patience import PATIENCE, until, until_it_waits
 from test_mail import message
-from test_serve import in_order
-
-SERVE = "serve", "--listen=127.0.0.1:0", "--robots=0"
-"""A server on a free port, and no process for robots, who have nothing to do here."""
-
-
-@contextmanager
-def running(shell, *args, **environment):
-    """A program that goes on while the test does."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pbm", *args],
-        env=shell.environment | environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def port_of(process):
-    return int(process.stdout.readline().rpartition(":")[2])
+from test_serve import SERVE, in_order, port_of, running
 
 
 def send(port, raw, recipient=ADDRESS):
@@ -83,29 +57,21 @@ def test_no_move_is_acknowledged_into_a_database_that_nobody_sees(players):
         assert "was deleted or replaced while it was open" in process.stderr.read()
 
 
-def test_serve_ends_by_itself_soon_after_its_database_was_replaced(players):
-    with running(players, *SERVE) as process:
-        port_of(process)
-        replace_database(players)
-        assert process.wait(PATIENCE) == 1
-        assert "was deleted or replaced while it was open" in process.stderr.read()
-
-
-@pytest.mark.parametrize("args", [("wait", "spiro", "101"), ("play", "spiro", "101", "bob", "--with=cat")])
-def test_whoever_waits_for_a_board_of_a_deleted_database_is_told_so(players, args):
+@pytest.mark.parametrize(
+    ("args", "lose"),
+    [
+        (SERVE, replace_database),
+        (("outbox", "keep-sending"), replace_database),
+        (("wait", "spiro", "101"), remove_database),
+        (("play", "spiro", "101", "bob", "--with=cat"), remove_database),
+    ],
+)
+def test_what_goes_on_ends_by_itself_soon_after_its_database_was_deleted_or_replaced(players, args, lose):
     with running(players, *args) as process:
         until_it_waits(process, players.folder / "pbm.db")
-        remove_database(players)
+        lose(players)
         assert process.wait(PATIENCE) == 1
-        assert "was deleted or replaced" in process.stderr.read()
-
-
-def test_the_process_that_sends_ends_with_its_database(players):
-    with running(players, "outbox", "keep-sending") as process:
-        until_it_waits(process, players.folder / "pbm.db")
-        replace_database(players)
-        assert process.wait(PATIENCE) == 1
-        assert "was deleted or replaced" in process.stderr.read()
+        assert "was deleted or replaced while it was open" in process.stderr.read()
 
 
 def test_no_transaction_begins_in_a_database_that_was_replaced(players):
