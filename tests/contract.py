@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from pbm.access.tokens import reply_address
 from pbm.actions import cleanup
 from pbm.board.board import Board
 from pbm.language.commands import root
+from pbm.language.grammar import Command, Group
 from pbm.language.line import Line
 from pbm.mail.incoming import handle
 from pbm.passwords import Passwords
@@ -26,6 +28,15 @@ SENDER = "sender"
 """Who is told what goes to wherever a command came from."""
 NOTES = "handled", "outbox", "quotas", "failures", "commands", "sqlite_sequence"
 """Tables that a refused command may write to."""
+
+
+def commands_of(group: Group, prefix: str = "") -> Iterator[tuple[str, Command]]:
+    """All commands below a group, each with the words that lead to it, such as ``change password``."""
+    for name, command in group.commands.items():
+        if isinstance(command, Group):
+            yield from commands_of(command, f"{prefix}{name} ")
+        elif isinstance(command, Command):
+            yield f"{prefix}{name}", command
 
 
 class Told(NamedTuple):

@@ -3,9 +3,9 @@
 import pytest
 
 from pbm.language.commands import root
-from pbm.language.grammar import Command, Group
 
 from conftest import set_up
+from contract import commands_of
 
 SECRET = "very-secret-word"
 
@@ -73,16 +73,9 @@ def signed_lines():
         "boards": "101", "words": f"alice {SECRET} 101", "number": "3", "days": "", "readers": "bob", "switch": "",
         "code": "abc",
     }  # fmt: skip
-
-    def lines(group, prefix):
-        for name, command in group.commands.items():
-            if isinstance(command, Group):
-                yield from lines(command, f"{prefix}{name} ")
-            elif isinstance(command, Command):
-                given = [words.get(str(parameter.name), "text") for parameter in command.params]
-                yield f"{prefix}{name} {' '.join(given)}"
-
-    return [line for line in (*lines(root, ""), *lines(root.game, "symple ")) if SECRET in line]
+    every = (*commands_of(root), *commands_of(root.game, "symple "))
+    lines = (" ".join([name, *(words.get(str(one.name), "text") for one in command.params)]) for name, command in every)
+    return [line for line in lines if SECRET in line]
 
 
 @pytest.mark.parametrize("line", [line for line in signed_lines() if not line.startswith("signup")])

@@ -4,10 +4,11 @@ import inspect
 import re
 import shutil
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import count, product
 from pathlib import Path
-from threading import Barrier, Thread
+from threading import Barrier
 
 import pytest
 
@@ -15,7 +16,7 @@ from pbm import passwords, runner
 from pbm.access.tokens import reply_address
 from pbm.language import answers, words
 from pbm.language.commands import root
-from pbm.language.grammar import Command, Group, function
+from pbm.language.grammar import Command, function
 from pbm.language.line import Line
 from pbm.mail import reading
 from pbm.mail.incoming import handle, hear
@@ -26,6 +27,7 @@ from pbm.session import Session
 from pbm.store import Reply
 
 from conftest import ADDRESS, Club
+from contract import commands_of
 from test_strangers import message
 
 WRITING = [
@@ -221,20 +223,17 @@ def test_two_that_were_proved_together_are_one_move(room):
 
 def test_of_movers_who_race_one_moves(room):
     path = room.club().store.path
-    told, start = [], Barrier(4, timeout=60)
+    start = Barrier(4, timeout=60)
 
-    def race():
+    def race(_):
         club = Club(path)
         start.wait()
-        told.append(tried(club, "symple move 101 alice alice-secret a1#3"))
+        why = tried(club, "symple move 101 alice alice-secret a1#3")
         club.store.close()
+        return why is None
 
-    racing = [Thread(target=race) for _ in range(4)]
-    for one in racing:
-        one.start()
-    for one in racing:
-        one.join()
-    assert sorted(why is None for why in told) == [False, False, False, True]
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(race, range(4))) == [False, False, False, True]
 
 
 def test_what_is_prepared_is_not_written_before(room):
@@ -280,11 +279,7 @@ def test_a_shell_counts_its_commands_that_have_changed_something(room):
 
 
 def commands(group):
-    for one in group.commands.values():
-        if isinstance(one, Group):
-            yield from commands(one)
-        elif not one.hidden and one.name != "multiple":
-            yield one
+    return [one for _, one in commands_of(group) if not one.hidden and one.name != "multiple"]
 
 
 @pytest.mark.parametrize(
@@ -344,9 +339,6 @@ def test_each_line_of_a_mail_is_read_once(room, monkeypatch, subject, body, line
 
 
 def test_no_command_has_two_words_of_one_name():
-    commands = [root, root.game]
-    for group in commands:
-        commands += [one for one in group.commands.values() if isinstance(one, Group)]
-    for command in (one for group in commands for one in group.commands.values()):
+    for name, command in (*commands_of(root), *commands_of(root.game)):
         names = [parameter.name for parameter in command.params]
-        assert len(names) == len({*names}), command.name
+        assert len(names) == len({*names}), name
