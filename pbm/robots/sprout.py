@@ -25,14 +25,14 @@ from pbm.robots.search import Knowledge, Search, Tuning, advantage, covered
 TUNING = Tuning(exploration=0.3)
 GREED = 0.8
 """How often a stone is put where it joins groups, or at least adds to one, if there is such a place."""
-WORTHS = (
+SPROUT_WORTHS = (
     (0.494, -0.564),  # a stone
     (-1.17, 0.012),  # a group
     (0.263, 0.219),  # an empty cell next to two own groups, or to more
     (0.911, -0.936),  # a group with an eye
     (0.388, -0.235),  # an empty cell next to an own group, or to more
 )
-TEMPO = 0.334, 0.249
+SPROUT_TEMPO = 0.334, 0.249
 """What it is worth to be to move, likewise on a full board, and how much more on an empty one."""
 
 BlackWhite = tuple[int, int]
@@ -179,9 +179,9 @@ class Sprout(Knowledge[Field, Items]):
         black, white = position.stones
         empty = self.board.all & ~(black | white)
         part = empty.bit_count() / self.board.all.bit_count()
-        tempo = TEMPO[0] + TEMPO[1] * part
+        tempo = SPROUT_TEMPO[0] + SPROUT_TEMPO[1] * part
         own, enemy = self._counts(position, side, empty), self._counts(position, 1 - side, empty)
-        return advantage(own, enemy, WORTHS, part) + (tempo if position.turn == side else -tempo)
+        return advantage(own, enemy, SPROUT_WORTHS, part) + (tempo if position.turn == side else -tempo)
 
     def playout(self, position: Field, rng: Random, turns: list[str] | None = None) -> float:
         """The result for Black of a game in which both sides put their turns together as in `turns`, and sort none.
@@ -306,7 +306,7 @@ class Sprout(Knowledge[Field, Items]):
         return place & -place
 
     def _counts(self, position: Field, side: int, empty: int) -> tuple[int, ...]:
-        """How many a side has of each thing in WORTHS."""
+        """How many a side has of each thing in SPROUT_WORTHS."""
         groups = position.groups[side]
         beside, shared = covered(groups.values())
         eyes = position.filled[side] | position.shut[side] & ~shared

@@ -36,13 +36,13 @@ SPARE = 4
 """What is left of the room when Black grows and founds in one turn."""
 STRAY = 0.3
 """How often a stone goes to any point that is possible, in the turns that a search tries."""
-WORTHS = (
+SYMPLE_WORTHS = (
     (0.257, -0.381),  # a point of the score as it stands
     (-0.064, 0.434),  # a group
     (0.725, -0.662),  # a vacant point next to an own group, or to more
     (0.631, -0.86),  # a vacant point next to two own groups, or to more
 )
-TEMPO = 0.062, 0.659
+SYMPLE_TEMPO = 0.062, 0.659
 """What it is worth to be to move on a full board, and how much more on an empty one. All is for size 9; on others it is
 worth as much less as the board is wider."""
 
@@ -171,7 +171,9 @@ class Symple(Knowledge[Stones, int]):
         vacant = self.board.all & ~(own | enemy)
         part = vacant.bit_count() / self.board.all.bit_count()
         counts = self._counts(own, own_rings, vacant), self._counts(enemy, enemy_rings, vacant)
-        return (advantage(*counts, WORTHS, part) + TEMPO[0] + TEMPO[1] * part) * 9 / self.board.size
+        return (
+            (advantage(*counts, SYMPLE_WORTHS, part) + SYMPLE_TEMPO[0] + SYMPLE_TEMPO[1] * part) * 9 / self.board.size
+        )
 
     def text(self, position: Stones, turn: int) -> str:
         """The points by column and row, but the one that founds last."""
@@ -184,7 +186,7 @@ class Symple(Knowledge[Stones, int]):
         return float(is_won != turn)
 
     def _counts(self, stones: int, rings: Rings, vacant: int) -> tuple[int, ...]:
-        """How many a side has of each thing in WORTHS."""
+        """How many a side has of each thing in SYMPLE_WORTHS."""
         beside, shared = covered(rings)
         score = stones.bit_count() - self.penalty * len(rings)
         return score, len(rings), (beside & vacant).bit_count(), (shared & vacant).bit_count()
