@@ -1,11 +1,7 @@
 """A Chromium for the tests that look at mails and pages as people do."""
 
-import fcntl
 import os
 import shutil
-import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -76,25 +72,6 @@ while (walker.nextNode()) {
 }
 return lines.map(line => line.text);
 """
-
-
-def install():
-    """See to it that there is a Chromium with its driver; test processes wait for each other."""
-    with (Path(tempfile.gettempdir()) / "pbm-test-chromium.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if shutil.which("chromium") and shutil.which("chromedriver"):
-            return
-        if os.geteuid() != 0 or not shutil.which("apt-get"):
-            pytest.fail(
-                "PBM_TEST_BROWSER=1 needs chromium and chromedriver: install them, or run this as root on Debian"
-            )
-        packages = ["--no-install-recommends", "chromium", "chromium-driver", "fonts-dejavu-core"]
-        for command in (["update"], ["-o", "DPkg::Lock::Timeout=120", "install", *packages]):
-            settings = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-            words = ["apt-get", "-qq", *command]
-            done = subprocess.run(words, env=settings, capture_output=True, text=True, check=False, timeout=600)
-            if done.returncode:
-                pytest.fail(f"PBM_TEST_BROWSER=1, but Chromium could not be installed: {done.stderr}")
 
 
 class Screen:

@@ -26,6 +26,7 @@ from unittest.mock import patch
 import hypothesis
 import pytest
 from argon2 import PasswordHasher
+from packages import install
 
 from pbm import settings, shell
 from pbm.__main__ import run as run_shell
@@ -38,7 +39,7 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Mail, Store
 
-from browsers import Browser, install
+from browsers import Browser
 from examples import IS_QUICK, examples
 from patience import PATIENCE
 
@@ -259,7 +260,7 @@ pair, board = set_up(pair_up), set_up(begin_symple)
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A Chromium, installed if it is not there. Tests that ask for it run with PBM_TEST_BROWSER=1 alone."""
-    install()
+    install("PBM_TEST_BROWSER", "chromedriver", "chromium", "chromium-driver", "fonts-dejavu-core")
     browser = Browser(tmp_path_factory.mktemp("chromium"))
     yield browser
     browser.driver.quit()

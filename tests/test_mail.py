@@ -13,7 +13,7 @@ from pbm.access import tokens
 from pbm.board.board import Board
 from pbm.language.commands import OF_GAME
 from pbm.language.grammar import Call
-from pbm.mail import incoming, reading
+from pbm.mail import incoming
 from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
@@ -127,24 +127,7 @@ def test_the_subject_of_an_error_mail_says_how_far_the_command_was_understood(pa
 
 
 @pytest.mark.parametrize(
-    "fields",
-    [
-        {"auto_submitted": "auto-replied (vacation)"},
-        {"precedence": "bulk"},
-        {"precedence": "Junk"},
-        {"precedence": "list"},
-        {"precedence": "auto_reply"},
-        {"list_id": "<games.example>"},
-        {"list_unsubscribe": "<mailto:x@y.example>", "list_id": "<y.example>"},
-        {"x_autoreply": "yes"},
-        {"return_path": "<>"},
-        {"sender": "MAILER-DAEMON@mx.example"},
-        {"sender": "no-reply@shop.example"},
-        {"sender": "games-bounces@lists.example"},
-        {"sender": ADDRESS},
-        {"sender": "PBM+token@pbm.example"},
-        {"envelope": ""},
-    ],
+    "fields", [{"precedence": "bulk"}, {"sender": ADDRESS}, {"sender": "PBM+token@pbm.example"}, {"envelope": ""}]
 )
 def test_automatic_mail_is_recorded_but_neither_run_nor_answered(pair, fields):
     before = len(pair.mails())
@@ -224,39 +207,6 @@ def test_every_mail_ends_with_a_command(pair):
         assert last.split()[0] in {"help", "spiro", "confirm-address"}, row.text
 
 
-@pytest.mark.parametrize(
-    ("field", "sender"),
-    [
-        ("=?utf-8?q?alice=40players=2Eexample=2C?= <eve@evil.example>", "eve@evil.example"),
-        ("=?utf-8?Q?J=C3=B6rg_=28Firma?= <hans@x.example>", "hans@x.example"),
-        ("o'brien@x.example", "o'brien@x.example"),
-        ("victim@z.example, attacker@[10.0.0.1]", None),
-        ("victim@z.example, Attacker <attacker@[10.0.0.1]>", None),
-        ("Alice, Bob <alice@players.example>, <bob@players.example>", None),
-        ("alice@players.example <alice@players.example>", "alice@players.example"),
-        ("Example, Alice <alice@players.example>", "alice@players.example"),
-        ("Alice @ Home, Inc. <alice@players.example>", "alice@players.example"),
-        ("Alice [Club] <alice@players.example>", "alice@players.example"),
-        ("<alice@players.example> Alice", "alice@players.example"),
-        ("Alice, Ph.D. <alice@players.example>", "alice@players.example"),
-        ("alice@players.example, Alice <ALICE@players.example>", "ALICE@players.example"),
-        ("alice@players.example (Alice, bob@players.example)", "alice@players.example"),
-        ('"bob@players.example, " <alice@players.example>', "alice@players.example"),
-        ("Alice <mailto:alice@players.example>", "alice@players.example"),
-        ("alice@players.example\nFrom: eve@evil.example", None),
-        ("alice@players.example,", "alice@players.example"),
-        ("", None),
-    ],
-)
-def test_the_sender_is_read_from_the_field_as_it_is_and_not_from_a_decoded_name(field, sender):
-    assert reading.read(f"From: {field}\nSubject: help\n\n".encode(), None).sender == sender
-
-
-@pytest.mark.parametrize("field", ["", "Alice", "=?utf-8?q?Alice_=3Calice=40x=2Eexample=3E?=", "alic\u00e9@x.example"])
-def test_a_mail_whose_from_has_no_address_is_from_the_sender_of_its_envelope(field):
-    assert reading.read(f"From: {field}\nSubject: help\n\n".encode(), ALICE).sender == ALICE
-
-
 def test_who_is_one_of_several_senders_is_told_if_the_envelope_is_his_and_he_is_a_user(pair):
     raw = message("spiro move 101 alice alice-secret e3:5", sender=f"{ALICE}, bob@players.example")
     before = len(pair.mails())
@@ -334,9 +284,8 @@ def test_every_board_mail_to_a_user_has_a_reply_address_of_its_own(pair):
     assert reply_address(pair) == addresses[0]
 
 
-@pytest.mark.parametrize("change", [str.upper, lambda text: text.replace("pbm+", "PBM+")])
-def test_a_reply_address_may_change_its_case_on_the_way(pair, change):
-    answer(pair, "e3:5", change(reply_address(pair)))
+def test_a_reply_address_may_change_its_case_on_the_way(pair):
+    answer(pair, "e3:5", reply_address(pair).upper())
     assert moves(pair) == 1
 
 

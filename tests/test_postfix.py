@@ -4,10 +4,8 @@ It runs where ``PBM_TEST_POSTFIX=1`` is set, as root: Postfix is installed from 
 there, and runs with a configuration, a queue and ports of its own on the loopback.
 """
 
-import fcntl
 import os
 import re
-import shutil
 import signal
 import smtplib
 import socket
@@ -23,6 +21,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from packages import install
 
 from pbm.mail.incoming import MOST_BYTES
 
@@ -103,32 +102,6 @@ def free_port():
     pytest.fail("all ports are taken")
 
 
-def install():
-    """See to it that there is a Postfix, which nobody starts; test processes wait for each other."""
-    with (Path(tempfile.gettempdir()) / "pbm-test-postfix.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        install_alone()
-
-
-def install_alone():
-    if shutil.which("postfix", path="/usr/sbin"):
-        return
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        pytest.fail("PBM_TEST_POSTFIX=1 needs Postfix: install it, or run this as root where there is apt-get")
-    answer = "postfix postfix/main_mailer_type select No configuration\n"
-    settings = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for command in (
-        ["debconf-set-selections"],
-        ["apt-get", "-qq", "update"],
-        ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=120", "install", "--no-install-recommends", "postfix"],
-    ):
-        done = subprocess.run(
-            command, input=answer, env=settings, capture_output=True, text=True, check=False, timeout=300
-        )
-        if done.returncode:
-            pytest.fail(f"PBM_TEST_POSTFIX=1, but Postfix could not be installed: {command[0]}: {done.stderr}")
-
-
 class Postfix:
     """A mail server, and the maildirs of the players."""
 
@@ -203,7 +176,8 @@ def body(mail):
 
 @pytest.fixture
 def postfix():
-    install()
+    answer = "postfix postfix/main_mailer_type select No configuration\n"  # nobody starts it but we
+    install("PBM_TEST_POSTFIX", "postfix", "postfix", answer=answer)
     if os.geteuid() != 0:
         pytest.fail("PBM_TEST_POSTFIX=1 needs root: only root can start Postfix")
     with tempfile.TemporaryDirectory() as name:

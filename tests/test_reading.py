@@ -83,22 +83,43 @@ def test_a_body_is_read_in_its_charset_or_in_what_it_must_be(raw, charset, text)
 ALICE = "alice@mail.example"
 
 
+def sender(field, envelope=None):
+    return read(f"From: {field}\nSubject: help\n\n".encode(), envelope).sender
+
+
 @pytest.mark.parametrize(
     "value",
     [f"{ALICE} <{ALICE}>", f"Alice; Bob <{ALICE}>", f"Alice: <{ALICE}>", f"Alice <MAILTO:{ALICE}>", f"Alice <{ALICE}",
      f"Alice <@relay.example:{ALICE}>", f"{ALICE}.", f"Alice <{ALICE}> <{ALICE}>", f"club: Alice <{ALICE}>;",
      f"Alice ((the (inner) one), x@y.example) <{ALICE}>", f"Alice, bob@other.example <{ALICE}>",
-     f"Alice\n <{ALICE}>", f"{ALICE}, Alice <{ALICE.upper()}>"],
+     f"Alice\n <{ALICE}>", f"{ALICE}, Alice <{ALICE.upper()}>", f"{ALICE} (Alice, bob@mail.example)",
+     f"Alice @ Home, Inc. <{ALICE}>", f"Alice [Club] <{ALICE}>", f"<{ALICE}> Alice", f"Alice, Ph.D. <{ALICE}>",
+     f'"bob@mail.example, " <{ALICE}>', f"{ALICE},", f"=?utf-8?q?bob=40mail=2Eexample=2C?= <{ALICE}>",
+     f"=?utf-8?Q?J=C3=B6rg_=28Firma?= <{ALICE}>"],
 )  # fmt: skip
-def test_a_sender_is_found_however_his_name_is_written(value):
-    assert (read(f"From: {value}\nSubject: help\n\n".encode(), None).sender or "").lower() == ALICE
+def test_a_sender_is_found_however_his_name_is_written_and_none_in_a_name_that_is_encoded(value):
+    assert sender(value).lower() == ALICE
+
+
+def test_a_sender_is_as_he_is_written():
+    for address in ("o'brien@x.example", "ALICE@x.example"):
+        assert sender(f"Alice <{address}>") == address
 
 
 @pytest.mark.parametrize(
-    "value", [f"{ALICE}, bob@mail.example", f"Alice <{ALICE}>; Bob <bob@mail.example>", f"<{ALICE}> <bob@mail.example>"]
-)
+    "value",
+    [f"{ALICE}, bob@mail.example", f"Alice <{ALICE}>; Bob <bob@mail.example>", f"<{ALICE}> <bob@mail.example>",
+     f"{ALICE}, attacker@[10.0.0.1]", f"{ALICE}, Attacker <attacker@[10.0.0.1]>", f"{ALICE}\nFrom: eve@mail.example",
+     f"Alice, Bob <{ALICE}>, <bob@mail.example>"],
+)  # fmt: skip
 def test_of_two_senders_none_is_believed(value):
-    assert read(f"From: {value}\nSubject: help\n\n".encode(), None).sender is None
+    assert sender(value, ALICE) is None
+
+
+@pytest.mark.parametrize("field", ["", "Alice", "=?utf-8?q?Alice_=3Calice=40x=2Eexample=3E?=", "alic\u00e9@x.example"])
+def test_a_mail_whose_from_has_no_address_is_from_the_sender_of_its_envelope(field):
+    assert sender(field, ALICE) == ALICE
+    assert sender(field) is None
 
 
 @pytest.mark.parametrize(
@@ -110,6 +131,11 @@ def test_of_two_senders_none_is_believed(value):
         ("Precedence: (x) bulk", True),
         ("Precedence: bulk, list", True),
         ("List-Unsubscribe: <mailto:x@y.example>\nList-Id: y", True),
+        ("Auto-Submitted: auto-replied (vacation)", True),
+        ("Precedence: Junk", True),
+        ("Precedence: auto_reply", True),
+        ("X-Autoreply: yes", True),
+        ("Return-Path: <>", True),
         ("Auto-Submitted: (auto-replied (really)) no", False),
         ('Auto-Submitted: "no"', False),
         ("Auto-Submitted: no (auto-replied); x=y", False),
@@ -119,6 +145,11 @@ def test_of_two_senders_none_is_believed(value):
 )
 def test_what_a_program_has_sent_is_told_by_fields_however_they_are_written(fields, is_automatic):
     assert read(f"From: {ALICE}\n{fields}\n\n".encode(), ALICE).is_automatic is is_automatic
+
+
+@pytest.mark.parametrize("name", ["MAILER-DAEMON", "no-reply", "games-bounces", "owner-games", "games-request"])
+def test_a_mail_from_an_address_at_which_nobody_reads_is_automatic(name):
+    assert read(f"From: {name}@x.example\n\n".encode(), ALICE).is_automatic
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,9 @@ from pbm.store import Unusable
 
 from conftest import ADDRESS
 from patience import PATIENCE, until
-from test_transports import NAMES, Relay, left, running
+from test_transports import NAMES, Relay, left, running, waiting
+
+__all__ = ["waiting"]
 
 SECONDS = float(os.environ.get("PBM_TEST_FAULT_SECONDS", "4"))
 """How long the database cannot be written in the tests with processes."""
@@ -58,14 +60,6 @@ def setting(kind, folder):
     else:
         with running(Relay()) as relay:
             yield f"smtp://127.0.0.1:{relay.port}", lambda: [mail.rcpt_tos[0] for mail in relay.mails]
-
-
-@pytest.fixture
-def waiting(club):
-    """A mail to each of four people waits in the outbox."""
-    for name in NAMES:
-        club.say("help", sender=f"{name}@players.example")
-    return club
 
 
 @pytest.fixture(params=["a lock", "a file that is read-only", "a full disk"])

@@ -4,18 +4,15 @@ It runs where ``PBM_TEST_SPAM=1`` is set: SpamAssassin is installed from the dis
 and this is root.
 """
 
-import fcntl
 import mailbox
 import os
 import re
-import shutil
 import subprocess
-import tempfile
 from email import message_from_bytes
-from pathlib import Path
 from random import Random
 
 import pytest
+from packages import install
 
 from pbm.actions import cleanup
 from pbm.mail.illustrations import Illustrator
@@ -47,19 +44,7 @@ FORMS = "pictures", "html", "text"
 
 @pytest.fixture(scope="module")
 def spam_filter():
-    """See to it that there is a SpamAssassin; test processes wait for each other."""
-    with (Path(tempfile.gettempdir()) / "pbm-test-spamassassin.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if shutil.which("spamassassin"):
-            return
-        if os.geteuid() != 0 or not shutil.which("apt-get"):
-            pytest.fail("PBM_TEST_SPAM=1 needs SpamAssassin: install it, or run this as root where there is apt-get")
-        for command in (["update"], ["-o", "DPkg::Lock::Timeout=120", "install", "--no-install-recommends"]):
-            words = ["apt-get", "-qq", *command, *(["spamassassin"] if "install" in command else [])]
-            settings = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-            done = subprocess.run(words, env=settings, capture_output=True, text=True, check=False, timeout=300)
-            if done.returncode:
-                pytest.fail(f"PBM_TEST_SPAM=1, but SpamAssassin could not be installed: {done.stderr}")
+    install("PBM_TEST_SPAM", "spamassassin", "spamassassin")
 
 
 def points(club, folder):

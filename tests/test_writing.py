@@ -39,9 +39,6 @@ class Page(HTMLParser):
     def __init__(self, source):
         super().__init__()
         self.open, self.paragraphs, self.links = [], [], []
-        self.marked = []
-        """Each marked part of a board: its class and its text."""
-        self.marks_open = []
         self.feed(source)
         self.close()
         assert self.open == []
@@ -59,31 +56,20 @@ class Page(HTMLParser):
         if tag == "a":
             assert attributes["href"].startswith("mailto:")
             self.links.append(attributes["href"])
-        if tag in {"b", "span"}:
-            self.marks_open.append(len(self.marked))
-            self.marked.append((attributes["class"], ""))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
-        if tag in {"b", "span"}:
-            self.marks_open.pop()
 
     def handle_data(self, data):
         if "pre" in self.open:
             self.paragraphs[-1] += data
         else:
             assert "style" in self.open or "title" in self.open or not data.strip()
-        for at in self.marks_open:
-            kind, text = self.marked[at]
-            self.marked[at] = kind, text + data
 
     @property
     def text(self):
         """All of it; a browser drops the line end with which a paragraph begins."""
         return "".join(paragraph.removeprefix("\n") for paragraph in self.paragraphs) + "\n"
-
-    def of(self, kind):
-        return [text for found, text in self.marked if found == kind]
 
 
 def parsed(row, **changes):
