@@ -231,7 +231,7 @@ def test_the_lock_of_the_sender_follows_no_link_and_changes_no_file(waiting, tmp
 
 
 def test_whoever_waits_for_another_sender_gives_up_with_a_sentence(waiting, tmp_path, monkeypatch):
-    monkeypatch.setattr("pbm.mail.outbox.LOCK_PATIENCE", 0.2)
+    monkeypatch.setattr("pbm.mail.outbox.LOCK_SECONDS", 0.2)
     with setting("maildir", tmp_path) as (text, _):
         way = Counting(transport(text))
 

@@ -340,27 +340,27 @@ def test_mails_that_wait_share_a_transaction(pair):
 
 
 def test_what_is_on_the_disk_is_acknowledged_though_the_next_mail_cannot_be_stored(pair, monkeypatch):
-    def handle_heard(server, heard):
-        if b"help 2" in heard.delivery.raw:
+    def handle_prepared(server, prepared):
+        if b"help 2" in prepared.delivery.raw:
             raise Unusable("The disk is full.")
-        return really(server, heard)
+        return really(server, prepared)
 
-    really = incoming.handle_heard
-    monkeypatch.setattr(incoming, "handle_heard", handle_heard)
+    really = incoming.handle_prepared
+    monkeypatch.setattr(incoming, "handle_prepared", handle_prepared)
     answers = handled(pair, *(message(f"help {n}") for n in range(1, 4)))
     assert [reply[:3] for reply, _ in answers] == ["250", "451", "250"]
 
 
 def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it(pair, monkeypatch):
-    def handle_heard(server, heard):
+    def handle_prepared(server, prepared):
         with server.store.writing():
-            done = really(server, heard)
-            if b"move" in heard.delivery.raw:
+            done = really(server, prepared)
+            if b"move" in prepared.delivery.raw:
                 raise KeyError("fault")
         return done
 
-    really = incoming.handle_heard
-    monkeypatch.setattr(incoming, "handle_heard", handle_heard)
+    really = incoming.handle_prepared
+    monkeypatch.setattr(incoming, "handle_prepared", handle_prepared)
     before = len(pair.mails())
     mails = (
         message("help"),

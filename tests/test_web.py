@@ -24,7 +24,7 @@ from icalendar import Calendar
 
 from pbm.access import tokens
 from pbm.actions import cleanup, users
-from pbm.mail.incoming import Delivery, handle, handle_heard, hear, posted
+from pbm.mail.incoming import Delivery, handle, handle_prepared, posted, prepare_mail
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
 from pbm.server import Server
@@ -438,11 +438,11 @@ def test_an_odd_text_does_the_same_by_post_and_by_mail(clubs):
         mailed = handle(by_mail.server, raw, sender, [address])
         player, post = posted(by_post.server, answer_to(by_post), text, "", "1")
         assert (player.userid, post.sender) == ("alice", sender)
-        heard = hear(by_post.server, Delivery(text.encode(), sender, [address], None, post))
-        outcome = handle_heard(by_post.server, heard)
+        prepared = prepare_mail(by_post.server, Delivery(text.encode(), sender, [address], None, post))
+        outcome = handle_prepared(by_post.server, prepared)
         assert (outcome, outcome.command, outcome.reason) == (mailed, mailed.command, mailed.reason), repr(text)
         before, after = state(by_mail), state(by_post)
-        if heard.outcome:  # of what is only asked nothing is counted
+        if prepared.outcome:  # of what is only asked nothing is counted
             assert {**before, "quotas": [], "commands": []} == {**after, "quotas": [], "commands": []}, repr(text)
         else:
             assert before == after, repr(text)

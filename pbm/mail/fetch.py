@@ -19,11 +19,11 @@ from pbm.store import Replaced, Unusable
 from pbm.terminal import warn
 from pbm.texts import one_line
 
-IMAP_PATIENCE = 60
+REPLY_SECONDS = 60
 """Seconds for which the mail server may say nothing when it was asked something."""
-LISTENING = 600
+LISTENING_SECONDS = 600
 """Seconds after which a connection that waits for new mail is made anew: it may be dead without a sign."""
-POLLING = 60
+POLLING_SECONDS = 60
 """Seconds from one look to the next where the mail server cannot say that there is new mail."""
 MOST_REPLY_BYTES = 2 * incoming.MOST_BYTES
 """How many bytes the mail server may send for one command, whatever it says of their number."""
@@ -137,16 +137,16 @@ class Mailbox:
     def wait(self) -> bool:
         """Wait until there may be new mail; False when it is time to connect anew."""
         if "IDLE" not in self.can:
-            time.sleep(POLLING)
+            time.sleep(POLLING_SECONDS)
             _checked(self.connection.noop())
             return True
         self.connection.send(b"pbm IDLE\r\n")
-        self.connection.socket().settimeout(LISTENING)
+        self.connection.socket().settimeout(LISTENING_SECONDS)
         try:
             self._skip_to(b" EXISTS")
         except TimeoutError:
             return False
-        self.connection.socket().settimeout(IMAP_PATIENCE)
+        self.connection.socket().settimeout(REPLY_SECONDS)
         self.connection.send(b"DONE\r\n")
         self._skip_to(b"pbm OK")
         return True
@@ -172,10 +172,10 @@ def opened(box: Account, password: str, to: str) -> Iterator[Mailbox]:
     context = ssl.create_default_context()
     if box.encrypted:
         connection: ImapConnection = EncryptedImapConnection(
-            box.host, box.port, ssl_context=context, timeout=IMAP_PATIENCE
+            box.host, box.port, ssl_context=context, timeout=REPLY_SECONDS
         )
     else:
-        connection = ImapConnection(box.host, box.port, timeout=IMAP_PATIENCE)
+        connection = ImapConnection(box.host, box.port, timeout=REPLY_SECONDS)
     try:
         if not box.encrypted:
             _encrypt(connection, context)

@@ -160,13 +160,13 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
     """A block as it is shown. What is wider than a mail is broken as in its text."""
     match block:
         case NextCommand():
-            target, shown = link(block, mail, server_address), _worded(texts.fitted(block.text))
+            target, shown = link(block, mail, server_address), _wrapping(texts.fitted(block.text))
             yield _Part(shown if len(target) > LONGEST_LINK else f'<a\nhref="{escape(target)}">{shown}</a>')
         case Moves():
-            yield _Part(_worded("\n".join(_turn_by_turn(block))))
+            yield _Part(_wrapping("\n".join(_turn_by_turn(block))))
         case Comment():
             yield _fixed(f"{Rule().text}\n", TABLE_SIZE)
-            yield _Part(_worded(texts.fitted(f"{block.writer} writes:\n\n{block.words}")))
+            yield _Part(_wrapping(texts.fitted(f"{block.writer} writes:\n\n{block.words}")))
         case Table(rows=[_, *_] as rows):
             yield _Part(f"{hypertext(rows)}\n", is_whole=True)
         case Table() | Rule():
@@ -181,7 +181,7 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
             if legend:
                 yield _fixed("\n".join(legend), TABLE_SIZE)
         case _:
-            yield _Part(_worded(texts.fitted(block.text)))
+            yield _Part(_wrapping(texts.fitted(block.text)))
 
 
 def height(lines: Sequence[str]) -> int:
@@ -211,7 +211,7 @@ def _escaped(text: str) -> str:
     return escape(text, quote=False)
 
 
-def _worded(text: str) -> str:
+def _wrapping(text: str) -> str:
     """A text that wraps, but in turns only behind commas and in front of cells to be removed."""
     return NOT_PLAIN.sub(lambda word: _breaking(word[0]), text)
 
@@ -219,10 +219,10 @@ def _worded(text: str) -> str:
 def _breaking(word: str) -> str:
     parts = re.split("(?<=,)(?=.)", word)
     split = (re.split(texts.FRONT_OF_CELL, part) if len(part) > LONGEST_PART else [part] for part in parts)
-    return "<wbr>".join(map(_kept, chain.from_iterable(split)))
+    return "<wbr>".join(map(_unbroken, chain.from_iterable(split)))
 
 
-def _kept(part: str) -> str:
+def _unbroken(part: str) -> str:
     """A part of a word, on one line: browsers break lines behind a hyphen."""
     html = _escaped(part)
     return WHOLE.format(html) if "-" in part[:-1] and len(part) <= LONGEST_PART else html

@@ -104,7 +104,7 @@ class Delivery(NamedTuple):
     """The mail as it is read, if it was posted on a page of the web."""
 
 
-class Heard(NamedTuple):
+class PreparedMail(NamedTuple):
     """A mail that is read, and its command prepared, if it is one."""
 
     delivery: Delivery
@@ -183,39 +183,39 @@ def handle(
     peer: str | None = None,
     post: Incoming | None = None,
 ) -> Outcome:
-    """Do what a mail says: `hear` it, and do the rest by `handle_heard`. The arguments are those of a Delivery."""
-    return handle_heard(server, hear(server, Delivery(raw, envelope_sender, recipients, peer, post)))
+    """Do what a mail says: `prepare_mail`, then `handle_prepared`. The arguments are those of a Delivery."""
+    return handle_prepared(server, prepare_mail(server, Delivery(raw, envelope_sender, recipients, peer, post)))
 
 
-def handle_heard(server: Server, heard: Heard) -> Outcome:
+def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
     """Do what a mail says, answer it, and note that it was handled: all in one transaction, and only once.
 
     Returns what was done. Raises Unusable if the database cannot be used; then the mail has to come again.
     """
-    if heard.outcome:
-        return heard.outcome
-    mail = heard.mail
+    if prepared.outcome:
+        return prepared.outcome
+    mail = prepared.mail
     sender = (mail.sender or "").lower()
     with server.store.writing():
-        if heard.meanings != _meanings(server, mail, heard.delivery.recipients):  # one was revoked since
-            heard = hear(server, heard.delivery)
-        if not server.store.handled.record(sender, mail.message_id, heard.kind, server.now()):
+        if prepared.meanings != _meanings(server, mail, prepared.delivery.recipients):  # one was revoked since
+            prepared = prepare_mail(server, prepared.delivery)
+        if not server.store.handled.record(sender, mail.message_id, prepared.kind, server.now()):
             return Outcome("repeated")
-        if heard.command:
-            outcome = _finish(server, mail, heard.command)
+        if prepared.command:
+            outcome = _finish(server, mail, prepared.command)
             if outcome != "command":
                 server.store.handled.note_outcome(sender, mail.message_id, outcome)
             return outcome
-        match heard.kind:
+        match prepared.kind:
             case "bounce":
-                _count_bounce(server, heard.meanings)
+                _count_bounce(server, prepared.meanings)
             case "unsubscribe":
-                _unsubscribe(server, sender, heard.meanings)
+                _unsubscribe(server, sender, prepared.meanings)
             case "unreadable":
-                _refuse_sender(server, mail, heard.delivery.sender or "")
+                _refuse_sender(server, mail, prepared.delivery.sender or "")
             case "postmaster":
                 return _pass_on(server, mail)
-        return Outcome(heard.kind)
+        return Outcome(prepared.kind)
 
 
 def handle_within_limits(server: Server, raw: bytes, envelope_sender: str | None, recipients: Sequence[str]) -> Outcome:
@@ -242,7 +242,7 @@ def give_up(server: Server, raw: bytes, why: TimeoutError) -> Outcome:
     return Outcome("refused", reason=f"{why}, for the second time")
 
 
-def hear(server: Server, delivery: Delivery) -> Heard:
+def prepare_mail(server: Server, delivery: Delivery) -> PreparedMail:
     """Read a mail, and prepare its command: all that is slow is done here, and nobody has to wait for it.
 
     Raises Unusable if the database cannot be used.
@@ -252,13 +252,13 @@ def hear(server: Server, delivery: Delivery) -> Heard:
     meanings = _meanings(server, mail, recipients)
     kind = _kind(server, mail, recipients, meanings)
     if kind != "command":
-        return Heard(delivery, mail, meanings, kind)
+        return PreparedMail(delivery, mail, meanings, kind)
     replies = [*dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY)]
     reply = replies[0] if replies else None
     typed = typed_in(mail, reply)
     # a program that answers may have left the subject as it was
     if typed.line.names == "confirm-address" and is_absence(f"{mail.subject}\n{mail.body}"):
-        return Heard(delivery, mail, meanings, "automatic")
+        return PreparedMail(delivery, mail, meanings, "automatic")
     answered = None if typed.line.command else reply
     machine = machine_of(peer)
     call = _call(typed, replies if answered else ())
@@ -278,7 +278,7 @@ def hear(server: Server, delivery: Delivery) -> Heard:
     )
     command = MailedCommand(reply, typed, runner.prepare(session, call, None if answered else typed.line))
     done = command.ready.done if post and isinstance(call, Call) and not call.passwords else None
-    return Heard(delivery, mail, meanings, kind, command, _outcome(server, command, done) if done else None)
+    return PreparedMail(delivery, mail, meanings, kind, command, _outcome(server, command, done) if done else None)
 
 
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:

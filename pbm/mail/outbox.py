@@ -25,7 +25,7 @@ GIVEN_UP_AFTER = timedelta(days=5)
 """How old a mail is when it is given up; it stays in the outbox for the operator to see."""
 SENDER = (sys.executable, "-P", "-m", "pbm", "outbox", "keep-sending")
 """A process that sends; it is told through a pipe that there may be mails, and ends with the pipe."""
-LOOK_FOR_MAILS = 1.0
+LOOKING_SECONDS = 1.0
 """Seconds after which the outbox is looked at for mails that other processes have put there."""
 PAUSES = 1.0, 2.0, 4.0, 8.0, 16.0, 32.0
 LONGEST_PAUSE = 60.0
@@ -34,7 +34,7 @@ MOST_WITH_PICTURES = 50
 """How many mails may be due when pictures are drawn; if there are more, they go out without, to go out soon."""
 DRAWN_AT_ONCE = 8
 """How many mails at most are taken up together where pictures are drawn, for which all of them would have to wait."""
-LOCK_PATIENCE = 60.0
+LOCK_SECONDS = 60.0
 """How many seconds a process waits until another one has sent its mails."""
 Tried = tuple[Mail, Undelivered | None]
 """A mail, and why it could not be sent."""
@@ -76,7 +76,7 @@ def flush(
     nothing can be noted; what went out and cannot be noted then is not sent again, but noted after *pauses*, in which
     the process does *rest*. One that is killed in between leaves mails that are sent a second time.
 
-    Raises Unusable if nothing can be noted, or if another process has been sending for LOCK_PATIENCE seconds.
+    Raises Unusable if nothing can be noted, or if another process has been sending for LOCK_SECONDS seconds.
     """
     sent = failed = 0
     last = None
@@ -91,10 +91,10 @@ def flush(
             mails = [] if is_enough or until() else server.store.outbox.claim(server.now(), most)
             return untried, mails, is_busy
 
-    with server.store.alone("sending", "sending mails", LOCK_PATIENCE, until), way:
+    with server.store.alone("sending", "sending mails", LOCK_SECONDS, until), way:
         is_enough = not server.store.outbox.are_due(server.now(), 0)  # to look locks nothing
         while tried or not is_enough:
-            untried, mails, is_busy = _kept_at(partial(go_on, is_enough=is_enough), rest, pauses if tried else ())
+            untried, mails, is_busy = _retry(partial(go_on, is_enough=is_enough), rest, pauses if tried else ())
             tried = []
             for mail in mails:
                 tried.append((mail, _send(server, way, mail, None if is_busy else illustrator)))
@@ -138,7 +138,7 @@ def keep_sending(server: Server, way: Transport, is_told_to_end: Callable[[float
             warn(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.")
             is_over = rested(pause)
         else:
-            pauses, is_over = ever_longer(), is_told_to_end(LOOK_FOR_MAILS)
+            pauses, is_over = ever_longer(), is_told_to_end(LOOKING_SECONDS)
 
 
 def ever_longer() -> Iterator[float]:
@@ -146,8 +146,8 @@ def ever_longer() -> Iterator[float]:
     return chain(PAUSES, repeat(LONGEST_PAUSE))
 
 
-def _kept_at(step: Callable[[], Value], rest: Callable[[float], object], pauses: Iterable[float]) -> Value:
-    """Do a step that may fail for now; again after each pause, at the latest when told to end in one."""
+def _retry(step: Callable[[], Value], rest: Callable[[float], object], pauses: Iterable[float]) -> Value:
+    """Take a step that may fail for now, again after each pause; when told to end in one, try once more at once."""
     for pause in pauses:
         try:
             return step()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PORTS: Mapping[str, int] = {"smtp": 25, "smtps": 465, "smtp+starttls": 587}
 """The schemes of mail servers, and the port of each."""
-RELAY_PATIENCE = 60
+RELAY_SECONDS = 60
 """Seconds for which a mail server or the sendmail program may say nothing."""
 FINAL_STATUSES = {65, 67, 68}
 """With what sendmail ends when no further try will help: bad data, no such user, no such host (sysexits.h)."""
@@ -118,9 +118,9 @@ class Sendmail(Transport):
         """Pipe the message to the program."""
         words = [self.program, "-i", "-f", sender, "--", recipient]
         try:
-            done = subprocess.run(words, input=message, capture_output=True, timeout=RELAY_PATIENCE, check=False)
+            done = subprocess.run(words, input=message, capture_output=True, timeout=RELAY_SECONDS, check=False)
         except subprocess.TimeoutExpired as error:
-            raise Undelivered(f"{self.program} did not end within {RELAY_PATIENCE} seconds", for_all=True) from error
+            raise Undelivered(f"{self.program} did not end within {RELAY_SECONDS} seconds", for_all=True) from error
         except OSError as error:
             raise Undelivered(f"{self.program}: {reason(error)}", for_all=True) from error
         if status := done.returncode:
@@ -177,10 +177,10 @@ class Smtp(Transport):
         context = ssl.create_default_context()
         if self.scheme == "smtps":
             connection: RelayConnection = RelayConnectionOverTls(
-                self.host, self.port, timeout=RELAY_PATIENCE, context=context
+                self.host, self.port, timeout=RELAY_SECONDS, context=context
             )
         else:
-            connection = RelayConnection(self.host, self.port, timeout=RELAY_PATIENCE)
+            connection = RelayConnection(self.host, self.port, timeout=RELAY_SECONDS)
         try:
             if self.scheme == "smtp+starttls":
                 connection.starttls(context=context)

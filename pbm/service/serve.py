@@ -296,13 +296,13 @@ class Receiver:
     def handle_waiting(self) -> None:
         """Handle the mails that wait; none if those before have been handled together with others."""
         mails = [self.waiting.get() for _ in range(min(self.waiting.qsize(), MOST_TOGETHER))]
-        heard = [(mail, self._run(mail, incoming.hear, self.server, mail.delivery)) for mail in mails]
+        prepared = [(mail, self._run(mail, incoming.prepare_mail, self.server, mail.delivery)) for mail in mails]
         done = []
         try:
             with self.server.store.writing():
                 begin = time.perf_counter()
-                for mail, each in heard:
-                    if each and (outcome := self._run(mail, incoming.handle_heard, self.server, each)):
+                for mail, each in prepared:
+                    if each and (outcome := self._run(mail, incoming.handle_prepared, self.server, each)):
                         done.append((mail, Answer("250 2.0.0 Done", outcome)))
             locked = time.perf_counter() - begin
         except Unusable as error:
