@@ -157,9 +157,7 @@ def test_a_move_is_put_together_by_tapping_and_sent_to_the_address_of_the_player
     cells = visited.boards[game, "101"].state.view()["cells"]
     empty = [name for name in driver.execute_script(NAMES) if name not in cells][:2]
     for name in empty:
-        target = browser.one(f".cells [data-cell='{name}']")
-        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
-        target.click()
+        browser.tap(f".cells [data-cell='{name}']")
     link = urlsplit(browser.one(".send").get_attribute("href"))
     move = parse_qs(link.query)["body"][0]
     assert link.scheme == "mailto"
@@ -208,16 +206,11 @@ def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, v
     token = address.partition("+")[2].partition("@")[0]
     driver = opened(browser, visited, f"{game}/101.html", f"#{token}", width=PHONE)
 
-    def tap(*selectors):
-        for selector in selectors:
-            target = browser.one(selector)
-            driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
-            driver.execute_script("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", target)
-
     def tap_turn():
         nonlocal state
         turn, cells = taps_for(state, rng, gone)
-        tap(*(f".cells [data-cell='{cell}']" for cell in cells))
+        for cell in cells:
+            browser.tap(f".cells [data-cell='{cell}']")
         if not has_dice:
             before, state = state, state.play(state.parse(turn))
             gone.update({*before.view()["cells"]} - {*state.view()["cells"]})  # with a group: the page knows no rules
@@ -227,21 +220,23 @@ def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, v
         return browser.one(".send").get_attribute("href") is not None
 
     move = tap_turn()
-    tap(".next")
+    browser.tap("summary")
+    browser.tap(".next")
     if has_dice:
         lines = [f"if any then {tap_turn()}"]
         assert not browser.one(".other").is_displayed()
     else:
         theirs = tap_turn()
         assert not is_whole()
-        tap(".next")
+        browser.tap(".next")
         assert not is_whole()
         first = f"if {theirs} then {tap_turn()}"
-        tap(".next")
+        browser.tap(".next")
         theirs = tap_turn()
-        tap(".next")
+        browser.tap(".next")
         lines = [f"{first} if {theirs} then {tap_turn()}"]
-        tap(".other", ".next")  # nothing was tapped for the opponent
+        browser.tap(".other")
+        browser.tap(".next")  # nothing was tapped for the opponent
         lines.append(f"{first} if any then {tap_turn()}")
     assert browser.value(".tapping textarea").split("\n") == [move, *lines]
     link = urlsplit(browser.one(".send").get_attribute("href"))
