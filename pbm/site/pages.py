@@ -317,7 +317,7 @@ class Pages:
 
     def sitemap(self, paths: Sequence[str]) -> str:
         """Where pages are, for search engines."""
-        return markup.templates().get_template("sitemap.xml").render(url=self.look.url, paths=paths)
+        return self.render("sitemap.xml", "sitemap.xml", title="Sitemap", paths=paths)
 
     def index(self) -> str:
         """The home page."""
@@ -331,23 +331,23 @@ class Pages:
 
     def user(self, userid: str) -> str:
         """A player: their ratings and boards."""
-        running, finished = (Among(self.games, [userid], over) for over in (False, True))
+        among = [Among(self.games, [userid], over) for over in (False, True)]
+        running, finished = (self.store.boards.latest(each, ON_PAGE) for each in among)
         ratings_of = [
             (game, player, self.store.players.ratings_of(game, [userid]).get(userid, []))
             for game in self.games
             if (player := self.store.players.get(game, userid)).rating is not None
         ]
-        rows = [self.store.boards.latest(among, ON_PAGE) for among in (running, finished)]
-        if not (ratings_of or any(rows)):
+        if not (ratings_of or running or finished):
             raise Gone
-        more = sum(self.store.boards.count(among) for among in (running, finished)) - sum(map(len, rows))
+        more = sum(map(self.store.boards.count, among)) - len(running) - len(finished)
         return self.render(
             "user.html",
             f"users/{userid}.html",
             title=userid,
             ratings=ratings_of,
-            running=rows[0],
-            finished=rows[1],
+            running=running,
+            finished=finished,
             more=more,
         )
 
