@@ -24,7 +24,7 @@ def escaped(text: str) -> str:
 
 
 def replace_errors(*streams: TextIO) -> None:
-    """Let streams read and show a replacement for what is no text, or none of theirs."""
+    """Let streams read and write a replacement for what they cannot read or write, in place of an error."""
     for stream in streams:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

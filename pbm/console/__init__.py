@@ -92,7 +92,7 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
 
 
 def existing_database() -> Path:
-    """Where the database is. Raises Refused if there is none, which nobody wants to be made for a question."""
+    """The path of the database. Raises Refused if there is none: a command that only looks makes no database."""
     path = database_path()
     with touching(f"The database {path} cannot be used"):
         is_there = path.exists()
@@ -169,7 +169,7 @@ def time_text(moment: datetime | None) -> str:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal: it is told how many more of *what* are done, and of how many."""
+    """Show a bar on a terminal. It is called with how many more of *what* are done, and how many there are."""
     is_seen = sys.stderr.isatty()
     with click.progressbar(length=1, label=what, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
 

@@ -28,7 +28,7 @@ class Operation(click.Command):
         self.answers = answers
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Deal out the words. Raises UsageError, which knows the command, if there are too many or too few."""
+        """Give the words to options and arguments. Raises UsageError with the context if they do not fit."""
         ctx.allow_extra_args = True
         try:
             rest = super().parse_args(ctx, args)
@@ -79,7 +79,7 @@ class Commands(click.Group):
 
 
 class Listing(Commands):
-    """Commands of which `list` is meant when none of them is named."""
+    """Commands of which `list` can be left out."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Declare a group without commands."""
@@ -92,7 +92,7 @@ class Listing(Commands):
 
 
 class Parsed(click.ParamType[T]):
-    """What an option or an argument can be."""
+    """A type of the values of options and arguments."""
 
     def __init__(self, name: str, read: Callable[[str], T]) -> None:
         """Take what *read* makes of a word, which raises ValueError for one that is no *name*."""
@@ -107,7 +107,7 @@ class Parsed(click.ParamType[T]):
 
 
 def within(numbers: range, what: str) -> Parsed[int]:
-    """A whole number within a range; *what* it is says the refusal of another one."""
+    """The type of whole numbers within a range; *what* they are is said where another value is refused."""
 
     def read(text: str) -> int:
         if not (re.fullmatch("[0-9]{1,18}", text) and int(text) in numbers):

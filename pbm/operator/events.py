@@ -28,14 +28,13 @@ from pbm.store import Unusable
 from pbm.store.events import Event, Hook
 from pbm.terminal import escaped, warn
 
-EVENTS = frozenset(
+EVENT_KINDS = frozenset(
     (
         "signup signoff challenge move resign forfeit undo end remove open join withdraw replace start round "
         "finish cancel"
     ).split()
 )
-"""What can happen."""
-AT_ONCE = 200
+EVENTS_AT_ONCE = 200
 """How many events are read at a time."""
 HOOK_SECONDS = 60
 """How many seconds a program may take for an event."""
@@ -66,7 +65,7 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     """
     store = open_existing().store
     for _ in changes(store, LOOK_FOR_EVENTS, _rest):
-        while found := store.events.since(since, AT_ONCE):
+        while found := store.events.since(since, EVENTS_AT_ONCE):
             for event in found:
                 line = json.dumps(event_data(event)) if ctx.obj else escaped(_line(event))
                 sys.stdout.write(f"{line}\n")
@@ -106,8 +105,8 @@ def add_hook(program: str, kinds: str) -> None:
     pauses.
     """
     wanted = [kind for kind in kinds.lower().split(",") if kind]
-    if unknown := sorted({*wanted} - EVENTS):
-        raise Refused(f"There are no events {unknown[0]!r}; there are {', '.join(sorted(EVENTS))}.")
+    if unknown := sorted({*wanted} - EVENT_KINDS):
+        raise Refused(f"There are no events {unknown[0]!r}; there are {', '.join(sorted(EVENT_KINDS))}.")
     startable_words(program)
     server = open_server()
     with server.store.writing():
@@ -177,10 +176,10 @@ def event_data(event: Event) -> dict[str, Any]:
 
 
 def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tuple[int, int]:
-    """Run each program for the events that it has still to see; how often that went well, and how often not.
+    """Run each program for the events that it has not seen. Returns how many runs went well, and how many failed.
 
-    A program that fails waits, and with it what comes behind, so that it sees all events in their order. It is noted
-    behind each run how far it has come; one that is killed in between sees an event a second time. Raises Unusable if
+    A program that fails waits, and so do the later events, so that it sees all of them in their order. How far it has
+    come is stored after each run; a program that is killed in between sees an event a second time. Raises Unusable if
     another process has been running programs for a minute.
     """
     with server.store.alone("hooks", "running programs", HOOK_SECONDS, is_over):
@@ -205,9 +204,9 @@ def keep_running(server: Server, is_told_to_end: Callable[[float], bool]) -> Non
 
 
 def _catch_up(server: Server, hook: Hook, is_over: Callable[[], bool]) -> Iterator[bool]:
-    """Run a program for all that it has not seen, until it fails; after each run, whether it went well."""
+    """Run a program for the events that it has not seen, until it fails. Yields after each run whether it went well."""
     kinds = set(filter(None, hook.kinds.split(",")))
-    while not is_over() and (events := server.store.events.since(hook.last, AT_ONCE)):
+    while not is_over() and (events := server.store.events.since(hook.last, EVENTS_AT_ONCE)):
         for event in events:
             done = hook._replace(last=event.id, tries=0, due=None, problem=None)
             if not kinds or event.kind in kinds:
@@ -224,7 +223,7 @@ def _catch_up(server: Server, hook: Hook, is_over: Callable[[], bool]) -> Iterat
 
 
 def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
-    """Note that a program has failed with an event, and when it is tried again, if it is."""
+    """Store that a program has failed with an event, and when it is tried again; after ten tries it is not."""
     tries = hook.tries + 1
     if tries < MOST_TRIES:
         pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_REST)
@@ -243,7 +242,7 @@ def _save(server: Server, hook: Hook) -> None:
 
 
 def _run(program: str, event: Event) -> str:
-    """Run a program with an event as its input; why it failed, empty if it did not."""
+    """Run a program with an event as its input. Returns why it failed; empty if it did not."""
     line = f"{json.dumps(event_data(event))}\n"
     try:
         words = located(shlex.split(program))

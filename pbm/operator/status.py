@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from importlib.metadata import version
 from typing import NamedTuple
 
 from pbm import texts
@@ -14,6 +15,7 @@ from pbm.store import SCHEMA, Robot, Store
 from pbm.store.events import Counted
 from pbm.store.outbox import Waiting
 
+PROGRAM_VERSION = version("pbm-server")
 LATEST_CLEANUP = timedelta(days=2)
 """How long ago the last clean-up may be while boards are active."""
 LATEST_BACKUP = timedelta(days=8)
@@ -97,19 +99,12 @@ def needed(found: Status, now: datetime) -> Iterator[str]:
         yield f"Only {found.free / 1e6:,.0f} MB of the disk are free. Make room, or move the database."
 
 
-def version() -> str:
-    """The version of this program."""
-    from importlib import metadata
-
-    return metadata.version("pbm-server")
-
-
 def _text(found: Status, now: datetime) -> str:
     mails = found.mails
     oldest = f", the oldest for {_ago(now - mails.oldest)}" if mails.oldest else ""
     return texts.table(
         [
-            ("Version:", f"{version()}, schema {SCHEMA}"),
+            ("Version:", f"{PROGRAM_VERSION}, schema {SCHEMA}"),
             ("Users:", f"{found.users:,}"),
             ("Boards:", f"{found.boards:,}, {found.active:,} active"),
             ("Mails waiting:", f"{mails.to_send:,}{oldest}; {mails.unaddressed:,} for users without an address"),
@@ -136,7 +131,7 @@ def _data(found: Status, now: datetime, needs: list[str]) -> dict[str, object]:
     return {
         "ok": not needs,
         "needs": needs,
-        "version": version(),
+        "version": PROGRAM_VERSION,
         "schema": SCHEMA,
         "users": found.users,
         "boards": found.boards,

@@ -139,14 +139,14 @@ class Program:
 
 
 async def _end_of(process: Process) -> None:
-    """Wait until a process has ended, which it has not for asyncio before all that it wrote is read."""
+    """Wait until a process has ended. For asyncio it has not before all its output is read."""
     while process.stdout and await process.stdout.read(MOST_CHARACTERS):
         pass
     await process.wait()
 
 
 async def _tell(process: Process, line: str) -> None:
-    """Send a line; that nobody reads it is seen when no answer comes."""
+    """Send a line. If nobody reads it, no answer will come."""
     if process.stdin:
         with suppress(BrokenPipeError, ConnectionResetError):
             process.stdin.write(f"{line}\n".encode())

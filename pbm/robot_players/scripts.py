@@ -20,7 +20,7 @@ from pbm.settings import open_server
 from pbm.store import BoardRow, Reply, Store
 
 PAUSE = 0.05
-"""How many seconds pass before one who waits looks again."""
+"""Seconds between two looks at what is waited for."""
 TERMINATED = 143
 """The exit status of a command that the system has ended."""
 Condition = Callable[[BoardRow, BoardRow | None], bool]
@@ -110,7 +110,7 @@ def contents(row: BoardRow) -> tuple[object, ...]:
 
 
 def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterator[list[BoardRow]]:
-    """At each look, the boards on which what is waited for has happened; they are read only if there was a change."""
+    """Look again and again for what is waited for. Yields the boards on which it has happened."""
     seen = None
     while True:
         with store.reading():
