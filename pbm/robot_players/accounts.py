@@ -126,7 +126,7 @@ def add_robot(userid: str, *, unrated: bool, **given: Any) -> None:
 @MOST
 @THINKING_TIME
 def change_robot(userid: str, **given: Any) -> None:
-    """Change what is given of a robot; all else stays."""
+    """Change a robot. What you do not give stays as it is."""
     server = open_existing()
     with server.store.writing():
         robot = _changed(_robot(server, userid), **given)
@@ -150,9 +150,9 @@ def remove_robot(userid: str, *, yes: bool) -> None:
 @robots_.command("pause")
 @USER_ARGUMENT
 def pause_robot(userid: str) -> None:
-    """Let a robot play no more, and take no challenges. Nobody loses by that: no time is counted on its boards.
+    """Pause a robot: it plays no more, and takes no challenges. No time is counted on its boards, so nobody loses.
 
-    Its tournaments wait for it, too; their directors are told.
+    Its tournaments wait for it, too, and their directors are told.
     """
     from pbm.actions import rounds
 

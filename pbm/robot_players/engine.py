@@ -36,7 +36,7 @@ def _percent(text: str) -> float:
 
 @commands.command(answers=False)
 @click.option(
-    "--level", type=click.Choice([*map(str, LEVEL_NUMBERS)]), help=f"How well it plays; {USUAL_LEVEL} unless told."
+    "--level", type=click.Choice([*map(str, LEVEL_NUMBERS)]), help=f"How well it plays; {USUAL_LEVEL} by default."
 )
 @click.option("--seconds", type=SECONDS, metavar="SECONDS", help="How long it thinks about a move.")
 @click.option("--playouts", type=WHOLE_NUMBER, metavar="NUMBER", help="How many games it plays out for a move.")
@@ -51,14 +51,14 @@ def _percent(text: str) -> float:
 def robot(level: str | None, seconds: float | None, playouts: int | None, seed: str | None, resign: float) -> int:
     """Play any game, as `pbm play --with` and `pbm duel` ask a program for moves.
 
-    Each line on standard input that begins with { is a position in JSON, as the request `state` of the referee prints
-    it, and is answered by one line on standard output, a move. A line that begins with ? says that the move was
-    refused, and is answered by another one. The line `quit` ends the robot. What it thinks of the position stands on
-    standard error, in a line: its chance to win, how many games it has played out, and how it would go on.
+    A line on standard input that begins with { is a position in JSON, as the request `state` of the referee prints it.
+    The robot answers with one line on standard output, a move. A line that begins with ? says that the move was
+    refused; the robot answers with another move. The line `quit` ends the robot. For each position, it writes a line to
+    standard error: its chance to win, how many games it has played out, and how it expects the game to go on.
 
-    One of --level, --seconds and --playouts says how long it thinks about a move. With a seed and a level or a number
-    of playouts it answers the same lines with the same moves. It resigns if its chance to win is less than --resign in
-    three turns of its own in a row, and never in a game with dice.
+    One of --level, --seconds and --playouts says how long it thinks about a move. With a seed, and a level or a number
+    of playouts, it answers the same lines with the same moves. It resigns if its chance to win is less than --resign in
+    three of its turns in a row, but never in a game with dice.
     """
     if sum(one is not None for one in (level, seconds, playouts)) > 1:
         raise click.UsageError("Only one of --level, --seconds and --playouts can be given.")

@@ -33,13 +33,14 @@ commands = Commands("pbm")
 @GAME_ARGUMENT
 @click.argument("boards", nargs=-1, required=True, metavar="BOARD...")
 @click.option("--until", default="change", metavar="change|over|turn=USERID", help="What to wait for.")
-@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long to wait; else for ever.")
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long to wait; without it, for ever.")
 def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) -> None:
     """Wait until something happens on one of these boards, and list the boards on which it has.
 
-    That is a change since the command began: a move, a move taken back, a proposal, the end. With --until=over it is
-    the end of a game, and with --until=turn=USERID the turn of that player; what is so already is not waited for. The
-    end of a game of theirs ends the wait for their turn, too, and the removal of a board ends any wait.
+    By default, that is any change after the command began: a move, a move taken back, a proposal or the end of the
+    game. --until=over waits for the end of a game, and --until=turn=USERID for the turn of that player; if that is so
+    already, the command ends at once. The end of one of their games ends the wait for their turn, too, and the removal
+    of a board ends any wait.
 
     The exit status is 1 if nothing has happened in time.
     """
@@ -67,14 +68,14 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
 def play(game: str, board: str, userid: str, program: str, timeout: float | None) -> int:
     """Let a program play for a user on a board, until the game is over.
 
-    At each turn of that user the program gets one line on its standard input, the position in JSON as the request
-    `state` of the referee prints it, and answers with one line on its standard output, a move. If that is refused, it
-    gets a line that begins with `? ` and the reason, and answers again; the third refusal in a row ends the command
-    with status 1. So does a program that ends, or needs more than the timeout. At the end of the game the program gets
-    the line `quit`, and the status is 0.
+    At each turn of that user, the program gets one line on its standard input: the position in JSON, as the request
+    `state` of the referee prints it. It answers with one line on its standard output, a move. If the move is refused,
+    the program gets a line with `? ` and the reason, and answers again. After the third refusal in a row, the command
+    ends with status 1. It also does so if the program ends, or takes longer than the timeout. At the end of the game
+    the program gets the line `quit`, and the status is 0.
 
-    The words of PROGRAM are split as a shell does it, but there is no shell: write --with 'sh -c "..."' if you need
-    one. No password is asked for. The mails go out as they do for any move, but the user gets none about their own.
+    The words of PROGRAM are split as a shell splits them, but there is no shell: write --with 'sh -c "..."' if you need
+    one. No password is asked for. Mails go out as for any move, but the user gets none about their own moves.
     """
     words = command_words(program)
     session = Session(open_server())
