@@ -134,7 +134,7 @@ def _beginning(
 
 def _of_sender(session: Session) -> list[str]:
     """Why nobody can be challenged from the address that the command came from."""
-    if session.sender is None:
+    if session.in_shell:
         return []
     if not session.senders:
         return ["A challenge by mail has to come from an address that a user has confirmed."]
@@ -154,9 +154,7 @@ def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
             if not active:
                 session.store.players.set_inactive(game, name, inactive=True)
         elif most is not None and active >= most:
-            problems.append(
-                f"{name} has {texts.counted(active, 'active board')}, and takes challenges only below {most}."
-            )
+            problems.append(_at_limit(name, active, most))
     return problems
 
 
@@ -164,6 +162,10 @@ def _blocking(session: Session, game: str, players: Collection[str], challengers
     """Who of the players blocks a challenger; it is told as if they took no challenges at all."""
     blocked_by = session.store.users.blocked_by
     return [_takes_none(game, name) for name in sorted(players) if {*challengers} & {*blocked_by(name)}]
+
+
+def _at_limit(name: str, active: int, most: int) -> str:
+    return f"{name} has {texts.counted(active, 'active board')}, and takes challenges only below {most}."
 
 
 def _takes_none(game: str, name: str) -> str:
@@ -191,9 +193,7 @@ def _of_robots(session: Session, game: str, users: Sequence[str], *, is_named: b
     for name, robot in robots.items():
         active = store.boards.active_counts([name])[name].total()
         if not is_named and active >= robot.most:
-            problems.append(
-                f"{name} has {texts.counted(active, 'active board')}, and takes challenges only below {robot.most}."
-            )
+            problems.append(_at_limit(name, active, robot.most))
     others = [name for name in users if name not in robots]
     if not (others or session.in_shell):
         problems.append("A board of robots alone is started by the operator, in a shell.")
@@ -205,7 +205,7 @@ def _of_robots(session: Session, game: str, users: Sequence[str], *, is_named: b
 
 def _of_name(session: Session, game: str, name: str) -> list[str]:
     """What is wrong with the name of a tournament board."""
-    if session.sender is not None:
+    if not session.in_shell:
         return ["Only the operator names boards, in a shell."]
     if not is_tournament_board(name):
         return [f"--name={name} should be letters and then digits, such as --name=a1."]

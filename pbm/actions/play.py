@@ -98,22 +98,22 @@ def preview(
     The command that plays the first of them is offered to the *reader* if they are to move, and to whoever is not
     known.
     """
-    words = [where, *typed]
-    if words[0].lower() == "new":
-        if words[1:2] != ["2"]:
+    is_new = where.lower() == "new"
+    if is_new:
+        if "2" not in typed[:1]:
             raise Refused(f"{game.capitalize()} is for 2 players: {game} preview new 2 [-options] MOVE ...")
         row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now)
-        board, moves, is_present = Board(row, [], {}, is_stored=False), words[2:], False
+        board, moves, is_present = Board(row, [], {}, is_stored=False), typed[1:], False
     else:
         if options:
-            raise Refused(f"The options of board {words[0]} are set, so {options[0]} cannot be given.")
-        point = find_point(session, game, words[0])
-        if point.is_over and len(words) > 1:
+            raise Refused(f"The options of board {where} are set, so {options[0]} cannot be given.")
+        point = find_point(session, game, where)
+        if point.is_over and typed:
             raise Refused(f"The game has ended: {letters.status(point.board.row)}.")
-        board, moves, is_present = point.board.until(point.moves), words[1:], point.is_present
+        board, moves, is_present = point.board.until(point.moves), typed, point.is_present
     mover, before = board.turn, len(board.turns)
     point = _preview(board, moves, session.now, is_present=is_present)
-    command = None if words[0].lower() == "new" else (f"{game} show {board.row.board}", "show")
+    command = None if is_new else (f"{game} show {board.row.board}", "show")
     if is_present and len(board.turns) > before and reader in {None, mover}:
         text = board.turns[before].text
         command = f"{game} move {board.row.board} {mover} PASSWORD {text}#{before + 1}", text

@@ -102,7 +102,7 @@ def confirm_address(session: Session, code: str) -> list[Letter]:
 
 def change_address(session: Session, name: str, addresses: Sequence[str]) -> list[Letter]:
     """Replace the addresses of a user; the old ones are told."""
-    if not addresses and session.sender is None:
+    if not addresses and session.in_shell:
         raise Refused("In a shell there is no sender's address to take; write the new ones behind the password.")
     return set_addresses(session, name, addresses, f"The addresses of {name} were changed.")
 
