@@ -51,8 +51,9 @@ class Rectangle(NamedTuple):
 class Layout(Graph):
     """One of the boards. Its cells are rectangles, and two of them are neighbours if they share a piece of edge."""
 
-    def __init__(self, name: str, cells: Mapping[str, Rectangle], /) -> None:
-        """Take the cells in board order."""
+    def __init__(self, name: str, /) -> None:
+        """Lay out the board of that name."""
+        cells = _rectangles(name)
         at = {square: name for name, rectangle in cells.items() for square in rectangle.squares}
         beside = {
             name: {
@@ -83,19 +84,18 @@ def _square(row: int, column: int) -> str:
     return f"{_LETTERS[column]}{row + 1}"
 
 
-@cache
-def layout(name: str) -> Layout:
-    """The board of that name, laid out once."""
+def _rectangles(name: str) -> dict[str, Rectangle]:
+    """The cells of the board of that name, in board order."""
     kind, _, number = name.partition("-")
     size = int(number)
     if kind == "limping":
-        return Layout(name, _hexagons([*range(size + 1, 2 * size), *range(2 * size, size - 1, -1)]))
+        return _hexagons([*range(size + 1, 2 * size), *range(2 * size, size - 1, -1)])
     if kind == "hex":
-        return Layout(name, _hexagons([*range(size, 2 * size - 1), *range(2 * size - 1, size - 1, -1)]))
+        return _hexagons([*range(size, 2 * size - 1), *range(2 * size - 1, size - 1, -1)])
     if kind == "cairo":
-        return Layout(name, _bricks(_OUTLINES[name].split()))
+        return _bricks(_OUTLINES[name].split())
     squares = [(row, column) for row in range(size) for column in range(size)]
-    return Layout(name, {_square(*square): Rectangle(*square, 1, 1) for square in squares})
+    return {_square(*square): Rectangle(*square, 1, 1) for square in squares}
 
 
 def _hexagons(lengths: list[int]) -> dict[str, Rectangle]:
@@ -402,7 +402,7 @@ def _eyes(board: Layout, own: int, enemy: int, filled: int) -> int:
 
 def new(*, board: str = "limping-5") -> State:
     """The empty board, Black to move."""
-    return State(layout(board))
+    return State(Layout(board))
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
@@ -546,7 +546,7 @@ def _wall(board: Layout) -> tuple[Picture, Places]:
 
 def figure(state: State, before: State | None = None) -> Figure:
     """The cells with their stones, touching ones joined, and the eyes, also those on which an enemy stone stands."""
-    plan = honeycomb(state.board) if state.board.hexagonal else _rectangles(state.board)
+    plan = honeycomb(state.board) if state.board.hexagonal else _drawn_wall(state.board)
     needed, task = len(plan.cells) // 2 + 1, _task(state)
     notes = [
         Note(f"{name.title()}: territory {state.territory(side).bit_count()} of {needed} to win", side)
@@ -559,7 +559,7 @@ def figure(state: State, before: State | None = None) -> Figure:
 
 
 @cache
-def _rectangles(board: Layout) -> Plan:
+def _drawn_wall(board: Layout) -> Plan:
     """The bricks of a Cairo board, or squares, and the coordinates on all four sides."""
     cells, squares = [], []
     for name, (row, column, height, width) in board.cells.items():

@@ -68,7 +68,7 @@ def winner(state):
 
 @pytest.mark.parametrize("board", CELLS)
 def test_every_board_can_be_chosen_begins_empty_with_black_and_has_its_cells_in_board_order(board):
-    layout, near = sprout.layout(board), geometry(board)
+    layout, near = sprout.Layout(board), geometry(board)
     assert len(near) == CELLS[board]
     assert list(layout.bit) == list(near)
     assert {name: set(layout.names(layout.near_bit[bit])) for name, bit in layout.bit.items()} == near
@@ -81,7 +81,7 @@ def test_every_board_can_be_chosen_begins_empty_with_black_and_has_its_cells_in_
     ("board", "of_three", "pairs"), [("cairo-1", 20, 100), ("cairo-2", 40, 360), ("square-9", 32, 144)]
 )
 def test_cells_inside_a_cairo_board_have_five_neighbours_and_those_at_the_rim_three(board, of_three, pairs):
-    numbers = [near.bit_count() for near in sprout.layout(board).near_bit.values()]
+    numbers = [near.bit_count() for near in sprout.Layout(board).near_bit.values()]
     assert sum(number in {2, 3} for number in numbers) == of_three
     assert sum(numbers) == 2 * pairs
     if board != "square-9":
@@ -91,7 +91,7 @@ def test_cells_inside_a_cairo_board_have_five_neighbours_and_those_at_the_rim_th
 def test_the_usual_board_is_limping_5_and_such_a_board_has_one_cell_more_at_the_bottom_than_at_the_top():
     assert games.read_options(sprout, []) == {"board": "limping-5"}
     assert sprout.new() == sprout.new(board="limping-5")
-    names = list(sprout.layout("limping-3").bit)
+    names = list(sprout.Layout("limping-3").bit)
     assert [sum(name[0] == row for name in names) for row in "abcdef"] == [4, 5, 6, 5, 4, 3]
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 
 from games import SKIP, Options, State, sprout
 from games.boards import bits, union
-from games.sprout import Layout, layout
+from games.sprout import Layout
 from pbm.robots.search import Knowledge, Search, Tuning, advantage, covered
 
 TUNING = Tuning(exploration=0.3)
@@ -65,7 +65,7 @@ class Sprout(Knowledge[Field, Items]):
     def __init__(self, board: str, *, greed: float = GREED) -> None:
         """Take a board; without greed places are chosen at random."""
         self.greed = greed
-        self.board: Layout = layout(board)
+        self.board = Layout(board)
         self.near = self.board.near_bit
         self.around = {cell: [(one, self.near[one]) for one in bits(near)] for cell, near in self.near.items()}
         """The neighbours of each cell, each with its own neighbours."""
