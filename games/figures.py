@@ -21,8 +21,8 @@ Way = tuple[Place, ...]
 ROW = sqrt(3) / 2
 """How far apart the rows of a board of hexagons are whose spaces are 1 apart."""
 
-SEEN = 6
-"""How many pieces of a stack can be told apart in a picture."""
+MOST_VISIBLE = 6
+"""How many pieces of a stack a picture shows apart from each other."""
 
 
 class Cell(NamedTuple):
@@ -121,8 +121,8 @@ class Stones(State, Protocol):
         """The cells with a stone of each side."""
 
 
-class Plan:
-    """What is the same in all pictures of a board: where its cells lie, its lines and its coordinates."""
+class Template:
+    """What all figures of a board share: the places of its cells, its lines and its coordinates."""
 
     def __init__(
         self, board: Board, cells: tuple[Cell, ...], labels: Iterable[Label], lines: tuple[Strokes, ...] = ()
@@ -159,10 +159,10 @@ class Plan:
 
 
 @lru_cache(maxsize=64)  # a turn mostly leaves the enemy's as they are, which saves a third of a page of a long game
-def _stones(plan: Plan, stones: int, side: int, size: float) -> tuple[tuple[Piece, ...], Strokes]:
+def _stones(template: Template, stones: int, side: int, size: float) -> tuple[tuple[Piece, ...], Strokes]:
     """The stones of a side, and the lines that join touching ones."""
-    pieces = [Piece(plan.board.name[bit], plan.at[bit], side, size) for bit in bits(stones)]
-    ways = [(plan.at[one], plan.at[other]) for one, other in touching(plan.board, stones)]
+    pieces = [Piece(template.board.name[bit], template.at[bit], side, size) for bit in bits(stones)]
+    ways = [(template.at[one], template.at[other]) for one, other in touching(template.board, stones)]
     return tuple(pieces), Strokes("join", tuple(ways), side)
 
 
@@ -172,7 +172,7 @@ def touching(board: Board, stones: int) -> Iterator[tuple[int, int]]:
 
 
 @cache
-def grid(board: Square) -> Plan:
+def grid(board: Square) -> Template:
     """The points of a square board, the lines on which they lie, and its coordinates."""
     last = board.size - 1
     cells = []
@@ -183,7 +183,7 @@ def grid(board: Square) -> Plan:
     ways += [((n, 0), (n, last)) for n in range(board.size)]
     labels = [Label((x, y), letter) for x, letter in enumerate(board.letters) for y in (-0.85, last + 0.85)]
     labels += [Label((x, y), str(y + 1)) for y in range(board.size) for x in (-0.9, last + 0.9)]
-    return Plan(board, tuple(cells), labels, (Strokes("grid", tuple(ways)),))
+    return Template(board, tuple(cells), labels, (Strokes("grid", tuple(ways)),))
 
 
 def rows_of_hexagons(board: Board) -> list[list[tuple[int, int, int]]]:
@@ -197,7 +197,7 @@ def rows_of_hexagons(board: Board) -> list[list[tuple[int, int, int]]]:
 
 
 @cache
-def honeycomb(board: Board) -> Plan:
+def honeycomb(board: Board) -> Template:
     """A board of hexagons, with the letters of its rows and the numbers of its diagonals.
 
     As in the pictures in text, a row below the longest one counts the lines that rise to the left, one above it those
@@ -214,7 +214,7 @@ def honeycomb(board: Board) -> Plan:
             labels.append(Label((right + 0.9, y), str(len(row) + 1)))
     for row, up in ((rows[0], -1), (rows[-1], 1)):
         labels += [Label((x + 0.45, y + up * 0.8), name[1:]) for name, x, y in row]
-    return Plan(board, tuple(Cell(name, (x, y), hexagon(x, y)) for row in rows for name, x, y in row), labels)
+    return Template(board, tuple(Cell(name, (x, y), hexagon(x, y)) for row in rows for name, x, y in row), labels)
 
 
 def box(x: float, y: float, right: float, up: float) -> tuple[Place, ...]:
@@ -234,7 +234,7 @@ def pile(name: str, at: Place, sides: tuple[int, ...], *, size: float, most: flo
 
     Those above the sixth one are drawn no higher.
     """
-    steps = min(len(sides), SEEN) - 1
+    steps = min(len(sides), MOST_VISIBLE) - 1
     rise = min(size / 2, most / max(1, steps))
     x, y = at
     return tuple(

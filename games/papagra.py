@@ -489,19 +489,19 @@ def _task(state: State) -> str:
 
 def figure(state: State, before: State | None = None) -> Figure:
     """The spaces with their stones, touching ones joined, what is matched, and below the board the track."""
-    plan, matches = honeycomb(state.board), _matches(state)
+    template, matches = honeycomb(state.board), _matches(state)
     boxes, numbers, tokens = _drawn_track(state.board, state.marks)
     notes = [
         Note(f"{name.title()}: {mark}", side) for side, (name, mark) in enumerate(zip(SIDES, state.marks, strict=True))
     ]
     notes += [Note(_told_matches(state.board, matches)), Note(_standing(state)), Note(_task(state), is_task=True)]
-    return plan.figure(
+    return template.figure(
         state,
         before,
         (note for note in notes if note.text),
         size=0.36,
         lines=(boxes,),
-        marks=[*(Mark(plan.at[bit], "matched", 0.13) for bit in bits(_matched_cells(matches))), *tokens],
+        marks=[*(Mark(template.at[bit], "matched", 0.13) for bit in bits(_matched_cells(matches))), *tokens],
         labels=tuple(numbers),
     )
 

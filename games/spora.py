@@ -634,23 +634,23 @@ def _cell(state: State, point: int, *, is_marked: bool) -> str:
 def figure(state: State, before: State | None = None) -> Figure:
     """The points with their stacks and the territories, and what each side has."""
     board = state.board
-    plan = grid(board)
+    template = grid(board)
     pieces: list[Piece] = []
     heights, marks = [], []
     for side, levels in enumerate(state.stacks):
         for point in bits(levels[0]):
             height = _height(levels, point)
-            standing = pile(board.name[point], plan.at[point], (side,) * height, size=0.38, most=0.3)
+            standing = pile(board.name[point], template.at[point], (side,) * height, size=0.38, most=0.3)
             pieces += standing
             if height > 1:
                 heights.append(Label(standing[-1].at, str(height), "count", 0.5, side, standing[-1].cell))
-        marks += [Mark(plan.at[point], "territory", 0.12, side) for point in bits(state.territory[side])]
+        marks += [Mark(template.at[point], "territory", 0.12, side) for point in bits(state.territory[side])]
     return Figure(
-        plan.cells,
-        plan.lines,
+        template.cells,
+        template.lines,
         tuple(pieces),
         tuple(marks),
-        (*plan.labels, *heights),
+        (*template.labels, *heights),
         tuple(board.names(_changed(state, before) if before else 0)),
         tuple(_notes(state)),
         turn=None if state.result() else state.turn,

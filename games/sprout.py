@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Graph, bits
-from games.figures import Cell, Figure, Label, Mark, Note, Picture, Places, Plan, box, honeycomb, honeycomb_in_text
+from games.figures import Cell, Figure, Label, Mark, Note, Picture, Places, Template, box, honeycomb, honeycomb_in_text
 
 if TYPE_CHECKING:
     from random import Random
@@ -546,20 +546,20 @@ def _wall(board: Layout) -> tuple[Picture, Places]:
 
 def figure(state: State, before: State | None = None) -> Figure:
     """The cells with their stones, touching ones joined, and the eyes, also those on which an enemy stone stands."""
-    plan = honeycomb(state.board) if state.board.hexagonal else _drawn_wall(state.board)
-    needed, task = len(plan.cells) // 2 + 1, _task(state)
+    template = honeycomb(state.board) if state.board.hexagonal else _drawn_wall(state.board)
+    needed, task = len(template.cells) // 2 + 1, _task(state)
     notes = [
         Note(f"{name.title()}: territory {state.territory(side).bit_count()} of {needed} to win", side)
         for side, name in enumerate(SIDES)
     ]
     if task:
         notes.append(Note(task, is_task=True))
-    eyes = [Mark(plan.at[bit], "eye", 0.17, side) for side in (0, 1) for bit in bits(state.eyes(side))]
-    return plan.figure(state, before, notes, size=0.36, marks=eyes)
+    eyes = [Mark(template.at[bit], "eye", 0.17, side) for side in (0, 1) for bit in bits(state.eyes(side))]
+    return template.figure(state, before, notes, size=0.36, marks=eyes)
 
 
 @cache
-def _drawn_wall(board: Layout) -> Plan:
+def _drawn_wall(board: Layout) -> Template:
     """The bricks of a Cairo board, or squares, and the coordinates on all four sides."""
     cells, squares = [], []
     for name, (row, column, height, width) in board.cells.items():
@@ -569,4 +569,4 @@ def _drawn_wall(board: Layout) -> Plan:
     rows, columns = (max(numbers) for numbers in zip(*squares, strict=True))
     labels = [Label((x + 0.5, y), _LETTERS[x]) for x in range(columns) for y in (-0.5, rows + 0.5)]
     labels += [Label((x, y + 0.5), str(y + 1)) for y in range(rows) for x in (-0.5, columns + 0.5)]
-    return Plan(board, tuple(cells), labels)
+    return Template(board, tuple(cells), labels)

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from itertools import count
 from random import Random
+from string import ascii_lowercase
 from typing import Any
 
 import pytest
@@ -55,6 +56,17 @@ def rules(text: str) -> list[Any]:
 def pairs(cell: str) -> dict[str, str]:
     """What a cell such as `e1=XX e2=O` says of each point."""
     return dict(pair.split("=") for pair in cell.split())
+
+
+def picture_cells(picture: str, *, is_hexagonal: bool = False) -> dict[str, str]:
+    """What stands on the cells of a picture, its rows from the top; letters are columns, on hexagons they are rows."""
+    rows = [line.split() for line in picture.splitlines() if line.strip()][::-1]
+    cells = {}
+    for y, row in enumerate(rows):
+        for x, stone in enumerate(row):
+            letter, number = (y, x) if is_hexagonal else (x, y)
+            cells[f"{ascii_lowercase[letter]}{number + 1}"] = stone
+    return {name: stone for name, stone in cells.items() if stone != "."}
 
 
 def thrown(state: Any, rng: Random) -> Any:

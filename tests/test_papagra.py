@@ -13,7 +13,7 @@ from games import SKIP, Illegal, papagra
 from games.boards import Hexagon
 from pbm import referee
 
-from examples import examples, random_game, refusal
+from examples import examples, picture_cells, random_game, refusal
 from reference_papagra import Papagra, same_shape, spaces
 
 SIDES = ("pink", "black")
@@ -21,15 +21,9 @@ SIDES = ("pink", "black")
 
 def position(picture, turn="pink", marks=(0, 0), **options):
     """A position drawn as on the board: o is pink, # is black."""
-    rows = [line.split() for line in picture.split("\n") if line.strip()][::-1]
-    cells = {
-        f"{'abcdefghijklmnopqrs'[row]}{number + 1}": "P" if stone == "o" else "B"
-        for row, stones in enumerate(rows)
-        for number, stone in enumerate(stones)
-        if stone != "."
-    }
+    cells = {name: "P" if stone == "o" else "B" for name, stone in picture_cells(picture, is_hexagonal=True).items()}
     view = {"cells": cells, "turn": turn, "marks": dict(zip(SIDES, marks, strict=True))}
-    return papagra.setup(view, size=(len(rows) + 1) // 2, **options)
+    return papagra.setup(view, size=len(picture.strip().splitlines()) // 2 + 1, **options)
 
 
 def played(state, *turns):
@@ -255,6 +249,9 @@ def test_refused_as_the_first_turn(text, reason):
 
 UNREADABLE = "an action is a space with a sign, +f6 to add a stone or -e3 to remove one."
 ONE_TOO_FEW = "A turn is two actions, such as +f6,-e3, and"
+SEVERAL = (("-b2-b3", "-b2,-b3"), ("c2 c3", "c2,c3"), ("+c2-b3", "+c2,-b3"), ("C2; c3", "C2,c3"))
+SEVERAL_AND_ONE = (("c2-c3", "c2,-c3"), ("+c2+c3", "+c2,+c3"), ("-b2-b2", "-b2,-b2"))
+UNREAD = ("", "++c2", "+ c2", "c", "c\u0662", "\u212a1")
 
 
 @pytest.mark.parametrize(
@@ -262,19 +259,11 @@ ONE_TOO_FEW = "A turn is two actions, such as +f6,-e3, and"
     [
         ("", f"{ONE_TOO_FEW} '' is only one."),
         ("+c2", f"{ONE_TOO_FEW} '+c2' is only one."),
-        ("-b2-b3", "'-b2-b3' is more than one action, and commas join them: write -b2,-b3."),
-        ("c2 c3", "'c2 c3' is more than one action, and commas join them: write c2,c3."),
-        ("+c2-b3", "'+c2-b3' is more than one action, and commas join them: write +c2,-b3."),
-        ("C2; c3", "'C2; c3' is more than one action, and commas join them: write C2,c3."),
-        (",", f"Cannot read ''; {UNREADABLE}"),
-        ("++c2,-c2", f"Cannot read '++c2'; {UNREADABLE}"),
-        ("c2-c3,c4", "'c2-c3' is more than one action, and commas join them: write c2,-c3."),
-        ("+c2+c3,c4", "'+c2+c3' is more than one action, and commas join them: write +c2,+c3."),
-        ("-b2-b2,c4", "'-b2-b2' is more than one action, and commas join them: write -b2,-b2."),
-        ("+ c2,c4", f"Cannot read '+ c2'; {UNREADABLE}"),
-        ("c,c4", f"Cannot read 'c'; {UNREADABLE}"),
-        ("c\u0662,c4", f"Cannot read 'c\u0662'; {UNREADABLE}"),
-        ("\u212a1,c4", f"Cannot read '\u212a1'; {UNREADABLE}"),
+        *(
+            (text, f"'{text.removesuffix(',c4')}' is more than one action, and commas join them: write {meant}.")
+            for text, meant in (*SEVERAL, *((f"{text},c4", meant) for text, meant in SEVERAL_AND_ONE))
+        ),
+        *((f"{part},c4", f"Cannot read '{part}'; {UNREADABLE}") for part in UNREAD),
         ("+c4," + 99 * "c", f"Cannot read '{27 * 'c'}...'; {UNREADABLE}"),
         ("c4," + 30 * "\0", "Cannot read '" + 6 * r"\x00" + rf"\x0...'; {UNREADABLE}"),
         ("c8,c1", "There is no space 'c8' on this board; row c goes from c1 to c6."),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from games import SKIP, Illegal, read_options, spora
 
-from examples import attempt, examples, pairs, random_game, refusal, table
+from examples import attempt, examples, pairs, picture_cells, random_game, refusal, table
 from reference_spora import Reference
 
 LETTERS = "abcdefghijklmnopqrstuvwxy"
@@ -17,11 +17,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxy"
 
 def position(picture, turn="black", **view):
     """The position of a picture whose top row comes first; ``komi`` and the like as in the referee's `position`."""
-    rows = [row.split() for row in picture.split("\n") if row.strip()]
-    cells = {
-        f"{LETTERS[x]}{len(rows) - y}": cell for y, row in enumerate(rows) for x, cell in enumerate(row) if cell != "."
-    }
-    return spora.setup({"cells": cells, "turn": turn, **view}, size=len(rows))
+    return spora.setup({"cells": picture_cells(picture), "turn": turn, **view}, size=len(picture.split("\n")) - 2)
 
 
 def cells(state):

@@ -14,7 +14,7 @@ import games
 from games import SKIP, Illegal, sprout
 
 import helptexts
-from examples import attempt, examples, random_game, refusal
+from examples import attempt, examples, picture_cells, random_game, refusal
 from reference_sprout import HEXAGONS, WALLS, Reference, geometry
 
 CELLS = {"limping-3": 27, "limping-5": 75, "limping-7": 147, "hex-6": 91, "cairo-1": 48, "cairo-2": 160, "square-9": 81}
@@ -23,13 +23,7 @@ seeds = st.integers(0, 10**9)
 
 def position(picture, turn="black", black_eyes="", white_eyes=""):
     """A position on limping-3, its rows from the top; the eyes are those with an enemy stone on them."""
-    rows = reversed(picture.split("\n")[1:-1])
-    cells = {
-        f"{letter}{number}": stone
-        for letter, row in zip("abcdef", rows, strict=True)
-        for number, stone in enumerate(row.split(), 1)
-        if stone != "."
-    }
+    cells = picture_cells(picture, is_hexagonal=True)
     eyes = {"black": black_eyes.split(), "white": white_eyes.split()}
     return sprout.setup({"cells": cells, "turn": turn, "eyes": eyes}, board="limping-3")
 

@@ -10,7 +10,7 @@ import games
 from games import Illegal, symple
 
 import helptexts
-from examples import attempt, refusal
+from examples import attempt, picture_cells, refusal
 from reference_symple import Position, point
 
 SIZES = range(5, 26, 2)
@@ -18,14 +18,8 @@ SIZES = range(5, 26, 2)
 
 def picture(text, turn="white", penalty=8):
     """The position of a drawing: rows from the top, W and B for stones, anything else vacant."""
-    rows = [line.split() for line in text.strip().splitlines()]
-    cells = {
-        f"{chr(ord('a') + x)}{len(rows) - y}": stone
-        for y, row in enumerate(rows)
-        for x, stone in enumerate(row)
-        if stone in "WB"
-    }
-    return symple.setup({"cells": cells, "turn": turn}, size=len(rows), penalty=penalty)
+    cells = {name: stone for name, stone in picture_cells(text).items() if stone in "WB"}
+    return symple.setup({"cells": cells, "turn": turn}, size=len(text.strip().splitlines()), penalty=penalty)
 
 
 def played(*turns, size=9, penalty=8):
@@ -401,24 +395,15 @@ def test_the_canonical_form_is_sorted_by_column_and_row_and_the_founding_stone_o
     ("text", "why"),
     [
         ("j1", "There is no point j1 on this board; columns go from a to i, rows from 1 to 9."),
-        ("C10", "There is no point c10 on this board"),
-        ("c0", "There is no point c0 on this board"),
-        ("c03", "There is no point c03 on this board"),
-        ("c4,e44", "There is no point e44 on this board"),
+        *((f"c4,{name}", f"There is no point {name} on this board") for name in ("c10", "c0", "c03", "e44")),
         ("c4,c4", "c4 is written twice; each point takes one stone."),
         ("c4,e4,C4", "c4 is written twice"),
         ("c3", "There is a black stone on c3 already; stones are put on vacant points."),
         ("c4,g7", "There is a white stone on g7 already"),
         ("", "A point is missing; write one point, such as c3, or several joined by commas: c3,d5."),
-        ("  ", "A point is missing"),
-        ("c4,", "A point is missing"),
-        ("c4,,e4", "A point is missing"),
+        *((text, "A point is missing") for text in ("  ", "c4,", "c4,,e4")),
         ("pass", "Cannot read 'pass'; write one point"),
-        ("c4 e4", "Cannot read 'c4 e4'"),
-        ("c4;e4", "Cannot read 'c4;e4'"),
-        ("4c", "Cannot read '4c'"),
-        ("c\u0664", "Cannot read 'c\u0664'"),
-        ("\u212a3", "Cannot read '\u212a3'"),
+        *((text, f"Cannot read '{text}'") for text in ("c4 e4", "c4;e4", "4c", "c\u0664", "\u212a3")),
         ("x" * 9999, f"Cannot read '{'x' * 27}...'"),
         ("c" + "1" * 9999, "Cannot read 'c1111"),
         ("\0", "Cannot read"),
