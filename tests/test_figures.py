@@ -10,9 +10,9 @@ import sys
 import termios
 from base64 import b64decode
 from collections import Counter
-from functools import cache
 from io import BytesIO
 from itertools import combinations, pairwise, product
+from math import dist
 from pathlib import Path
 from struct import pack
 from typing import NamedTuple
@@ -112,47 +112,6 @@ def spelled(stack):
     return stack if stack.isalpha() else stack[0] * int(stack[1:])
 
 
-def marked(position):
-    """The cells at which the board in text has a mark of the last turn."""
-    game, lines = position.game, position.text.split("\n")
-    pattern = games.glyphs(game).latest
-    found = set()
-    for cell, places in text_places(position).items():
-        for line, column in places:
-            if any(first <= column < end for first, end in (one.span() for one in re.finditer(pattern, lines[line]))):
-                found.add(cell)
-    return found
-
-
-def text_places(position):
-    """Where in the board in text the pieces of each cell stand."""
-    return places_of(position.game, tuple(position.options.items()))
-
-
-@cache
-def places_of(game, options):
-    """The same for every position with these options: where a board with one piece differs from an empty one."""
-    options = dict(options)
-    empty = game.draw(game.setup({"cells": {}}, **options)).split("\n")
-    letter = "B1" if game.__name__ == "games.spora" else "X" if "X" in game.SIDES else "B"
-    places = {}
-    for cell in cell_names(game.new(**options)):
-        try:
-            lone = game.setup({"cells": {cell: letter}}, **options)
-        except games.Illegal:  # the home of the other side
-            lone = game.setup({"cells": {cell: "O"}}, **options)
-        drawn = game.draw(lone).split("\n")
-        [place, *_] = [
-            (line, column)
-            for line, (now, was) in enumerate(zip(drawn, empty, strict=False))
-            for column, (new, old) in enumerate(zip(now.ljust(78), was.ljust(78), strict=True))
-            if new != old and line < 50
-        ]
-        line, column = place
-        places[cell] = [place, (line - 1, column)] if "X" in game.SIDES else [place]
-    return places
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @examples(20)
 @given(turns=st.integers(0, 60), seed=st.integers(0, 9))
@@ -168,15 +127,16 @@ def test_a_picture_has_the_pieces_of_the_view_and_every_cell_of_the_board(kind, 
     assert len(tappable) == len(set(tappable)) == len(cell_names(position.state))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"symple", "spiro -pieces=99"}])
-@pytest.mark.parametrize("turns", [1, 9, 24])
-def test_a_picture_marks_the_last_turn_where_the_text_does(kind, turns):
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("turns", [1, 9, 23])
+def test_a_picture_marks_what_the_last_turn_has_put_and_where_stacks_have_changed(kind, turns):
     position = played(kind, turns)
-    assert {cell for cell, _ in by_cell(position.drawn, "latest")} == marked(position)
-
-
-def test_the_last_turn_is_marked_somewhere_at_all():
-    assert all(played(kind, 9).figure.latest for kind in KINDS)
+    now, was = position.state.view()["cells"], position.before.view()["cells"]
+    has_stacks = kind.startswith(("spiro", "spora"))
+    changed = {cell for cell in now.keys() | was.keys() if now.get(cell) != was.get(cell)}
+    latest = changed if has_stacks else changed & now.keys()
+    assert {cell for cell, _ in by_cell(position.drawn, "latest")} == {*position.figure.latest} == latest
+    assert latest or turns == 1
 
 
 # What the text says
@@ -305,21 +265,42 @@ def test_a_picture_has_the_coordinates_of_the_text(kind):
             )
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_cells_lie_as_in_the_text_and_pieces_on_their_cells(kind):
+def edges(outline):
+    """The edges of a cell; those of bricks, which can have two neighbours along one, in pieces of 1."""
+    found = set()
+    for (x, y), (to_x, to_y) in pairwise([*outline, outline[0]]):
+        parts = round(dist((x, y), (to_x, to_y))) or 1
+        places = [(x + (to_x - x) * n / parts, y + (to_y - y) * n / parts) for n in range(parts + 1)]
+        found |= {frozenset(edge) for edge in pairwise([(round(right, 6), round(up, 6)) for right, up in places])}
+    return found
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.startswith("spiro")])
+def test_cells_that_are_neighbours_touch_and_the_first_one_is_at_the_left_and_low(kind):
     position = played(kind, 10)
-    figure, places = position.game.figure(position.state), {cell: at[0] for cell, at in text_places(position).items()}
-    cells = {cell.name: cell for cell in figure.cells}
-    for one, other in combinations(cells.values(), 2):
-        (line, column), (lower, further) = places[one.name], places[other.name]
-        if abs(lower - line) > 1:
-            assert (lower > line) == (other.at[1] < one.at[1])
-        if abs(further - column) > 2:
-            assert (further > column) == (other.at[0] > one.at[0])
-    for place, outline in [*((cell.at, cell.outline) for cell in figure.cells), *(
-        (piece.at, cells[piece.cell].outline) for piece in figure.pieces
-    )]:  # fmt: skip
-        assert all(min(part) < at < max(part) for at, part in zip(place, zip(*outline, strict=True), strict=True))
+    cells = {cell.name: cell for cell in position.figure.cells}
+    sides = {name: edges(cell.outline) for name, cell in cells.items()}
+    assert {frozenset(pair) for pair in combinations(cells, 2) if sides[pair[0]] & sides[pair[1]]} == near(position)
+    (x, y), (to_right, _), *_, (_, to_top) = (cell.at for cell in cells.values())
+    assert x < to_right
+    assert y < to_top
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pieces_lie_on_their_cells(kind):
+    figure = played(kind, 10).figure
+    outlines = {cell.name: [*zip(*cell.outline, strict=True)] for cell in figure.cells}
+    places = [(cell.at, cell.name) for cell in figure.cells] + [(piece.at, piece.cell) for piece in figure.pieces]
+    for (x, y), name in places:
+        xs, ys = outlines[name]
+        assert min(xs) < x < max(xs)
+        assert min(ys) < y < max(ys)
+
+
+def near(position):
+    """The pairs of cells that are neighbours by the rules."""
+    board = position.state.board
+    return {frozenset((cell, other)) for cell in board.bit for other in board.names(board.ring(board.bit[cell]))}
 
 
 @pytest.mark.parametrize("small", [True, False])
@@ -359,10 +340,13 @@ def test_a_picture_has_the_eyes_of_the_text(kind, turns):
 @pytest.mark.parametrize("turns", [14, 40])
 def test_a_picture_has_what_is_matched_in_the_text_and_the_marks_on_the_track(kind, turns):
     position = played(kind, turns)
-    figure, lines = position.figure, board_lines(position)
-    matched = {cell for cell, [(line, column)] in text_places(position).items() if lines[line][column - 1] == "("}
-    assert {cell for cell, _ in cells_at(figure, "matched")} == matched
+    figure = position.figure
     text = position.text
+    told = re.findall(r"(\d+): ([^;.]*)", " ".join(re.findall(r"Matched [^.]*\.", " ".join(text.split()))))
+    named = [(name, int(size)) for size, names in told for name in re.findall(r"\b[a-z]\d+", names)]
+    marked = {cell for cell, _ in cells_at(figure, "matched")}
+    assert {name for name, _ in named} <= marked
+    assert len(marked) == sum(size for _, size in named)
     track, marks = (re.search(rf"(?m)^   {name}(.*)$", text)[1] for name in ("Track", "Marks"))
     shown = [int(track[at : at + 4]) for at in range(0, len(track), 4)]
     written = {side: shown[marks.index(sign) // 4] for side, sign in enumerate("o#")}
@@ -394,12 +378,11 @@ def test_a_picture_counts_the_pieces_of_stacks_and_shows_whose_an_empty_region_o
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.split()[0] in {"papagra", "sprout", "symple"}])
 def test_a_picture_joins_the_stones_that_touch(kind):
     position = played(kind, 25)
-    figure, board, stones = position.game.figure(position.state), position.state.board, position.state.view()["cells"]
+    figure, stones = position.figure, position.state.view()["cells"]
     names = {cell.at: cell.name for cell in figure.cells}
     joined = {frozenset(map(names.get, way)) for lines in figure.lines if lines.role == "join" for way in lines.ways}
-    near = {frozenset((cell, other)) for cell in names.values() for other in board.names(board.ring(board.bit[cell]))}
     assert joined == {
-        frozenset(pair) for pair in map(tuple, near) if len({stones.get(cell, cell) for cell in pair}) == 1
+        frozenset(pair) for pair in map(tuple, near(position)) if len({stones.get(cell, cell) for cell in pair}) == 1
     }
 
 

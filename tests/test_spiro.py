@@ -567,10 +567,7 @@ LINKS = (":1", "-f2", ":+", ":x")
         ("f3:g3", "Cannot read 'f3:g3'; a cell comes after a hyphen"),
         ("j2:1", "There is no cell j2 on this board; row 2 goes from a to i."),
         ("f3-a1", "There is no cell a1 on this board; row 1 goes from b to h."),
-        *(
-            (f"f3-{name}", f"There is no cell {name} on this board; its rows are 1 to 4.")
-            for name in ("f5", "f0", "f03")
-        ),
+        *((f"f3-{c}", f"There is no cell {c} on this board; its rows are 1 to 4.") for c in ("f5", "f0", "f03")),
         *((f"{cell}:1", f"There is no piece of X on {cell}.") for cell in ("h2", "e2")),
         *((text, "There is no piece of X left on f3 by then.") for text in ("2xf3:1", "f3:1,f3:2")),
         *((f"f3:3{link}", f"There is no die left for {link}; the dice of this turn are 1, 2.") for link in LINKS),
