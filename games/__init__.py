@@ -240,9 +240,9 @@ class Position:
         }
 
 
-def read_cells(view: Any) -> Mapping[str, Any]:
+def read_cells(view: Mapping[str, Any]) -> Mapping[str, Any]:
     """The cells of a view. Raises Illegal if it has none."""
-    cells = view.get("cells") if isinstance(view, Mapping) else None
+    cells = view.get("cells")
     if not isinstance(cells, Mapping):
         raise Illegal('A position has "cells": what stands on each occupied cell, by the names of the cells.')
     return cells
