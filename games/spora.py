@@ -463,8 +463,7 @@ def _read_turn(state: State, text: str) -> str:
         raise Illegal(f"A turn is one drop and at most one sowing; leave out {quoted(','.join(parts[2:]))}.")
     turn, items = state.begin(), []
     for part in parts:
-        item = _read_item(state, turn, part)
-        turn = turn.dropped_or_sown(item)
+        item, turn = _read_item(state, turn, part)
         items.append(item)
         if turn.is_dead and (state.is_last_turn or len(items) == len(parts)):
             when = "" if state.is_last_turn else " at the end of the turn"
@@ -501,8 +500,8 @@ def _read_pie(state: State, text: str) -> str:
     return text
 
 
-def _read_item(state: State, turn: Turn, part: str) -> str:
-    """A drop or a sowing in canonical form, which the player can do as the turn has come."""
+def _read_item(state: State, turn: Turn, part: str) -> tuple[str, Turn]:
+    """A legal drop or sowing in canonical form, and the turn after it."""
     match = _ITEM.fullmatch(part)
     if not match:
         raise Illegal(f"Cannot read {quoted(part)}; write a drop such as f1 or f1:3, and a sowing such as d2@nnen.")
@@ -512,7 +511,7 @@ def _read_item(state: State, turn: Turn, part: str) -> str:
         count = int(digits or 1)
         if why := _drop_objection(state, turn, name, count):
             raise Illegal(why)
-        return _drop_text(name, count)
+        return _drop_text(name, count), turn.drop(point, count)
     if why := _sowing_objection(state, turn, name, path):
         raise Illegal(why)
     turn, last = turn.lift(point, len(path)), ""
@@ -521,7 +520,7 @@ def _read_item(state: State, turn: Turn, part: str) -> str:
             raise Illegal(f"{part} is not possible: {why}.")
         point, last = _step(state.board, point, direction), direction
         turn = turn.land(point)
-    return part
+    return part, turn
 
 
 def _drop_objection(state: State, turn: Turn, name: str, count: int) -> str:
