@@ -117,8 +117,9 @@ def played(club, moves="c3 a1"):
     return sent(club)
 
 
-def test_the_html_begins_with_the_board_as_a_picture_that_comes_with_the_mail(board):
-    board.say("symple move 101 alice alice-secret c3", sender="alice@players.example")
+def test_the_html_begins_with_the_board_as_a_picture_and_the_text_before_it_has_the_board_and_all_words(board):
+    board.say("symple move 101 alice alice-secret c3", "Grüße & <b>", sender="alice@players.example")
+    start, now = Board.load(board.store, "symple", "101").states
     rows = {row.address.partition("@")[0]: row.text for row in board.store.outbox.all()}
     for name, got in sent(board).items():
         assert got.kinds == ["multipart/alternative", "text/plain", "multipart/related", "text/html", "image/png"]
@@ -129,32 +130,27 @@ def test_the_html_begins_with_the_board_as_a_picture_that_comes_with_the_mail(bo
         assert round(width / illustrations.ZOOM) == int(shown["width"])
         assert f"width: 100%; max-width: {shown['width']}px" in shown["style"]
         assert got.plain == rows[name]
-        assert shown["alt"] == "Symple Board 101 bob, as a picture; the board stands below in letters."
+        assert "Grüße & <b>" in got.plain
+        assert symple.draw(now, start) in got.plain
+        assert shown["alt"] == "Symple Board 101 bob **, as a picture; the board stands below in letters."
         assert " 3  . .(W). .  3\n" in got.page.text
         assert re.search(r"Summary.*White +1 +1 +-7", got.page.text, re.DOTALL)
         assert all(href.startswith(("mailto:", SITE)) for href, _ in got.page.links)
 
 
-def test_both_players_get_one_drawing(board, monkeypatch):
-    drawn = []
-    draw = images.board_png
-    monkeypatch.setattr(images, "board_png", lambda *args: drawn.append(args) or draw(*args))
-    got = played(board)
-    assert len(drawn) == 1
-    assert got["alice"].pictures[0].get_content() == got["bob"].pictures[0].get_content()
-
-
-def test_while_a_board_is_drawn_others_can_write(board, monkeypatch):
-    draw = images.board_png
+def test_both_players_get_one_drawing_and_while_it_is_made_others_can_write(board, monkeypatch):
+    draw, drawn = images.board_png, []
 
     def writing(*args):
         with closing(sqlite3.connect(board.store.path, timeout=0, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             other.execute("ROLLBACK")
-        return draw(*args)
+        drawn.append(draw(*args))
+        return drawn[-1]
 
     monkeypatch.setattr(images, "board_png", writing)
-    assert len(played(board)["bob"].pictures) == 1
+    got = played(board)
+    assert [got[name].pictures[0].get_content() for name in ("alice", "bob")] == drawn * 2
 
 
 def test_when_many_mails_wait_they_go_without_pictures(board):
@@ -243,7 +239,7 @@ def test_where_few_turns_are_legal_whoever_is_to_move_taps_one(board):
     assert "Your turn" not in got["bob"].page.text
 
 
-def test_where_there_are_many_a_link_leads_to_the_page_with_the_token_of_the_reply_address(club):
+def test_where_there_are_many_a_link_leads_to_the_page_of_the_site_with_the_token_of_the_reply_address(club):
     club.server = club.server._replace(site=SITE)
     club.signed_up("alice", "bob")
     club.say("symple challenge -size=7 alice bob")
@@ -251,6 +247,9 @@ def test_where_there_are_many_a_link_leads_to_the_page_with_the_token_of_the_rep
         token = got.message["Reply-To"].partition("+")[2].partition("@")[0]
         assert got.page.links[0] == [f"{SITE}/symple/101.html#{token}", "See the board on the site, and move there"]
         assert tokens.meaning(club.server, f"pbm+{token}@pbm.example").reply.userid == name
+    club.server = club.server._replace(site=None)
+    club.say("symple challenge -size=7 alice bob")
+    assert [href.partition(":")[0] for href, _ in sent(club)["bob"].page.links] == ["mailto"]
 
 
 def test_a_subscriber_gets_a_token_of_his_own_and_no_turns(board):
@@ -259,12 +258,6 @@ def test_a_subscriber_gets_a_token_of_his_own_and_no_turns(board):
     page, _, token = played(board)["carol"].page.links[0][0].partition("#")
     assert page == f"{SITE}/symple/101.html"
     assert tokens.meaning(board.server, f"pbm+{token}@pbm.example").reply.userid == "carol"
-
-
-def test_without_a_site_there_is_no_such_link(club):
-    club.signed_up("alice", "bob")
-    club.say("symple challenge -size=7 alice bob")
-    assert [href.partition(":")[0] for href, _ in sent(club)["bob"].page.links] == ["mailto"]
 
 
 def test_listing_turns_takes_its_time_and_no_more(board, monkeypatch):
@@ -317,16 +310,6 @@ def test_a_digest_has_a_picture_only_if_it_is_about_one_board_at_one_time(board)
         got = sent(board)["bob"]
         assert "Digest" in got.message["Subject"]
         assert len(got.pictures) == count
-
-
-def test_a_text_client_shows_the_plain_part_which_comes_first_and_has_the_whole_board(board):
-    board.say("symple move 101 alice alice-secret c3", comment="Grüße & <b>")
-    got = sent(board)["bob"]
-    first = next(part for part in got.message.walk() if not part.is_multipart())
-    assert first.get_content_type() == "text/plain"
-    assert "Grüße & <b>" in got.plain
-    start, now = Board.load(board.store, "symple", "101").states
-    assert symple.draw(now, start) in got.plain
 
 
 @pytest.mark.parametrize("address", ["games.example.org", "ftp://games.example.org", 'https://x"y', "https://x y/"])
