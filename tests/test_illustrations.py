@@ -310,10 +310,3 @@ def test_a_digest_has_a_picture_only_if_it_is_about_one_board_at_one_time(board)
         got = sent(board)["bob"]
         assert "Digest" in got.message["Subject"]
         assert len(got.pictures) == count
-
-
-@pytest.mark.parametrize("address", ["games.example.org", "ftp://games.example.org", 'https://x"y', "https://x y/"])
-def test_a_site_that_is_no_address_is_refused(shell, address):
-    done = shell.run("list", PBM_SITE=address)
-    assert done.returncode == 1
-    assert "PBM_SITE is no address of a site" in done.stderr

@@ -664,10 +664,21 @@ def test_the_command_writes_a_site_and_says_what_it_did(players, folder):
     assert players.run("site", str(folder)).stdout.endswith("0 of them new or changed; 0 removed.\n")
 
 
-@pytest.mark.parametrize("url", ["games.example", "ftp://games.example/", "https://games.example/?x=1", "javascript:x"])
+NO_SITES = (
+    "games.example",
+    "ftp://games.example/",
+    "https://games.example/?x=1",
+    "javascript:x",
+    'https://x"y',
+    "https://x y/",
+)
+
+
+@pytest.mark.parametrize("url", NO_SITES)
 def test_what_is_no_address_of_a_site_is_refused(players, folder, url):
-    done = players.run("site", str(folder), f"--url={url}")
-    assert (done.returncode, "is no address of a site" in done.stderr) == (1, True)
+    for words, settings in ((["site", str(folder), f"--url={url}"], {}), (["list"], {"PBM_SITE": url})):
+        done = players.run(*words, **settings)
+        assert (done.returncode, "is no address of a site" in done.stderr) == (1, True)
     assert not folder.exists()
 
 
