@@ -13,9 +13,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from email import message_from_bytes
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -28,7 +27,7 @@ from typing import NamedTuple
 from pbm.settings import open_server
 
 from patience import PATIENCE, children_of
-from test_crash import CLIENTS, PBM, PLAYERS, SERVER, Client, address, check_done, password, pbm
+from test_crash import CLIENTS, PBM, PLAYERS, SERVER, Client, address, check_done, password, pbm, serving
 from test_transports import Relay, running
 
 KILLS = 6
@@ -89,20 +88,6 @@ class Fickle(Relay):
         return found, len(messages) - len(different)
 
 
-@contextmanager
-def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A mail server and its port; it is killed in the end."""
-    command = [*PBM, "serve", "--listen=127.0.0.1:0", "--robots=0"]
-    with (
-        (folder / "log").open("a") as log,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as one,
-    ):
-        try:
-            yield one, int(one.stdout.readline().rpartition(":")[2])
-        finally:
-            one.kill()
-
-
 def kill_sender(server: subprocess.Popen[str]) -> bool:
     """Kill the process that sends for a server; whether there was one."""
     with suppress(OSError):
@@ -143,7 +128,7 @@ def play_round(folder: Path, rng: Random, servers: int) -> Counts:
             for _ in range(KILLS):
                 acknowledged = SimpleQueue()
                 with ExitStack() as stack:
-                    processes, ports = zip(*[stack.enter_context(serving(folder)) for _ in range(servers)], strict=True)
+                    processes, ports = zip(*[stack.enter_context(serving()) for _ in range(servers)], strict=True)
                     working = [
                         pool.submit(client.work, ports[client.number % servers], acknowledged, 1000)
                         for client in clients
@@ -163,7 +148,7 @@ def play_round(folder: Path, rng: Random, servers: int) -> Counts:
                     work.result(PATIENCE)
         shell.join()
         relay.is_fickle = False
-        with serving(folder) as (_, port):
+        with serving() as (_, port):
             for client in clients:
                 client.work(port, SimpleQueue(), 1 if client.unanswered else 0)
         killed["kills"] += 1

@@ -83,23 +83,17 @@ def typed(board: Board) -> list[tuple[int, str, str]]:
 
 
 @contextmanager
-def serving(name: str = "log") -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A mail server that logs to a file, and its port; it is killed in the end, and must not have complained."""
-    log = database_path().with_name(name)
+def serving() -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A mail server, which goes on with the file `log`, and its port; it is killed in the end."""
+    command = [*PBM, "serve", "--listen=127.0.0.1:0", "--robots=0"]
     with (
-        log.open("w") as errors,
-        subprocess.Popen(
-            [*PBM, "serve", "--listen=127.0.0.1:0", "--robots=0"],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        ) as process,
+        database_path().with_name("log").open("a") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as process,
     ):
         try:
             yield process, int(process.stdout.readline().rpartition(":")[2])
         finally:
             process.kill()
-    assert [line for line in log.read_text().splitlines() if not LOGGED.fullmatch(line)] == []
 
 
 def send(smtp: smtplib.SMTP, name: str, subject: str, message_id: str, body: str = "") -> None:
@@ -303,6 +297,8 @@ def test_a_killed_server_has_done_what_it_acknowledged_once_and_mails_it(store):
     mails = sum((client.mails for client in clients), Counter())
     assert {key: len(texts) for key, texts in delivered().items()} == mails
     assert not list((database_path().parent / "mail").glob("*/tmp/*"))
+    log = database_path().with_name("log").read_text().splitlines()
+    assert [line for line in log if not LOGGED.fullmatch(line)] == []
 
 
 def check_done(store: Store, clients: Sequence[Client]) -> None:

@@ -1,8 +1,9 @@
 """The database: steps that happen whole or not at all, and one that is made once."""
 
 import sqlite3
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -91,36 +92,31 @@ def test_a_transaction_is_undone_as_a_whole_after_one_inside_it_was_undone(store
         assert store.boards.next_number("spiro") == "101"
 
 
-def test_two_writers_take_turns(store):
-    numbers = []
-
-    def take():
+def test_writers_take_turns(store):
+    def take(_):
         with Store(store.path) as other:
-            for _ in range(50):
-                with other.writing():
-                    numbers.append(other.boards.next_number("spiro"))
+            return [take_number(other) for _ in range(50)]
 
-    threads = [threading.Thread(target=take) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(map(int, numbers)) == list(range(101, 301))
+    def take_number(other):
+        with other.writing():
+            return int(other.boards.next_number("spiro"))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(chain(*pool.map(take, range(4)))) == [*range(101, 301)]
 
 
-def test_a_writer_reads_what_the_one_before_has_written(store):
+def test_a_writer_waits_before_it_reads(store):
     def write():
         with Store(store.path) as other, other.writing():
-            numbers.append(other.boards.next_number("spiro"))
+            return other.boards.next_number("spiro")
 
-    numbers, waiting = [], threading.Thread(target=write)
-    with store.writing():
-        waiting.start()
-        waiting.join(0.2)
-        assert waiting.is_alive()
-        numbers.append(store.boards.next_number("spiro"))
-    waiting.join()
-    assert numbers == ["101", "102"]
+    with ThreadPoolExecutor() as pool:
+        with store.writing():
+            waiting = pool.submit(write)
+            with pytest.raises(TimeoutError):
+                waiting.result(0.2)
+            assert store.boards.next_number("spiro") == "101"
+        assert waiting.result() == "102"
 
 
 def test_a_reader_does_not_wait_for_a_writer(store):
