@@ -19,7 +19,7 @@ from pbm.language.commands import root
 from pbm.language.grammar import Command, function
 from pbm.language.line import Line
 from pbm.mail import reading
-from pbm.mail.incoming import handle, hear
+from pbm.mail.incoming import Delivery, handle, handle_prepared, prepare_mail
 from pbm.mail.typed import typed_in
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
@@ -117,15 +117,15 @@ def stored(club):
     return [re.sub(r"\$argon2[^']*", "HASH", line) for line in club.store.db.iterdump()]
 
 
-def heard(club, raw):
-    return hear(club.server, raw, "alice@players.example", (ADDRESS,))
+def prepared(club, raw):
+    return prepare_mail(club.server, Delivery(raw, "alice@players.example", (ADDRESS,)))
 
 
-def finished(club, raw, was_heard=None):
+def finished(club, raw, one=None):
     """What a mail has come to, and all that is stored then."""
-    was_heard = was_heard or heard(club, raw)
+    one = one or prepared(club, raw)
     club.made = 1000  # what is random is the same each time
-    told = handle(club.server, raw, "alice@players.example", (ADDRESS,), heard=was_heard)
+    told = handle_prepared(club.server, one)
     return stored(club), told, told.reason
 
 
@@ -190,12 +190,12 @@ def test_in_multiple_a_line_may_change_the_password_of_later_ones_and_only_the_o
 def test_what_changes_between_proof_and_lock_is_seen(room, change, line):
     raw = mail(line)
     early, late = room.club(), room.club()
-    was_heard = heard(early, raw)
+    one = prepared(early, raw)
     for club in (early, late):
         with closing(sqlite3.connect(club.store.path, isolation_level=None)) as other:
             other.execute("PRAGMA foreign_keys = ON")
             other.execute(change)
-    assert finished(early, raw, was_heard) == finished(late, raw)
+    assert finished(early, raw, one) == finished(late, raw)
 
 
 @pytest.mark.parametrize("line", ["a1", "show", "nothing that we know"])
@@ -203,11 +203,11 @@ def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, 
     club = room.club()
     address = reply_address(club.server, "symple", "101", "alice")
     raw = message(f"Re: {line}", line)
-    was_heard = hear(club.server, raw, "alice@players.example", (address,))
-    assert was_heard.command.reply == Reply("symple", "101", "alice")
+    one = prepare_mail(club.server, Delivery(raw, "alice@players.example", (address,)))
+    assert one.command.reply == Reply("symple", "101", "alice")
     club.store.trust.revoke_replies("alice")
     before = len(club.mails())
-    assert handle(club.server, raw, "alice@players.example", (address,), heard=was_heard) == "unknown"
+    assert handle_prepared(club.server, one) == "unknown"
     assert club.store.boards.get("symple", "101").moves == 2
     assert len(club.mails()) == before
 
@@ -215,8 +215,8 @@ def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, 
 def test_two_that_were_proved_together_are_one_move(room):
     club = room.club()
     raws = [mail("symple move 101 alice alice-secret a1#3") for _ in range(2)]
-    for raw, was_heard in [(raw, heard(club, raw)) for raw in raws]:
-        finished(club, raw, was_heard)
+    for raw, one in [(raw, prepared(club, raw)) for raw in raws]:
+        finished(club, raw, one)
     assert club.store.boards.get("symple", "101").moves == 3
     assert "It is not your turn" in club.mails()[-1].text
 
@@ -240,7 +240,7 @@ def test_what_is_prepared_is_not_written_before(room):
     club = room.club()
     before = stored(club)
     for line in [*WRITING, *READING, "multiple"]:
-        heard(club, mail(line))
+        prepared(club, mail(line))
     assert stored(club) == before
 
 
@@ -250,11 +250,11 @@ def test_a_command_that_reads_takes_no_lock_in_a_shell_and_is_answered_before_it
     club.store.db.set_trace_callback(asked.append)
     club.say(line)
     assert not [one for one in asked if one.startswith("BEGIN IMMEDIATE")]
-    assert heard(room.club(), mail(line)).command.ready.done.letters
+    assert prepared(room.club(), mail(line)).command.ready.done.letters
 
 
 def test_multiple_that_only_reads_has_its_answer_before_the_lock_and_its_wrong_passwords_are_counted(room):
-    assert heard(room.club(), mail("multiple", "symple standings\nsymple show 101")).command.ready.done.letters
+    assert prepared(room.club(), mail("multiple", "symple standings\nsymple show 101")).command.ready.done.letters
     club = room.club()
     finished(club, mail("multiple", "symple show 101\nsymple showas alice wrong-secret 101"))
     assert club.store.trust.failures("alice", "alice@players.example")["userid"].times == 1
