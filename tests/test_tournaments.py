@@ -93,7 +93,7 @@ class League:
     def play(self, rng, pool="s", until=None, draws=0.2):
         """Let games end in any order, until the tournament is over, or so many have ended."""
         for _ in range(until or 10**6):
-            if not self.now(pool).one.is_on:
+            if not self.now(pool).tournament.is_on:
                 break
             board = rng.choice(self.running(pool))
             self.end(board, "draw" if rng.random() < draws else rng.choice(["first", "second"]))
@@ -124,9 +124,9 @@ def test_a_knockout_takes_one_board_less_than_it_has_players(league, count):
     league.start("knockout", count)
     league.play(Random(count), draws=0)
     found = league.now()
-    assert found.one.state == "finished"
+    assert found.tournament.state == "finished"
     assert len(found.meetings) == count - 1
-    assert found.one.round == (count - 1).bit_length()
+    assert found.tournament.round == (count - 1).bit_length()
     assert [line.place for line in found.lines].count(1) == 1
     last = found.meetings[-1]
     assert found.lines[0].name == (last.first if last.outcome == 1 else last.second)
@@ -141,17 +141,17 @@ def test_a_match_of_three_is_over_when_it_is_decided_and_a_tie_is_played_on(leag
     league.end("s3", "draw")
     assert league.running() == ["s4"]
     league.end("s4", "first")
-    assert league.now().one.state == "finished"
+    assert league.now().tournament.state == "finished"
 
 
 @pytest.mark.parametrize(("kind", "rounds"), [("ladder", None), ("knockout", None), ("swiss", 3)])
 def test_a_tournament_that_is_finished_begins_no_more_games_and_ends_with_those_that_are_on(league, kind, rounds):
     league.start(kind, 4, rounds=rounds)
     league.do("finish")
-    assert league.now().one.state == "closing"
+    assert league.now().tournament.state == "closing"
     league.play(Random(1), draws=0, until=2)
     found = league.now()
-    assert (found.one.state, len(found.meetings)) == ("finished", 2)
+    assert (found.tournament.state, len(found.meetings)) == ("finished", 2)
 
 
 def test_a_match_of_two_teams_by_rank(league):
@@ -179,9 +179,9 @@ def test_an_arena_pairs_whoever_is_free_until_it_closes(league):
     assert len(league.running()) == 2
     league.club.pass_time(hours=7)
     clean_up(league.session)
-    assert league.now().one.state == "closing"
+    assert league.now().tournament.state == "closing"
     league.play(Random(4))
-    assert league.now().one.state == "finished"
+    assert league.now().tournament.state == "finished"
 
 
 def test_the_table_tells_programs_how_much_time_each_player_has_used(league):
@@ -244,7 +244,7 @@ def test_a_cancelled_game_counts_for_nobody_and_an_adjudicated_one_does_and_says
     league.do("adjudicate s3 draw")
     league.do("adjudicate s1 cancel")
     found = league.now()
-    assert (found.one.state, [line.points for line in found.lines]) == ("finished", [1, 0.5, 0.5, 0, 0, 0])
+    assert (found.tournament.state, [line.points for line in found.lines]) == ("finished", [1, 0.5, 0.5, 0, 0, 0])
     assert league.club.store.boards.get("symple", "s2").reason == "adjudicated"
     assert f"\nWon by {second} (adjudicated).\n" in league.club.text("symple show s2")
     assert "\nThe game is a tie (adjudicated).\n" in league.club.text("symple show s3")
@@ -435,7 +435,7 @@ def test_a_bye_is_asked_for_where_that_is_allowed_before_the_last_round_by_as_ma
     assert "alice has a bye in round 2 of pool u" in members.mails()[-1].text
     assert "Nobody would be left to play round 2 of pool u" in league.refused("symple bye u bob bob-secret")
     league.play(Random(1), pool="u")
-    assert league.now("u").one.state == "finished"
+    assert league.now("u").tournament.state == "finished"
 
 
 def test_those_whom_the_director_keeps_apart_do_not_meet(league):
@@ -459,7 +459,7 @@ def test_the_report_of_a_tournament_is_accepted_by_the_checker_of_fides_rules(le
     report = shell.run("tournament", "symple", "s", "--trf").stdout
     checked = check_trf(report)
     assert (checked["tournament_name"], checked["num_players"]) == ("Pool s of Symple", 9)
-    assert [one["match"] for one in checked["rounds"]] == [True] * league.now().one.round
+    assert [one["match"] for one in checked["rounds"]] == [True] * league.now().tournament.round
     assert "cannot be paired" not in league.mails(names[0], "the end")[0].text  # it has ended as planned
 
 
@@ -472,12 +472,12 @@ def test_whatever_its_director_does_a_tournament_goes_on_to_its_end(league, kind
     spare = names[12:]
     for step in range(200):
         found = league.now()
-        if not found.one.is_on:
+        if not found.tournament.is_on:
             break
         assert league.running()
         name = rng.choice([one.name for one in found.entrants if one.withdrawn is None])
         words = [f"withdraw {name}", f"adjudicate {rng.choice(league.running())} cancel"]
-        if spare and found.one.state == "running":
+        if spare and found.tournament.state == "running":
             words += [f"replace {name} {spare[0]}", *([f"add {spare[0]}"] if kind != "knockout" else [])]
         if kind == "arena" and step == 100:
             league.do("finish")
@@ -487,7 +487,7 @@ def test_whatever_its_director_does_a_tournament_goes_on_to_its_end(league, kind
         else:
             league.end(rng.choice(league.running()), rng.choice(["first", "second", "draw"]))
     found = league.now()
-    assert found.one.state == "finished"
+    assert found.tournament.state == "finished"
     reckoned = points([one.name for one in found.entrants], found.meetings)
     assert {line.name: line.points for line in found.lines} == {line.name: 0 for line in found.lines} | reckoned
     if kind == "swiss":
@@ -503,7 +503,7 @@ def test_a_swiss_ends_before_its_last_round_where_those_who_are_left_have_all_me
         league.do(f"withdraw {name}")
     league.play(Random(1))
     found = league.now()
-    assert (found.one.state, found.one.round) == ("finished", 2)
+    assert (found.tournament.state, found.tournament.round) == ("finished", 2)
     check_rules(found.entrants, found.meetings, 3)
     assert {line.name: line.points for line in found.lines} == points(names, found.meetings)
     why = "It is over. Round 3 of 3 cannot be paired: those who are left have met, or may not meet."
@@ -537,7 +537,7 @@ def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
         league.club.store.tournaments.save(one._replace(options="-of-older-rules"))
     done = clean_up(league.session)
     assert [problem.partition(": ")[0] for problem in done.problems] == ["symple tournament a"]
-    assert (league.now("a").one.state, league.now("b").one.state) == ("open", "running")
+    assert (league.now("a").tournament.state, league.now("b").tournament.state) == ("open", "running")
 
 
 def test_nobody_joins_and_leaves_as_often_as_he_likes_by_mail_because_the_director_hears_of_it(league):
@@ -564,7 +564,7 @@ def test_nobody_joins_a_match_of_teams_which_would_become_another_tournament(lea
     *names, late = league.signed_up(5)
     league.start("roundrobin", names, teams={"a": names[:2], "b": names[2:]})
     with league.session.store.writing():
-        league.club.store.tournaments.save(league.now().one._replace(state=state))
+        league.club.store.tournaments.save(league.now().tournament._replace(state=state))
     with pytest.raises(Refused, match="is played by teams"):
         league.do(f"add {late}")
 
@@ -619,7 +619,7 @@ class Hill(Kind):
 
     def next_pairs(self, now):
         king = now.meetings[-1].pair[now.meetings[-1].outcome != 1] if now.meetings else now.players[0]
-        return [(king, other) for other in now.players[now.one.round + 1 : now.one.round + 2]]
+        return [(king, other) for other in now.players[now.tournament.round + 1 : now.tournament.round + 2]]
 
     def places(self, now):
         return {now.meetings[-1].first: 1}
@@ -637,7 +637,7 @@ def test_a_new_kind_of_tournaments_is_one_object_that_is_named_once(league, shel
     assert league.now().meetings[-1].pair == ("player02", "player03")
     league.end("s2", "first")
     found = league.now()
-    assert (found.one.state, found.one.round, found.lines[0].name) == ("finished", 2, "player02")
+    assert (found.tournament.state, found.tournament.round, found.lines[0].name) == ("finished", 2, "player02")
     assert found.heading == "Pool s of Symple, round 2, finished, 2 of 2 games played"
     assert found.text().endswith("\n\nThe last winner is first.")
     assert contests.status_of_tournament(found)["type"] == "hill"

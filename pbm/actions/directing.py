@@ -60,7 +60,7 @@ def direct(
     """
     with on_trial(session, dry_run=dry_run):
         found = find(session, game, pool)
-        if director not in {None, found.one.director}:
+        if director not in {None, found.tournament.director}:
             raise Refused(f"{found.title} is not directed by {director}.")
         verb, *others = [word.lower() for word in words]
         if verb not in DIRECTIONS:
@@ -70,7 +70,7 @@ def direct(
         if len(others) < least or (len(others) > least and verb != "adjudicate"):
             raise Refused(f"`{verb}` is written `{f'{verb} {written}'.strip()}`.")
         told = blocks_of(deed(session, found, *others))
-        found = progress_of(session, session.store.tournaments.get(*found.one.place) or found.one)
+        found = progress_of(session, session.store.tournaments.get(*found.tournament.place) or found.tournament)
     if dry_run and verb != "status":
         first, *rest = told
         told = (Paragraph(f"Nothing is done yet. This would happen: {first.text}"), *rest)
@@ -80,11 +80,11 @@ def direct(
 def _start(session: Session, found: Shown) -> list[Block]:
     check_state(found, "it be started", "open")
     now = start_tournament(session, found)
-    return contests.of_pairs(now, now.one.round, now.boards, now.idle)
+    return contests.of_pairs(now, now.tournament.round, now.boards, now.idle)
 
 
 def _add(session: Session, found: Shown, name: str) -> str:
-    one = found.one
+    one = found.tournament
     check_state(found, "anybody be added", "open", "running")
     if one.state == "running" and not one.kind.takes_latecomers:
         raise Refused(f"Nobody can be added to a {one.kind.title} that has begun; `replace` can.")
@@ -102,7 +102,7 @@ def _add(session: Session, found: Shown, name: str) -> str:
 
 
 def _replace(session: Session, found: Shown, old: str, new: str) -> str:
-    one, store = found.one, session.store
+    one, store = found.tournament, session.store
     check_state(found, "anybody be replaced", "open", "running", "closing")
     check_entrant(found, old)
     if new in {entrant.name for entrant in found.entrants}:
@@ -128,7 +128,7 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
 
 
 def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
-    one = found.one
+    one = found.tournament
     running = {meeting.board: meeting for meeting in found.meetings if meeting.is_running}
     if board not in running:
         raise Refused(f"There is no board {board} of pool {one.pool} on which a game is on.")
@@ -157,7 +157,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
 def _finish(session: Session, found: Shown) -> str:
     """Let a tournament end as soon as the games that are on do."""
     check_state(found, "it be finished", "running", "closing")
-    one = found.one._replace(state="closing")
+    one = found.tournament._replace(state="closing")
     session.store.tournaments.save(one)
     rounds.advance(session, *one.place, turns.start)
     running = [meeting.board for meeting in found.meetings if meeting.is_running]
@@ -168,7 +168,7 @@ def _finish(session: Session, found: Shown) -> str:
 def _cancel(session: Session, found: Shown, why: str = "The director has cancelled it.") -> str:
     """End a tournament at once: boards without moves go, others are played on; without any move, all of it goes."""
     check_state(found, "it be cancelled", "open", "running", "closing")
-    one, store = found.one, session.store
+    one, store = found.tournament, session.store
     store.tournaments.save(one._replace(state="cancelled"))
     boards = [find_board(session, one.game, meeting.board) for meeting in found.meetings if meeting.is_running]
     idle = [board for board in boards if not board.turns]

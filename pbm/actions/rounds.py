@@ -50,7 +50,7 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
 def next_games(found: Shown) -> Round:
     """The games and byes that can begin now."""
     with uncounted():  # whoever ends the last game of a round is not refused for what 200 players cost
-        return found.one.kind.due(found)
+        return found.tournament.kind.due(found)
 
 
 def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[Pair], start: Start) -> dict[str, Pair]:
@@ -105,8 +105,8 @@ def _begin(session: Session, one: Tournament, due: Round, start: Start) -> Tourn
 
 def _tell_of_boards(session: Session, found: Shown, number: int, begun: Sequence[Board]) -> None:
     """Tell players, and whoever follows all boards, of new boards."""
-    has_rounds = found.one.kind.has_rounds
-    notes = [f"This is a game of round {number} of pool {found.one.pool}."] if has_rounds else []
+    has_rounds = found.tournament.kind.has_rounds
+    notes = [f"This is a game of round {number} of pool {found.tournament.pool}."] if has_rounds else []
     mine: dict[str, list[letters.Letter]] = {}
     for board in begun:
         for letter in letters.of_new_board(session, board, notes=notes):
@@ -120,13 +120,13 @@ def _tell_of_boards(session: Session, found: Shown, number: int, begun: Sequence
 
 def tell_director(session: Session, found: Shown, subject: str, told: Told) -> None:
     """Tell the director, if there is one, what happens."""
-    if found.one.director:
-        delivery.queue(session, contests.of_tournament(found, subject, told, to=found.one.director))
+    if found.tournament.director:
+        delivery.queue(session, contests.of_tournament(found, subject, told, to=found.tournament.director))
 
 
 def tell_all(session: Session, found: Shown, subject: str, told: Told, answer: str = "") -> None:
     """Tell all who take part or have, and the director."""
-    names = dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [found.one.director])])
+    names = dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [found.tournament.director])])
     delivery.queue(session, *(contests.of_tournament(found, subject, told, answer=answer, to=name) for name in names))
 
 
@@ -142,9 +142,9 @@ def tell_of_pause(session: Session, robot: str) -> None:
 
 def finish_tournament(session: Session, found: Shown) -> None:
     """End a tournament, and mail the table to all who took part, and to the director."""
-    text = " ".join(filter(None, ["It is over.", found.one.kind.why_over(found.one)]))
-    one = found.one._replace(state="finished")
-    found = found._replace(one=one)
+    text = " ".join(filter(None, ["It is over.", found.tournament.kind.why_over(found.tournament)]))
+    one = found.tournament._replace(state="finished")
+    found = found._replace(tournament=one)
     session.store.tournaments.save(one)
     first = [line.name for line in found.lines if line.place == 1]
     session.note("finish_tournament", game=one.game, pool=one.pool, winners=first)

@@ -98,7 +98,7 @@ def problems_of_players(session: Session, game: str, players: Sequence[str]) -> 
 
 def problems_of_start(found: Shown) -> Iterator[str]:
     """Why a tournament cannot start with those who are there."""
-    one, count = found.one, len(found.entrants)
+    one, count = found.tournament, len(found.entrants)
     if count < 2:
         yield f"A tournament has 2 to {one.kind.most} players, not {count}."
     elif problem := one.kind.problem_of_players(one, count):
@@ -109,12 +109,12 @@ def problems_of_start(found: Shown) -> Iterator[str]:
 
 def _first_games(found: Shown) -> Sequence[Pair]:
     """The games and byes of the first round of a tournament that is open."""
-    return rounds.next_games(found._replace(one=found.one._replace(state="running"))).pairs
+    return rounds.next_games(found._replace(tournament=found.tournament._replace(state="running"))).pairs
 
 
 def _problems_of_names(session: Session, found: Shown) -> Iterator[str]:
     """Which boards of the first round would have the name of a user."""
-    one = found.one
+    one = found.tournament
     for number in range(1, len(_first_games(found)) + 1):
         if session.store.users.is_taken(f"{one.pool}{number}"):
             yield f"A board {one.pool}{number} would have the name of a user; choose another pool."
@@ -126,7 +126,7 @@ def start_tournament(session: Session, found: Shown) -> Shown:
     Raises Refused, with all that stands against it.
     """
     refuse([*problems_of_start(found)] or _problems_of_names(session, found))
-    one = found.one._replace(state="running")
+    one = found.tournament._replace(state="running")
     session.store.tournaments.save(one)
     names = [entrant.name for entrant in found.entrants]
     session.note("start", game=one.game, pool=one.pool, players=names)
@@ -158,7 +158,7 @@ def of_pool(session: Session, game: str, pool: str) -> Shown:
 def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Let a user join a tournament that is open."""
     found = find(session, game, pool)
-    one = found.one
+    one = found.tournament
     if one.state != "open":
         who = _who_joins(found)
         asked = f"; its director, {one.director}, can still add you" if who.startswith("ask") else ""
@@ -183,7 +183,7 @@ def leave_pool(session: Session, game: str, pool: str, name: str) -> list[Letter
 def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Give a user a bye in the next round of a Swiss tournament, which counts as half a point."""
     found = find(session, game, pool)
-    one = found.one
+    one = found.tournament
     check_state(found, "anybody ask for a bye", "open", "running")
     check_entrant(found, name)
     number = one.round + 1
@@ -210,9 +210,9 @@ def table(session: Session, game: str, pool: str) -> list[Letter]:
     if not pool:
         return [_listed(session, game)]
     found = of_pool(session, game, pool)
-    is_open = found.one.state == "open"
+    is_open = found.tournament.state == "open"
     told = contests.described_tournament(found) if is_open else found.blocks
-    answer = _joining(game, found.one.pool) if _who_joins(found) == ANYBODY else f"{game} games tournament"
+    answer = _joining(game, found.tournament.pool) if _who_joins(found) == ANYBODY else f"{game} games tournament"
     letter = contests.of_tournament(found, "the table", told, answer=answer)
     return [letter._replace(data=found.data | {"reply": letter.body})]
 
@@ -223,7 +223,7 @@ def _listed(session: Session, game: str) -> Letter:
     rows = [("Pool", "Type", "State", "Players", "Round", "Starts (UTC)", "Who can join")]
     data = []
     for shown in found:
-        one, who = shown.one, _who_joins(shown)
+        one, who = shown.tournament, _who_joins(shown)
         status = contests.status_of_tournament(shown)
         players = f"{len(status['players'])}{f' of {one.most}' if one.most and one.state == 'open' else ''}"
         number = f"{one.round}{f' of {one.rounds}' if one.rounds else ''}" if one.round or one.rounds else ""
@@ -239,7 +239,7 @@ def _listed(session: Session, game: str) -> Letter:
 
 def _who_joins(found: Shown) -> str:
     """Who can join a tournament, as a list says it."""
-    one = found.one
+    one = found.tournament
     if found.has_teams:
         return "nobody: teams"
     if one.state == "open":
@@ -250,7 +250,7 @@ def _who_joins(found: Shown) -> str:
 
 def add_player(session: Session, found: Shown, name: str) -> Shown:
     """Let a user take part; if the tournament is on, from the next round."""
-    one = found.one
+    one = found.tournament
     before = next((entrant for entrant in found.entrants if entrant.name == name), None)
     if before and before.withdrawn is None:
         raise Refused(f"{name} takes part in pool {one.pool} already.")
@@ -269,7 +269,7 @@ def add_player(session: Session, found: Shown, name: str) -> Shown:
 
 def withdraw(session: Session, found: Shown, name: str) -> str:
     """Withdraw a player, who loses the games that are on, unrated. Returns a sentence about it."""
-    one = found.one
+    one = found.tournament
     check_state(found, "anybody leave", "open", "running", "closing")
     check_entrant(found, name)
     rounds.note_withdrawal(session, one, name)
@@ -284,12 +284,12 @@ def withdraw(session: Session, found: Shown, name: str) -> str:
 
 def check_state(found: Shown, what: str, *states: str) -> None:
     """Raise Refused unless a tournament is in one of the *states* in which *what* somebody wants is possible."""
-    if found.one.state not in states:
+    if found.tournament.state not in states:
         where = texts.enumerated(states, "or")
-        raise Refused(f"{found.title} is {found.one.state}; only while it is {where} can {what}.")
+        raise Refused(f"{found.title} is {found.tournament.state}; only while it is {where} can {what}.")
 
 
 def check_entrant(found: Shown, name: str) -> None:
     """Raise Refused unless a user takes part."""
     if name not in found.players:
-        raise Refused(f"{name} does not take part in pool {found.one.pool}.")
+        raise Refused(f"{name} does not take part in pool {found.tournament.pool}.")

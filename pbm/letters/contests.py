@@ -27,19 +27,19 @@ class Shown(Progress):
     @property
     def title(self) -> str:
         """Its name at the beginning of a sentence, such as ``Pool s of Symple``."""
-        return f"Pool {self.one.pool} of {self.one.game.capitalize()}"
+        return f"Pool {self.tournament.pool} of {self.tournament.game.capitalize()}"
 
     @property
     def order(self) -> list[str]:
         """What decides between equal points."""
-        return [] if self.one.kind.explained else self.one.tie_breaks.split(",")
+        return [] if self.tournament.kind.explained else self.tournament.tie_breaks.split(",")
 
     @property
     def lines(self) -> Sequence[Standing]:
         """The table, by points or by what decides instead of them."""
         names = chain((entrant.name for entrant in self.entrants), *(one.pair for one in self.meetings))
-        lines = tables.places_of(filter(None, names), self.meetings, self.one.tie_breaks.split(","))
-        places = self.one.kind.places(self)
+        lines = tables.places_of(filter(None, names), self.meetings, self.tournament.tie_breaks.split(","))
+        places = self.tournament.kind.places(self)
         if places is None:
             return lines
         placed = [line._replace(place=places.get(line.name, len(places) + 1)) for line in lines]
@@ -52,7 +52,7 @@ class Shown(Progress):
 
     def rows(self, *, fits: bool, as_points: bool = False) -> Rows:
         """The table with the results beside it; for *fits*, columns are numbered where names would be too wide."""
-        lines, has_rounds = self.lines, self.one.kind.has_rounds
+        lines, has_rounds = self.lines, self.tournament.kind.has_rounds
         places = tables.of_places(lines, self.order)
         if has_rounds:
             results = tables.of_rounds(lines, self.meetings)
@@ -70,16 +70,16 @@ class Shown(Progress):
         """How far it is, such as ``Pool s of Symple, round 1 of 3, 0 of 2 games played``."""
         games = [one for one in self.meetings if not one.is_bye]
         over = sum(not one.is_running for one in games)
-        if self.one.state == "open":
+        if self.tournament.state == "open":
             return f"{self.title}, open: {texts.counted(len(self.entrants), 'player')}"
-        which = f", round {_round(self.one)}" if self.one.kind.has_rounds else ""
-        ended = "" if self.one.is_on or not which else f", {self.one.state}"
+        which = f", round {_round(self.tournament)}" if self.tournament.kind.has_rounds else ""
+        ended = "" if self.tournament.is_on or not which else f", {self.tournament.state}"
         return f"{self.title}{which}{ended}, {over} of {texts.counted(len(games), 'game')} played"
 
     @property
     def legend(self) -> str:
         """What stands under the table: what decides about places, and what its signs mean."""
-        return self.one.kind.explained or tables.explained(self.order)
+        return self.tournament.kind.explained or tables.explained(self.order)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -95,12 +95,17 @@ class Shown(Progress):
             byes = sum(one.is_bye for one in own)
             used = sum(one.used[one.first != line.name] for one in own)
             rows.append(
-                line.as_data("userid", ("sb", *self.one.tie_breaks.split(",")))
+                line.as_data("userid", ("sb", *self.tournament.tie_breaks.split(",")))
                 | {"results": found, "used_seconds": round(used, 3)}
                 | ({"byes": byes} if byes else {})
             )
         teams = [line.as_data("team", BOARD_POINTS) for line in self.teams]
-        data = {"game": self.one.game, "pool": self.one.pool, "table": rows, "order": ["points", *self.order]}
+        data = {
+            "game": self.tournament.game,
+            "pool": self.tournament.pool,
+            "table": rows,
+            "order": ["points", *self.order],
+        }
         return data | ({"teams": teams} if teams else {})
 
     def tables(self, *, fits: bool) -> list[Rows]:
@@ -163,7 +168,7 @@ def hypertext(rows: Sequence[Sequence[str]]) -> str:
 
 def status_of_tournament(shown: Shown) -> dict[str, Any]:
     """How far a tournament is, for programs."""
-    one = shown.one
+    one = shown.tournament
     asked = {entrant.name: sorted(entrant.byes) for entrant in shown.entrants if entrant.byes}
     data = {
         "game": one.game,
@@ -184,7 +189,7 @@ def status_of_tournament(shown: Shown) -> dict[str, Any]:
 
 def described_tournament(shown: Shown) -> list[Block]:
     """How far a tournament is, for people."""
-    one, data = shown.one, status_of_tournament(shown)
+    one, data = shown.tournament, status_of_tournament(shown)
     rows = {
         "Type": one.kind.title,
         "State": one.state,
@@ -205,7 +210,7 @@ def described_tournament(shown: Shown) -> list[Block]:
 
 def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", to: str | None = None) -> Letter:
     """A letter about a tournament, to a user or to whoever gives the command."""
-    one = shown.one
+    one = shown.tournament
     return note(
         told,
         subject=f"{one.game.capitalize()} tournament {one.pool}: {subject}",
@@ -217,8 +222,9 @@ def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", t
 
 def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
     """Who meets whom in a round."""
+    one = shown.tournament
     rows = [("Board", "First", "Second"), *((board, *pair) for board, pair in boards.items())]
-    told: list[Block] = [Paragraph(f"Round {number} of pool {shown.one.pool} of {shown.one.game.capitalize()}:")]
+    told: list[Block] = [Paragraph(f"Round {number} of pool {one.pool} of {one.game.capitalize()}:")]
     told += [Table(texts.table(rows))] if boards else []
     asked = shown.with_bye(number)
     byes = (f"{name} has a bye, which counts as {'half a point' if name in asked else 'a win'}." for name in idle)
@@ -228,12 +234,13 @@ def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequen
 def of_new_boards(letters: Sequence[Letter], shown: Shown, number: int) -> Letter:
     """All new boards of a player in one letter, each with the command to answer with."""
     first, *_ = letters
+    title, pool = shown.tournament.game.capitalize(), shown.tournament.pool
     count = f"{texts.counted(len(letters), 'board')} of yours"
-    heading = f"Round {number} of pool {shown.one.pool} of {shown.one.game.capitalize()} has begun: {count}."
+    heading = f"Round {number} of pool {pool} of {title} has begun: {count}."
     told = [block for letter in letters for block in (Rule("="), *letter.blocks, Paragraph(letter.answer))]
     return Letter(
         to=first.to,
-        subject=f"{shown.one.game.capitalize()} tournament {shown.one.pool}: your boards of round {number}",
+        subject=f"{title} tournament {pool}: your boards of round {number}",
         blocks=(Paragraph(heading), *told, Rule("=", is_end=True)),
         answer=f"{first.game} games {first.to} next",
         data={},

@@ -266,7 +266,7 @@ def _show(session: Session, game: str, pool: str, form: str | None) -> None:
     with session.store.reading():
         found = tournaments.of_pool(session, game, pool)
     if form == "trf":
-        report = found.one.kind.report(found, found.title)
+        report = found.tournament.kind.report(found, found.title)
         if not report:
             raise Refused(f"Pool {pool} is no Swiss tournament; only these have a report for FIDE's programs.")
         answer(report, found.data | {"trf": report})

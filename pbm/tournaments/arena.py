@@ -9,16 +9,16 @@ class Arena(Kind):
     name, title = "arena", "arena"
     settings = ("until",)
 
-    def problem_of_settings(self, one: Tournament) -> str:
+    def problem_of_settings(self, tournament: Tournament) -> str:
         """It has to close."""
-        return "" if one.until else "An arena needs --until=TIME."
+        return "" if tournament.until else "An arena needs --until=TIME."
 
     def due(self, now: Progress) -> Round:
         """The games of those who are free, from the top, each with the next who was not their last, while others play.
 
         Two who are the only ones left meet again.
         """
-        if now.one.state != "running":
+        if now.tournament.state != "running":
             return super().due(now)
         here, meetings = now.players, now.meetings
         score = points(here, meetings)

@@ -139,7 +139,7 @@ class Tournament(NamedTuple):
 class Progress(NamedTuple):
     """How far a tournament is: who takes part, and who has met whom."""
 
-    one: Tournament
+    tournament: Tournament
     entrants: Sequence[Entrant]
     """In the order in which they were placed."""
     meetings: Sequence[Meeting]
@@ -198,17 +198,17 @@ class Kind:
     explained: ClassVar[str] = ""
     """What decides about places, if it is not the points: a sentence."""
 
-    def problem_of_settings(self, one: Tournament) -> str:
+    def problem_of_settings(self, tournament: Tournament) -> str:
         """Return what is wrong with the settings of a tournament as a sentence; empty if they are right."""
         return ""
 
-    def problem_of_players(self, one: Tournament, count: int) -> str:
+    def problem_of_players(self, tournament: Tournament, count: int) -> str:
         """Return why a tournament cannot start with so many players, two or more; empty if it can."""
         return ""
 
     def due(self, now: Progress) -> Round:
         """Return what is to be started now: the next round, when all games of the one before are over."""
-        one = now.one
+        one = now.tournament
         if any(meeting.is_running for meeting in now.meetings):
             return Round(one.round, [])
         rounds = one.rounds if self.has_rounds else 1
@@ -221,11 +221,11 @@ class Kind:
         """Return the games and byes of the next round; nothing if there is none."""
         return []
 
-    def pairs_of_latecomer(self, one: Tournament, name: str, others: Sequence[str]) -> Sequence[Pair]:
+    def pairs_of_latecomer(self, tournament: Tournament, name: str, others: Sequence[str]) -> Sequence[Pair]:
         """Return the games of a new player against all *others*, where there are no rounds to wait for."""
         return []
 
-    def why_over(self, one: Tournament) -> str:
+    def why_over(self, tournament: Tournament) -> str:
         """Return why a tournament ends earlier than planned, as a sentence; empty if it does not."""
         return ""
 

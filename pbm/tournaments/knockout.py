@@ -20,7 +20,7 @@ class Knockout(Kind):
         """The next game of each match that is open; who begins stands first."""
         found = matches(now)
         pairs = []
-        for (one, other), through in found[-1].items() if now.one.state == "running" else ():
+        for (one, other), through in found[-1].items() if now.tournament.state == "running" else ():
             games = _games(one, other, now.meetings)
             if through is None and not any(game.is_running for game in games):
                 pairs.append((games[-1].second, games[-1].first) if games else _sides(one, other, now.meetings))
@@ -75,7 +75,7 @@ def _through(one: str, other: str, gone: set[str], now: Progress) -> str | None:
     """Who gets through a match, of which *one* is placed higher; None while it is open."""
     if NOBODY in {one, other}:
         return one or other
-    games, best_of = _games(one, other, now.meetings), now.one.best_of
+    games, best_of = _games(one, other, now.meetings), now.tournament.best_of
     over = [game for game in games if not game.is_running]
     score = points((one, other), over)
     for name, rival in ((one, other), (other, one)):

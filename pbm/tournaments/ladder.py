@@ -16,7 +16,7 @@ class Ladder(Kind):
         Who has begun less often begins, and else who is below.
         """
         order = rungs(now)
-        waiting = order[now.one.round % 2 :] if len(order) > 2 else order
+        waiting = order[now.tournament.round % 2 :] if len(order) > 2 else order
         pairs = zip(waiting[::2], waiting[1::2], strict=False)
         return [fewest_firsts(above, below, now.meetings) for above, below in pairs]
 

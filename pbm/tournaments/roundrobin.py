@@ -20,13 +20,13 @@ class RoundRobin(Kind):
         for entrant in now.entrants:
             teams.setdefault(entrant.team, []).append(entrant.name)
         if "" not in teams:
-            return team_match([*teams.values()], double=now.one.double)
-        return round_robin(now.players, double=now.one.double)
+            return team_match([*teams.values()], double=now.tournament.double)
+        return round_robin(now.players, double=now.tournament.double)
 
-    def pairs_of_latecomer(self, one: Tournament, name: str, others: Sequence[str]) -> list[Pair]:
+    def pairs_of_latecomer(self, tournament: Tournament, name: str, others: Sequence[str]) -> list[Pair]:
         """One game against each, or two; the new player begins every other one."""
         pairs = [(name, other) if at % 2 else (other, name) for at, other in enumerate(others)]
-        return pairs + [(second, first) for first, second in pairs] if one.double else pairs
+        return pairs + [(second, first) for first, second in pairs] if tournament.double else pairs
 
 
 class Pairs(Kind):
@@ -36,7 +36,7 @@ class Pairs(Kind):
     has_rounds = takes_latecomers = False
     tie_breaks = RoundRobin.tie_breaks
 
-    def problem_of_players(self, one: Tournament, count: int) -> str:
+    def problem_of_players(self, tournament: Tournament, count: int) -> str:
         """Nobody is left over."""
         return f"{count} players cannot be paired." if count % 2 else ""
 

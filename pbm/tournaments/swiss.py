@@ -9,14 +9,14 @@ class Swiss(Kind):
     name, title = "swiss", "Swiss tournament"
     settings = "rounds", "never", "byes"
 
-    def problem_of_settings(self, one: Tournament) -> str:
+    def problem_of_settings(self, tournament: Tournament) -> str:
         """Rounds have to be counted."""
-        return "" if one.rounds else "A Swiss tournament needs --rounds=N."
+        return "" if tournament.rounds else "A Swiss tournament needs --rounds=N."
 
-    def problem_of_players(self, one: Tournament, count: int) -> str:
+    def problem_of_players(self, tournament: Tournament, count: int) -> str:
         """Nobody meets anybody twice."""
         most = count - 1 + count % 2
-        if (one.rounds or 0) <= most:
+        if (tournament.rounds or 0) <= most:
             return ""
         rounds = f"{most} round{'s' if most > 1 else ''}"
         return f"{count} players can play {rounds} of a Swiss tournament without meeting twice, not more."
@@ -27,11 +27,12 @@ class Swiss(Kind):
 
         return dutch.paired(now)
 
-    def why_over(self, one: Tournament) -> str:
+    def why_over(self, tournament: Tournament) -> str:
         """A round can be impossible to pair."""
-        if one.state != "running" or one.round >= (one.rounds or 0):
+        number, rounds = tournament.round + 1, tournament.rounds or 0
+        if tournament.state != "running" or number > rounds:
             return ""
-        return f"Round {one.round + 1} of {one.rounds} cannot be paired: those who are left have met, or may not meet."
+        return f"Round {number} of {rounds} cannot be paired: those who are left have met, or may not meet."
 
     def report(self, now: Progress, title: str) -> str:
         """The report as TRF16."""
