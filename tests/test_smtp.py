@@ -136,16 +136,10 @@ def test_commands_may_come_in_one_packet(keeper, peer):
     assert len(keeper.deliveries) == 1
 
 
-def test_a_mail_may_come_byte_by_byte(keeper, peer):
+def test_a_mail_may_come_byte_by_byte_and_dots_at_the_beginning_of_its_lines_are_doubled_on_the_way(keeper, peer):
     peer.text(b"")
-    for byte in TEXT + b".\r\n":
+    for byte in b"Subject: help\r\n\r\n..\r\n..x\r\n.\r\n":
         peer.socket.sendall(bytes([byte]))
-    assert peer.reply() == "250 2.0.0 Done"
-    assert keeper.deliveries[0].raw == TEXT
-
-
-def test_dots_at_the_beginning_of_lines_are_doubled_on_the_way(keeper, peer):
-    peer.text(b"Subject: help\r\n\r\n..\r\n..x\r\n.\r\n")
     assert peer.reply() == "250 2.0.0 Done"
     assert keeper.deliveries[0].raw == b"Subject: help\r\n\r\n.\r\n.x\r\n"
 
@@ -170,14 +164,6 @@ def test_lines_of_a_careless_program_are_taken_as_they_are(keeper, peer, end):
     peer.text(text + b".\r\n")
     assert peer.reply() == "250 2.0.0 Done"
     assert keeper.deliveries[0].raw == text
-
-
-def test_a_mail_that_is_cut_off_is_none(keeper, peer):
-    peer.text(TEXT)
-    peer.socket.close()
-    other = Peer(keeper.port)
-    assert other.say(b"NOOP\r\n").startswith("250")
-    assert keeper.deliveries == []
 
 
 @pytest.mark.parametrize(
@@ -324,8 +310,9 @@ def test_by_lmtp_each_recipient_has_a_reply_also_to_a_mail_that_is_too_large():
         assert peer.say(b"NOOP\r\n") == "250 OK"
 
 
-def test_one_peer_has_so_many_connections_and_no_more(keeper, monkeypatch):
-    monkeypatch.setattr(smtp, "MOST_PEER_CONNECTIONS", 3)
+@pytest.mark.parametrize("limit", ["MOST_PEER_CONNECTIONS", "MOST_CONNECTIONS"])
+def test_one_peer_and_all_together_have_so_many_connections_and_no_more(keeper, monkeypatch, limit):
+    monkeypatch.setattr(smtp, limit, 3)
     peers = [Peer(keeper.port) for _ in range(3)]
     refused = Peer(keeper.port, greeted=False)
     assert refused.reply().startswith("421 4.7.0 There are too many connections")
@@ -333,13 +320,6 @@ def test_one_peer_has_so_many_connections_and_no_more(keeper, monkeypatch):
     assert peers[0].say(b"QUIT\r\n").startswith("221")
     assert peers[0].has_gone()
     Peer(keeper.port)
-
-
-def test_all_together_have_so_many_connections_and_no_more(keeper, monkeypatch):
-    monkeypatch.setattr(smtp, "MOST_CONNECTIONS", 2)
-    peers = [Peer(keeper.port) for _ in range(2)]
-    assert Peer(keeper.port, greeted=False).reply().startswith("421")
-    assert peers[0].say(b"NOOP\r\n").startswith("250")
 
 
 class Guest:
@@ -513,7 +493,7 @@ def cut_off(port, raw, wrapped=None):
 
 @pytest.mark.parametrize("kind", [smtp.Connection, smtp.LMTPConnection])
 @pytest.mark.parametrize("encrypted", [False, True])
-def test_a_connection_that_is_cut_off_leaves_nothing_for_the_collector_of_cycles(certificate, kind, encrypted):
+def test_a_mail_that_is_cut_off_is_none_and_leaves_nothing_for_the_collector_of_cycles(certificate, kind, encrypted):
     hello = HELLO if kind is smtp.Connection else b"LHLO mx.example\r\n"
     wrapped = ssl.create_default_context(cafile=certificate.file) if encrypted else None
     context = tls(str(certificate.file), str(certificate.key)) if encrypted else None
@@ -524,6 +504,7 @@ def test_a_connection_that_is_cut_off_leaves_nothing_for_the_collector_of_cycles
         until(lambda: not keeper.connections.open)
         until(lambda: collected(smtp.Connection) == collected(SSLProtocol) == 0)
         assert keeper.connections.held == 0
+        assert keeper.deliveries == []
 
 
 def test_all_together_hold_so_many_bytes_and_no_more(keeper, monkeypatch):

@@ -444,8 +444,9 @@ def test_a_setting_that_cannot_be_is_refused(pair, line, reason):
     assert pair.store.players.get("spiro", "bob").mail == "each"
 
 
-def test_who_wants_no_mails_of_a_game_gets_its_end_and_those_of_other_games(pair):
-    pair.say("spiro mail bob bob-secret none")
+@pytest.mark.parametrize("wanted", ["none", "digest"])
+def test_who_wants_no_mails_of_a_game_or_digests_gets_its_end_at_once_and_those_of_other_games(pair, wanted):
+    pair.say(f"spiro mail bob bob-secret {wanted}")
     before = len(pair.mails("bob"))
     pair.move("alice", "e3:5")
     pair.move("bob", "e2:4:2")
@@ -453,6 +454,7 @@ def test_who_wants_no_mails_of_a_game_gets_its_end_and_those_of_other_games(pair
     pair.say("symple challenge alice bob")
     pair.say("spiro resign 101 alice alice-secret")
     assert [row.subject for row in pair.mails("bob")[before:]] == ["New Symple Board 101 alice", "Spiro Board 101"]
+    assert "Won by bob" in pair.mails("bob")[-1].text
 
 
 def test_a_mover_by_mail_gets_what_he_chose_too(pair):
@@ -469,7 +471,7 @@ def sent(club):
         return cleanup.send_digests(Session(club.server))
 
 
-def test_a_digest_has_all_mails_of_a_day_in_order_with_their_comments(pair):
+def test_a_digest_has_all_mails_of_a_day_in_order_with_their_comments_and_boards(pair):
     pair.say("spiro mail bob bob-secret digest")
     before = len(pair.mails("bob"))
     pair.move("alice", "e3:5", comment="A first comment.")
@@ -493,17 +495,9 @@ def test_a_digest_has_all_mails_of_a_day_in_order_with_their_comments(pair):
     ]
     assert order == sorted(order)
     assert digest.text.splitlines()[-1] == "spiro games bob"
-
-
-def test_a_digest_has_all_its_boards_as_blocks(pair):
-    pair.say("spiro mail bob bob-secret digest")
-    pair.move("alice", "e3:5", comment="x" * 300)
-    mailed(pair, "spiro move 101 bob bob-secret e2:4:2")
-    sent(pair)
-    row = due(pair, "bob")[-1]
-    drawn = [(block.board, block.moves) for block in blocks.read(row.blocks) if isinstance(block, Drawing)]
+    drawn = [(block.board, block.moves) for block in blocks.read(digest.blocks) if isinstance(block, Drawing)]
     assert drawn == [("101", 1), ("101", 2)]
-    assert is_same(page(parsed(row)), row.text)
+    assert is_same(page(parsed(due(pair, "bob")[-1])), digest.text)
 
 
 def test_a_digest_goes_out_once_a_day_and_loses_nothing(pair):
@@ -550,14 +544,6 @@ def test_each_game_and_each_user_has_a_digest_of_his_own(pair):
     mailed(pair, "spiro move 101 alice alice-secret e3:5")
     assert sent(pair) == 3
     assert sent(pair) == 0
-
-
-def test_the_end_of_a_game_does_not_wait_for_the_digest(pair):
-    pair.say("spiro mail bob bob-secret digest")
-    pair.move("alice", "e3:5")
-    pair.move("bob", "e2:4:2")
-    pair.say("spiro resign 101 alice alice-secret")
-    assert "Won by bob" in pair.mails("bob")[-1].text
 
 
 def test_a_digest_of_a_user_without_a_confirmed_address_waits_and_one_without_any_address_has_none(club):
