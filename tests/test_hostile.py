@@ -51,13 +51,15 @@ WRITTEN = (
     # mails that are answered, and signatures
     *("on 1 2020 a@b wrote:\n", "on 1 2020 a@b wrote:\n>\n", "a@b wrote:\n\n\n", "a:  ", ">>>", "from: a\nto: b\n"),
     *(">>> a@b 2020 10:11\n>", "----- x:", "Sent from my x\nhttp://x\n", "-- \n", "--\n", "-----BEGIN PGP SIGNED\n"),
-    *("x\nhttps://x\n", "_____\n", "> a\n\nb\n", ">\n\n"),
+    *("x\nhttps://x\n", "_____\n", "> a\n\nb\n", ">\n\n", "this mail from ", "[EXTERNAL]\n", "a@b:\n", "\u200b-"),
+    *("در ۱۲:۰۰ نوشت:\n>\n", "wrote:\n>\n", "on 1 "),
     # commands and moves
     *("re:", "re: ", "aw:[x]", "** ", "-a ", "-a1 ", " , ", "x e3 ", "e3,", "e3-e4-", "x\na1\n", "-a1\n", "a\n,"),
     *("+e3", "e3:5", "password: ", "password alice ", "spiro move 101 alice ", "101 alice secret9x\n", "secret9x "),
     *("secret9x,", "# \n", "multiple\n", "help\n", "spiro games\n", "spiro show 101\n", "spiro "),
     # HTML
     *("<b>", "</b>", "<!--", "-->", "<script>", "</script", '<a b="', "<pre>", "<td>", "<div hidden>", "<blockquote>"),
+    *("<a ", "</", "<![", "<!", "<?", "<p", "<div>", '<a b=">', "<style>"),
 )
 """What patterns and loops look for, put together."""
 NUMBERED = (

@@ -147,7 +147,7 @@ def senders(fields: Iterable[str]) -> list[str]:
 
 def fingerprint(raw: bytes) -> str:
     """What stands for the Message-ID of a mail that has none: its SHA-256, without what was added on its way."""
-    end = re.search(rb"\r?\n\r?\n", raw)
+    end = END_OF_HEADER.search(raw)
     header, body = (raw[: end.start() + 2], raw[end.start() + 2 :]) if end else (raw, b"")
     return f"sha256:{hashlib.sha256(ON_THE_WAY.sub(b'', header) + body).hexdigest()}"
 
