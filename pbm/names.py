@@ -53,7 +53,7 @@ def is_board(word: str) -> bool:
 
 
 def is_new_board(word: str) -> bool:
-    """Whether a board can be stored under a name: as it is told, and not as somebody else may write it."""
+    """Whether a new board can have this name, in lower case and without zeros in front."""
     is_number = not word.startswith("0") and len(word) <= LONGEST_NUMBER
     return is_board(word) and word == word.lower() and (is_number or is_tournament_board(word))
 

@@ -106,27 +106,27 @@ def prepare(session: Session, call: Call | Refused, line: Line | None = None) ->
     """Find out what needs no write lock: what argon2 says. If the command only reads, do it."""
     ready = Ready(session, call, line)
     if line and isinstance(call, Call) and call.command.name == "multiple":
-        ready = _with_lines(ready, line)
+        ready = _read_lines(ready, line)
     calls = [one for one in ([each for _, each in ready.lines] or [ready.call]) if isinstance(one, Call)]
     trying = replace(session, guesses=copy(session.guesses))  # each is counted under the lock
     for one in calls:
         with suppress(Refused):
-            _signed(trying, one)
+            _prove(trying, one)
             if new := one.given.get("new_password"):
                 session.server.passwords.prepare(new)
     # the wrong passwords in several lines are counted as they are looked at
     if any(one.command.writes or (ready.lines and one.passwords) for one in calls):
         return ready
     with session.store.reading():
-        return ready._replace(done=_step(ready._replace(session=trying)))
+        return ready._replace(done=_carry_out(ready._replace(session=trying)))
 
 
 def finish(ready: Ready) -> Effect:
     """Do a command in the transaction that is open, unless it only reads, and deliver its answers."""
-    done = ready.done or _step(ready)
+    done = ready.done or _carry_out(ready)
     if ready.done and isinstance(ready.call, Call) and ready.call.passwords:
         try:
-            _signed(ready.session, ready.call)  # they may have got another password since
+            _prove(ready.session, ready.call)  # they may have got another password since
         except Refused as why:
             done = Effect(why=why)
     if not ready.session.is_printed:
@@ -137,15 +137,15 @@ def finish(ready: Ready) -> Effect:
 def play(session: Session, player: Reply, move: str, reader: str) -> Effect:
     """Make a move for a player who is known, in the transaction that is open; no mail about it goes to the *reader*."""
     given = {"game": player.game, "board": player.board, "userid": player.userid, "password": "", "move": move}
-    return _step(Ready(replace(session, proved=player), Call(OF_GAME["move"], given)), reader)
+    return _carry_out(Ready(replace(session, proved=player), Call(OF_GAME["move"], given)), reader)
 
 
-def _step(ready: Ready, reader: str | None = None) -> Effect:
+def _carry_out(ready: Ready, reader: str | None = None) -> Effect:
     """Carry out a command. If it is refused, it has changed nothing, but where the refusal says that this stands."""
     try:
         with ready.session.store.writing():
             try:
-                return Effect(_answers(ready, reader))
+                return Effect(_do(ready, reader))
             except Refused as why:
                 if not why.stands:
                     raise
@@ -154,19 +154,19 @@ def _step(ready: Ready, reader: str | None = None) -> Effect:
         return Effect(why=why)
 
 
-def _answers(ready: Ready, reader: str | None) -> list[Letter]:
-    """What a command answers; all other letters are in the outbox then. Raises Refused."""
+def _do(ready: Ready, reader: str | None) -> list[Letter]:
+    """Call the function of a command. Returns its answers; all other letters are in the outbox. Raises Refused."""
     session, call = ready.session, ready.call
     name, given = None, list[Any]()
     try:
         if isinstance(call, Refused):
             raise call
         session = replace(session, comment=without(session.comment, call.passwords))
-        name, given = _signed(session, call)
+        name, given = _prove(session, call)
         if call.command.takes_plan:
             session, lines = function("language.plans.without_plan")(session)
             given = [*given, lines]
-        told = [_of_lines(ready)] if ready.lines else function(call.command.deed)(session, *given)
+        told = [_do_lines(ready)] if ready.lines else function(call.command.deed)(session, *given)
     except Illegal as why:  # whoever has signed for a board sees it again
         row = given[0] if name and isinstance(given[0], BoardRow) else None
         raise Refused(str(why), point=row and board_of(session, row).present, reader=name) from why
@@ -178,8 +178,8 @@ def _answers(ready: Ready, reader: str | None) -> list[Letter]:
     return delivery.answer(session, reader or name, *told)
 
 
-def _signed(session: Session, call: Call) -> tuple[str | None, list[Any]]:
-    """The player who gives a command, if it takes a password, and what its function gets. Raises Refused.
+def _prove(session: Session, call: Call) -> tuple[str | None, list[Any]]:
+    """Check who gives a command. Returns them, if it takes a password, and what its function gets. Raises Refused.
 
     A board is found before the password is looked at. The function gets its row, and the player for the userid.
     """
@@ -193,14 +193,14 @@ def _signed(session: Session, call: Call) -> tuple[str | None, list[Any]]:
     row: BoardRow | None = None
     if "board" in given:
         given["board"] = row = find_row(session, given.pop("game"), given["board"])
-    given["userid"] = name = _player(session, given["userid"], given.pop("password"), row)
+    given["userid"] = name = _prove_player(session, given["userid"], given.pop("password"), row)
     return name, [*given.values()]
 
 
-def _player(session: Session, userid: str, password: str, row: BoardRow | None) -> str:
-    """The user who signs a command with their password. Raises Refused, not telling which of the two is wrong.
+def _prove_player(session: Session, userid: str, password: str, row: BoardRow | None) -> str:
+    """Check the password of a user. Returns the userid. Raises Refused, which does not tell which of the two is wrong.
 
-    The reply address of a board speaks for its player there. That they gave a command is noted where one can write.
+    The reply address of a board proves its player there. The time of the command is stored if one can write.
     """
     store, passwords, name = session.store, session.server.passwords, userid.lower()
     if row and not password and session.proved == Reply(*row.place, name):
@@ -227,8 +227,8 @@ def _player(session: Session, userid: str, password: str, row: BoardRow | None) 
     return name
 
 
-def _with_lines(ready: Ready, multi: Line) -> Ready:
-    """The commands that stand in the body of `multiple`, a line each; or why it is refused."""
+def _read_lines(ready: Ready, multi: Line) -> Ready:
+    """Read the commands in the body of `multiple`, a line each; or note why it is refused."""
     session, why = ready.session, ""
     typed = [*words.lines_of(session.body)]
     if not typed:
@@ -240,11 +240,11 @@ def _with_lines(ready: Ready, multi: Line) -> Ready:
     if why:
         return ready._replace(call=Refused(why))
     lines = [Line.read(multi.tree, one) for one in typed]
-    return ready._replace(lines=[(line, _within(line)) for line in lines])
+    return ready._replace(lines=[(line, _read_one(line)) for line in lines])
 
 
-def _within(line: Line) -> Call | Refused:
-    """The command of a line of `multiple`, or why it is none."""
+def _read_one(line: Line) -> Call | Refused:
+    """Read a line of `multiple`. Returns its command, or why it is refused."""
     try:
         call = read(line)
     except Refused as why:
@@ -252,7 +252,7 @@ def _within(line: Line) -> Call | Refused:
     return Refused("A line of `multiple` cannot be `multiple` again.") if call.command.name == "multiple" else call
 
 
-def _of_lines(ready: Ready) -> Letter:
+def _do_lines(ready: Ready) -> Letter:
     """Carry out the commands of `multiple`, each as a step of its own, and gather what answers them directly."""
     session = replace(ready.session, comment="", body="", is_line=True)
     told: list[Block] = []
@@ -264,7 +264,7 @@ def _of_lines(ready: Ready) -> Letter:
             told.append(Paragraph(TOO_MUCH))
             answered.append({"error": TOO_MUCH, "status": 1})
             break
-        done = _step(Ready(session, call, line))
+        done = _carry_out(Ready(session, call, line))
         answers = [line.refusal(done.why, is_user=session.store.users.is_taken)] if done.why else done.letters
         answered.append(letters.as_one(letter.data for letter in answers))
         told.append(Paragraph(f"> {line.masked(session.store.users.is_taken).text}"))

@@ -60,7 +60,7 @@ class Session:
         self.store.events.note(self.now, kind, **detail)
 
     def zone(self, userid: str | None) -> tzinfo:
-        """The time zone in which a user is told times; None stands for whoever gives the command, if that is known."""
+        """The time zone of a user. None stands for the user who gives the command, if that is known."""
         known = userid or (self.proved and self.proved.userid)
         found = {self.store.users.zone(name) for name in ({known} if known else self.senders)}
         name = found.pop() if len(found) == 1 else None
@@ -76,16 +76,16 @@ class Session:
 
     @property
     def holders(self) -> Holders:
-        """Whose numbers the mail uses up that gives the command."""
+        """Whose quotas the mail uses up that gives the command."""
         signs = bool(self.proved or (self.guesses and self.guesses.was_right))
         return Holders(address=self.sender or "", peer=self.peer, signs=signs)
 
     def is_left(self, what: str) -> bool:
-        """Whether there is one left of something for whoever gives the command."""
+        """Whether the quota of something is not used up for the sender of the command."""
         return quotas.is_left(self.store, what, self.holders._replace(signs=False), self.now)
 
     def take(self, what: str, amount: int = 1, *, is_own: bool = False, **whose: str) -> bool:
-        """Use up some of something, of those numbers; False if there are not as many left.
+        """Use up some of the quotas of something; False if there is not as much left.
 
         A user has their *own* of some things, for what they sign, beside those for what uses their address.
         """

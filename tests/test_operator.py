@@ -688,7 +688,7 @@ def test_whoever_waits_while_a_database_is_replaced_writes_nothing(kept):
     """He gets an error, so that what he was told comes again: nothing goes into the file that was put aside."""
     path = kept.folder / "pbm.db"
     words = [sys.executable, "-m", "pbm", "signup", "dave", "dave-secret"]
-    with copies.alone(path):
+    with copies.keep_others_out(path):
         waiting = subprocess.Popen(words, env=kept.environment, stderr=subprocess.PIPE, text=True)
         until(lambda: _has_open(waiting.pid, path))
         time.sleep(1)

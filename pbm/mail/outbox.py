@@ -91,7 +91,7 @@ def flush(
             mails = [] if is_enough or until() else server.store.outbox.claim(server.now(), most)
             return untried, mails, is_busy
 
-    with server.store.alone("sending", "sending mails", LOCK_SECONDS, until), way:
+    with server.store.hold_lock("sending", "sending mails", LOCK_SECONDS, until), way:
         is_enough = not server.store.outbox.are_due(server.now(), 0)  # to look locks nothing
         while tried or not is_enough:
             untried, mails, is_busy = _retry(partial(go_on, is_enough=is_enough), rest, pauses if tried else ())

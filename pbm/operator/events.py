@@ -182,7 +182,7 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     come is stored after each run; a program that is killed in between sees an event a second time. Raises Unusable if
     another process has been running programs for a minute.
     """
-    with server.store.alone("hooks", "running programs", HOOK_SECONDS, is_over):
+    with server.store.hold_lock("hooks", "running programs", HOOK_SECONDS, is_over):
         due = [hook for hook in server.store.events.hooks() if hook.due is None or hook.due <= server.now()]
         went_well = Counter(chain.from_iterable(_catch_up(server, hook, is_over) for hook in due))
     return went_well[True], went_well[False]

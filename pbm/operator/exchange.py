@@ -91,7 +91,7 @@ def restore(file: Path, *, yes: bool) -> None:
     with touching(f"{target} cannot be written"), whole(target) as copy:
         copies.copy(file, copy)
         copies.bring_up_to_date(copy, file, now)
-        with copies.alone(target) if is_there else nullcontext():
+        with copies.keep_others_out(target) if is_there else nullcontext():
             copies.replace(target, copy, old)
     kept = f" What was there is {old}." if is_there else ""
     answer(f"{target} is what {file} holds.{kept}", {"restored": str(file), "kept": str(old) if is_there else None})

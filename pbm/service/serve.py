@@ -60,7 +60,7 @@ SITE = (sys.executable, "-P", "-m", "pbm", "site", "--follow")
 
 @dataclass(eq=False)
 class Service:
-    """What goes on until it is told to end, or cannot go on."""
+    """The state of the running server: whether it is to end, and why."""
 
     store: Store
     ended: asyncio.Event = field(default_factory=asyncio.Event)
@@ -73,7 +73,7 @@ class Service:
         self.problem = problem
         self.ended.set()
 
-    def look(self) -> None:
+    def check_database(self) -> None:
         """Give up if the database has become another file."""
         try:
             self.store.check_in_place()
@@ -99,10 +99,10 @@ class Helper:
         while not self.service.ended.is_set():
             begin = loop.time()
             try:
-                end = f"ended with status {await self.live()}"
+                end = f"ended with status {await self.run_once()}"
             except OSError as error:
                 end = f"could not be started ({reason(error)})"
-            self.service.look()
+            self.service.check_database()
             if self.service.ended.is_set():
                 return
             if loop.time() > begin + LONGEST_PAUSE:
@@ -112,7 +112,7 @@ class Helper:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.service.ended.wait(), pause)
 
-    async def live(self) -> int:
+    async def run_once(self) -> int:
         """Start the process, and wait for its end. Returns its status."""
         self.process = await asyncio.create_subprocess_exec(
             *self.command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
@@ -367,7 +367,7 @@ async def serve(
     repeating = [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
     repeating += [Helper((*SITE, *site), "writes the site", service)] if site else []
     helpers = finishing + repeating
-    await asyncio.wrap_future(thread.submit(_end_by_signal, service, loop))
+    await asyncio.wrap_future(thread.submit(_end_on_signals, service, loop))
 
     def noted(entry: Entry) -> None:
         note(entry)
@@ -377,7 +377,7 @@ async def serve(
 
     async def watch() -> None:
         while True:
-            service.look()
+            service.check_database()
             if certificate:
                 certificate.reload()
             if not thread.hangs:
@@ -420,7 +420,7 @@ async def _end(helpers: Sequence[Helper], helping: Sequence[asyncio.Task[None]])
     await asyncio.wait(helping)
 
 
-def _end_by_signal(service: Service, loop: asyncio.AbstractEventLoop) -> None:
+def _end_on_signals(service: Service, loop: asyncio.AbstractEventLoop) -> None:
     """Let the service end when the process is told to; in the main thread, which alone hears of it."""
 
     def end(*_: object) -> None:

@@ -220,7 +220,7 @@ class Store:
         raise Replaced(f"The database {self.path} was deleted or replaced while it was open; nothing was written.")
 
     @contextmanager
-    def alone(self, kind: str, doing: str, patience: float, until: Callable[[], bool]) -> Iterator[None]:
+    def hold_lock(self, kind: str, doing: str, patience: float, until: Callable[[], bool]) -> Iterator[None]:
         """Hold the lock of that *kind* beside the database, so that no other process is *doing* the same.
 
         Raises Unusable if another one is for *patience* seconds, or *until* told to give up.
@@ -236,6 +236,6 @@ class Store:
             yield
 
     def data_version(self) -> int:
-        """A number that is another one after anybody else has written to the database."""
+        """A number that changes whenever another connection has written to the database."""
         (version,) = self.db.execute("PRAGMA data_version").fetchone()
         return int(version)

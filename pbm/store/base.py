@@ -1,4 +1,4 @@
-"""What all of the store is made of: what tells that a file is one of ours, and the base of all nouns."""
+"""What all of the store uses: the marks of a database of ours, and the base class of all nouns."""
 
 import json
 import sqlite3
@@ -48,7 +48,7 @@ def check_schema(path: Path, schema: int) -> None:
 
 
 def uri(path: Path, mode: str) -> str:
-    """The file as SQLite wants to be told of it, so that it makes none where there is none."""
+    """The URI of a file for SQLite. With the modes ``ro`` and ``rw``, SQLite never creates the file."""
     return f"{path.absolute().as_uri()}?mode={mode}"
 
 

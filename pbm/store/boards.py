@@ -177,7 +177,7 @@ class Boards(Questions):
         return str(self.value(query, game))
 
     def reserve_number(self, game: str, number: int) -> None:
-        """See to it that a board number is never given out."""
+        """Never give out a board number, nor a lower one."""
         query = "INSERT INTO numbers VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)"
         self.execute(query, game, max(number, 100))
 

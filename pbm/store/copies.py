@@ -92,7 +92,7 @@ def note_backup(path: Path, moment: datetime) -> None:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def keep_others_out(path: Path) -> Iterator[None]:
     """Keep everybody else out of a database, all of which is in that one file meanwhile.
 
     Whoever has been waiting and finds another file in its place afterwards gets an error and writes nothing. Raises

@@ -48,7 +48,7 @@ class Counted(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Something of which anybody may see that it was changed, made or removed."""
+    """Something public that was changed, made or removed."""
 
     kind: str
     """``board``, ``pool``, ``player`` for what is known of a user in one game, or ``user``."""
@@ -58,7 +58,7 @@ class Change(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """How far somebody has looked at what changes in a database."""
+    """A state of a database, as somebody saw it who follows its changes."""
 
     number: int
     """The number of the last change that they have seen."""
@@ -99,7 +99,7 @@ class Events(Questions):
     # Programs
 
     def since(self, since: int, most: int) -> list[Event]:
-        """The events behind a number, at most so many."""
+        """The events with a higher number, at most so many."""
         query = f"SELECT {', '.join(Event._fields)} FROM events WHERE id > ? ORDER BY id LIMIT ?"
         return self.rows(Event, query, since, most)
 
@@ -148,19 +148,19 @@ class Changes(Questions):
     """What is noted of changes."""
 
     def seen(self) -> Seen:
-        """How far one has seen who looks now."""
+        """The present state of the database."""
         number = self.value("SELECT seq FROM sqlite_sequence WHERE name = 'changes'")
         event, moment = self.execute("SELECT id, moment FROM events ORDER BY id DESC LIMIT 1").fetchone() or (0, "")
         restored = self.value("SELECT moment FROM notes WHERE name = 'restored'")
         return Seen(number or 0, event, moment, restored or "")
 
     def has_gone_on_since(self, seen: Seen) -> bool:
-        """Whether this is the database at which somebody looked then; False also if that is too long ago to tell."""
+        """Whether this is still the database that was seen then; False also if that is too long ago to tell."""
         now = self.seen()
         if now.restored != seen.restored or now.number < seen.number or now.event < seen.event:
             return False
         return (self.value("SELECT moment FROM events WHERE id = ?", seen.event) or "") == seen.moment
 
     def since(self, seen: Seen) -> list[Change]:
-        """What has changed since somebody looked."""
+        """What has changed since a state."""
         return self.rows(Change, "SELECT kind, game, name FROM changes WHERE number > ?", seen.number)

@@ -88,7 +88,7 @@ class Health(Questions):
         ]
 
     def objection(self) -> str:
-        """Why nothing can be written; empty if something can, also if somebody else is just doing so."""
+        """Why the database cannot be written; empty if it can, also if another process is just writing."""
         *_, path = self.execute("PRAGMA database_list").fetchone()
         try:
             with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:

@@ -176,7 +176,7 @@ class Robots(Questions):
         return found
 
     def take_analysis_requests(self, game: str, board: str) -> list[str]:
-        """Who wants the analysis of a game, each of whom is forgotten."""
+        """Delete the requests for the analysis of a game. Returns the users who made them."""
         query = f"DELETE FROM analysis_requests WHERE {OF_BOARD} RETURNING userid"
         return sorted(self.column(query, game, board))
 
@@ -211,7 +211,7 @@ class Robots(Questions):
         return self.rows(Puzzle, query, game, most)
 
     def take_puzzle(self, now: datetime, before: datetime) -> Puzzle | None:
-        """The puzzle that was found first of those that were not mailed, which is noted; None if there is none.
+        """Note that the oldest puzzle that was not mailed yet is mailed now. Returns it; None if there is none.
 
         There is none, either, unless the last one was mailed *before* that time.
         """

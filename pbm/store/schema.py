@@ -491,7 +491,7 @@ def first_tables(db: Database) -> None:
 
 
 def _create_triggers(db: Database) -> None:
-    """What counts boards, and notes what has changed of all that anybody may see, in the order of the last changes."""
+    """Create the triggers that count boards, and that note changes of what is public, the last change last."""
     db.execute("""
         CREATE TRIGGER tally_new_board AFTER INSERT ON boards BEGIN
             INSERT INTO tallies VALUES (NEW.game, 1, NEW.ended IS NULL)
