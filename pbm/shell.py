@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from getpass import getpass
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import games
 from pbm import console, letters, runner, texts
@@ -31,32 +31,22 @@ SHELL_ONLY = frozenset({"--json", "--no-wait", "--picture", "--help", "-h"})
 """What stands anywhere in the arguments, beside ``--comment=TEXT``, and is no part of the line."""
 
 
-class Arguments(NamedTuple):
-    """The arguments of a command."""
+def read(args: Iterable[str]) -> tuple[list[str], str, frozenset[str]]:
+    """Sort the arguments of a command: its line, its comment, and the options that only a shell understands.
 
-    line: list[str]
-    as_json: bool
-    comment: str
-    """What goes with it; a hyphen means that it comes from standard input."""
-    has_pictures: bool
-    """Whether boards are shown as pictures, too."""
-    waits: bool
-    """Whether a robot is to answer before the command ends."""
-
-
-def read(args: Iterable[str]) -> Arguments:
-    """Take out what only a shell understands, wherever it stands."""
+    A hyphen as comment says that it comes from standard input.
+    """
     words = [arg.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for arg in args]
     comments = [word.partition("=")[2] for word in words if word.startswith("--comment=")]
     line = [word for word in words if word not in SHELL_ONLY and not word.startswith("--comment=")]
-    if not {"--help", "-h"}.isdisjoint(words):
+    options = SHELL_ONLY.intersection(words)
+    if options & {"--help", "-h"}:
         line = ["help", *_subject([word.lower() for word in line if not word.startswith("-")])]
-    comment = comments[-1] if comments else ""
-    return Arguments(line, "--json" in words, comment, "--picture" in words, "--no-wait" not in words)
+    return line, comments[-1] if comments else "", options
 
 
 def _subject(named: list[str]) -> list[str]:
-    """The words among these that name the command they begin with."""
+    """As many of these words as name the command with which they begin."""
     if named and games.exists(named[0]):
         return named[1:2] or named
     if operators := console.contexts(named):
@@ -69,7 +59,8 @@ def main(args: Sequence[str]) -> int:
 
     For several commands in one, it is the highest of theirs.
     """
-    line, as_json, comment, has_pictures, waits = read(args)
+    line, comment, options = read(args)
+    as_json = "--json" in options
     if "--comment" in line:
         return fail("--comment needs a text: --comment=TEXT, or --comment=- for standard input.", 1, as_json=as_json)
     if not line:
@@ -100,18 +91,18 @@ def main(args: Sequence[str]) -> int:
 
     typed = Line.read(root, " ".join(line))
     try:
-        if line or not answers:
+        if line:
             answers += runner.run(typed, session, Prompt(_read_password, [*console.MODULES]))
     except (Refused, Unusable) as why:
         is_user = server.store.users.is_taken if server and isinstance(why, Refused) else None
         letter = typed.refusal(why if isinstance(why, Refused) else Refused(str(why)), is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
-    name = typed.command.name if typed.command and waits else ""
+    name = typed.command.name if typed.command and "--no-wait" not in options else ""
     if server and name in ANSWERED and any(_waits_for_robot(each) for each in answers if "robots" in each.data):
         from pbm.robot_players.turns import answered
 
         answers = answered(Session(server), answers, mails=name == "challenge")
-    return _told(answers, server if has_pictures else None, as_json=as_json)
+    return _told(answers, server if "--picture" in options else None, as_json=as_json)
 
 
 def _told(answers: Letters, drawn_by: "Server | None", *, as_json: bool) -> int:
@@ -149,9 +140,9 @@ def _show_pictures(answers: Letters, server: "Server") -> None:
 
 
 def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:
-    """What operator's commands say of themselves that `help` is asked for, and the line without them.
+    """The help on the operator's commands among the subjects of a `help` line, and the line without them.
 
-    There is no line if there is no other subject.
+    The line is empty if there is no other subject.
     """
     found, others = list[str](), [line[0]]
     rest = [word.lower() for word in line[1:]]
