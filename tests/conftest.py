@@ -410,11 +410,15 @@ def kept(shell: Shell) -> None:
     shell.sign_up("bob")
 
 
+def sql(path: Path, query: str, *values: object) -> list[Any]:
+    """What a query finds, or changes, in the file of a database behind the server's back."""
+    with closing(sqlite3.connect(path)) as db, db:
+        return db.execute(query, values).fetchall()
+
+
 def people_in(path: Path) -> list[str]:
     """The users in the file of a database who are no robots."""
-    with closing(sqlite3.connect(path)) as db:
-        query = "SELECT userid FROM users WHERE userid NOT LIKE 'robot%' ORDER BY 1"
-        return [userid for (userid,) in db.execute(query)]
+    return [userid for (userid,) in sql(path, "SELECT userid FROM users WHERE userid NOT LIKE 'robot%' ORDER BY 1")]
 
 
 AS_NOBODY = """

@@ -18,7 +18,7 @@ from pbm.operator.completion import SCRIPTS
 from pbm.store.base import BUSY_SECONDS
 from pbm.store.boards import Among
 
-from conftest import PASSWORDS, set_up
+from conftest import PASSWORDS, set_up, sql
 from patience import PATIENCE
 
 INSTALLED = [name for name in SCRIPTS if shutil.which(name)]
@@ -176,11 +176,9 @@ def test_a_look_writes_nothing_waits_for_nobody_and_brings_no_older_database_up_
         assert offered(board, "symple", "move", "") == ["101"]
         assert time.monotonic() - begin < BUSY_SECONDS
         assert db.execute("PRAGMA data_version").fetchone() == version
-    with sqlite3.connect(board.folder / "pbm.db") as db:
-        db.execute("PRAGMA user_version = 1")
+    sql(board.folder / "pbm.db", "PRAGMA user_version = 1")
     assert offered(board, "symple", "move", "") == []
-    with sqlite3.connect(board.folder / "pbm.db") as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+    assert sql(board.folder / "pbm.db", "PRAGMA user_version") == [(1,)]
 
 
 # The scripts

@@ -19,7 +19,7 @@ from pbm.store import SCHEMA, Store, Unusable
 from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, FIRST_SCHEMA
 
 import next_version
-from conftest import PASSWORDS, people_in, run_as_nobody
+from conftest import PASSWORDS, people_in, run_as_nobody, sql
 from next_version import NEXT_SCHEMA
 from patience import PATIENCE
 
@@ -38,8 +38,8 @@ def one_line(text):
 
 
 def schema_of(path):
-    with closing(sqlite3.connect(path)) as db:
-        return db.execute("PRAGMA user_version").fetchone()[0]
+    [(schema,)] = sql(path, "PRAGMA user_version")
+    return schema
 
 
 def test_two_sign_ups_are_in_the_file_itself(shell, tmp_path):
@@ -103,8 +103,7 @@ def test_the_first_opening_of_an_older_version_leaves_a_copy_beside_it_and_says_
     said = f"Brought {older} from schema {SCHEMA} up to schema {NEXT_SCHEMA}; a copy of what it was is {kept}.\n"
     assert capsys.readouterr() == ("", said)
     assert kept.stat().st_mode & 0o777 == 0o600
-    with closing(sqlite3.connect(kept)) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert sql(kept, "PRAGMA integrity_check") == [("ok",)]
     assert (schema_of(kept), schema_of(older)) == (SCHEMA, NEXT_SCHEMA)
     assert people_in(kept) == people_in(older) == ["alice"]
     kept.unlink()
@@ -131,8 +130,7 @@ def test_a_copy_that_cannot_be_made_leaves_the_older_version_as_it_is(older):
 def test_a_database_of_a_version_before_the_first_release_is_refused_and_not_touched(shell, tmp_path, schema):
     shell.sign_up("alice")
     path = tmp_path / "pbm.db"
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA user_version = {schema}")
+    sql(path, f"PRAGMA user_version = {schema}")
     before = path.read_bytes()
     for words in (["signup", "bob", PASSWORDS["bob"]], ["list"], ["outbox", "flush"], ["status"]):
         assert one_line(shell.refused(*words)).startswith(
@@ -186,8 +184,7 @@ def test_restore_leaves_the_database_alone_if_anything_is_wrong_with_the_copy(ke
 
 
 def test_restore_of_an_older_version_that_cannot_be_changed_leaves_the_database_alone(kept, tmp_path, monkeypatch):
-    with closing(sqlite3.connect(tmp_path / "copy")) as db:
-        db.execute("CREATE TABLE inventions (name TEXT)")
+    sql(tmp_path / "copy", "CREATE TABLE inventions (name TEXT)")
     next_version.install(monkeypatch.setattr)
     assert "cannot be brought up to date" in one_line(kept.refused("restore", str(tmp_path / "copy"), "--yes"))
     assert people_in(tmp_path / "pbm.db") == ["alice", "bob"]

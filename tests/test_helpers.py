@@ -6,10 +6,9 @@ import os
 import signal
 import smtplib
 import socket
-import sqlite3
 import ssl
 import struct
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ import pytest
 from pbm import console
 from pbm.service.serve import Certificate, Helper, Service
 
-from conftest import ADDRESS, new_certificate
+from conftest import ADDRESS, new_certificate, sql
 from patience import PATIENCE, children_of, until
 from test_mail import message
 from test_serve import in_order, inbox
@@ -46,12 +45,6 @@ def is_taken(port, raw):
     return False
 
 
-def query(shell, sql, *values):
-    """What stands in the database."""
-    with closing(sqlite3.connect(shell.folder / "pbm.db")) as db:
-        return db.execute(sql, values).fetchall()
-
-
 @pytest.fixture
 def shared(players, tmp_path):
     """A shell with a hook that notes each move, and a robot that alice plays with on a board of Symple."""
@@ -78,8 +71,8 @@ def test_two_servers_on_one_database_do_everything_once(shared, tmp_path):
                 raw = message("help", message_id=f"<{name}{number}@players.example>")
                 peer.sendmail("bob@players.example", [ADDRESS], raw.replace(b"alice@", b"bob@"))
         second.sendmail("alice@players.example", [ADDRESS], message("symple move 101 alice alice-secret c3"))
-        until(lambda: query(shared, "SELECT moves FROM boards WHERE game = 'symple'") == [(2,)])
-        until(lambda: not query(shared, "SELECT id FROM outbox"))
+        until(lambda: sql(shared.folder / "pbm.db", "SELECT moves FROM boards WHERE game = 'symple'") == [(2,)])
+        until(lambda: not sql(shared.folder / "pbm.db", "SELECT id FROM outbox"))
         until(lambda: (tmp_path / "events").exists() and (tmp_path / "events").read_text().count("\n") == 3)
         for peer in (first, second):
             peer.quit()
@@ -89,7 +82,7 @@ def test_two_servers_on_one_database_do_everything_once(shared, tmp_path):
         assert [one.returncode, other.returncode] == [0, 0]
     outcomes = [[line.split("> ")[1].split()[0] for line in log] for log in logs]
     assert outcomes == [["done:"] * 21, ["repeated", *["done:"] * 21]]
-    assert query(shared, "SELECT moves FROM boards WHERE game = 'spiro'") == [(1,)]
+    assert sql(shared.folder / "pbm.db", "SELECT moves FROM boards WHERE game = 'spiro'") == [(1,)]
     told = [json.loads(line) for line in (tmp_path / "events").read_text().splitlines()]
     assert [(event["game"], event["userid"]) for event in told] == [
         ("spiro", "alice"),
@@ -112,8 +105,8 @@ def test_what_one_server_leaves_undone_the_other_one_does(shared):
         port = port_of(one)
         send(port, message("symple move 101 alice alice-secret c3"))
         one.kill()
-        until(lambda: query(shared, "SELECT moves FROM boards WHERE game = 'symple'") == [(2,)])
-        until(lambda: not query(shared, "SELECT id FROM outbox"))
+        until(lambda: sql(shared.folder / "pbm.db", "SELECT moves FROM boards WHERE game = 'symple'") == [(2,)])
+        until(lambda: not sql(shared.folder / "pbm.db", "SELECT id FROM outbox"))
         other.send_signal(signal.SIGTERM)
         assert other.wait(PATIENCE) == 0
 

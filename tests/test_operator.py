@@ -37,7 +37,7 @@ from pbm.shell import main
 from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
 
 import helptexts
-from conftest import ADDRESS, pair_up, people_in, set_up
+from conftest import ADDRESS, pair_up, people_in, set_up, sql
 from examples import examples
 from patience import PATIENCE, until
 from test_plugin import MODULE
@@ -80,9 +80,8 @@ def operate(pair, own_settings, monkeypatch, capsys):
 
 def change(club, query, *values):
     """Change the database behind the server's back."""
-    with closing(sqlite3.connect(club.store.path)) as db:
+    with closing(sqlite3.connect(club.store.path)) as db, db:
         assert db.execute(query, values).rowcount
-        db.commit()
 
 
 def say(monkeypatch, text):
@@ -544,8 +543,7 @@ def test_the_doctor_finds_what_is_wrong_with_the_file_its_folder_and_the_disk(se
     assert "in place of the database" in findings()[0].what
     several.store.path.parent.chmod(0o700)
     several.store.close()
-    with closing(sqlite3.connect(several.store.path)) as db:
-        db.execute("PRAGMA journal_mode = DELETE")
+    sql(several.store.path, "PRAGMA journal_mode = DELETE")
     assert "WAL mode" in findings()[0].what
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=100, used=99, free=1))
     assert "MB of the disk are free" in findings()[0].what
@@ -678,8 +676,7 @@ def test_restore_refuses_what_it_cannot_use(kept, query, reason):
     letter.write_text("Dear operator, " * 100)
     assert "file is not a database" in kept.refused("restore", str(letter), "--yes")
     assert "There is no file" in kept.refused("restore", str(kept.folder / "nothing"), "--yes")
-    with closing(sqlite3.connect(kept.folder / "copy")) as db:
-        db.execute(query)
+    sql(kept.folder / "copy", query)
     assert reason in kept.refused("restore", str(kept.folder / "copy"), "--yes")
     assert people_in(kept.folder / "pbm.db") == ["alice", "bob"]
 

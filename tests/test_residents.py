@@ -4,12 +4,10 @@ import json
 import os
 import pty
 import resource
-import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email import message_from_string
 from pathlib import Path
@@ -33,7 +31,7 @@ from pbm.session import Session
 from pbm.store import Robot, Store
 from pbm.store.robots import Claim, Task
 
-from conftest import PASSWORDS
+from conftest import PASSWORDS, sql
 from patience import PATIENCE
 from test_robots import program
 from test_serve import converse, inbox
@@ -662,8 +660,7 @@ def test_an_operator_sees_which_program_has_failed_and_that_nobody_plays(shell):
     shell.run("robots", "change", "deep", "--level=1")
     shell.run("robots", "resume", "deep")
     shell.done("status")
-    with closing(sqlite3.connect(shell.folder / "pbm.db")) as db, db:
-        db.execute("UPDATE boards SET started = '2026-01-01T00:00:00.000000+00:00'")
+    sql(shell.folder / "pbm.db", "UPDATE boards SET started = '2026-01-01T00:00:00.000000+00:00'")
     said = shell.run("doctor").stdout
     assert "robots: boards that have waited for a robot for more than a day: 1.\n" in said
 

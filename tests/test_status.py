@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 
@@ -14,7 +12,7 @@ from pbm.mail import incoming
 from pbm.operator.status import look, needed
 from pbm.session import Session
 
-from conftest import stored
+from conftest import sql, stored
 from costs import cost
 from test_mail import message
 
@@ -107,9 +105,7 @@ def test_the_command_says_what_it_found_with_its_exit_status(shell):
         "Version", "Users", "Boards", "Mails waiting", "Mails given up", "Commands, 24 hours", "Last clean-up",
         "Last backup", "Disk",
     ]  # fmt: skip
-    with closing(sqlite3.connect(shell.folder / "pbm.db")) as db:
-        db.execute("UPDATE notes SET moment = '2026-01-01T00:00:00.000000+00:00'")
-        db.commit()
+    sql(shell.folder / "pbm.db", "UPDATE notes SET moment = '2026-01-01T00:00:00.000000+00:00'")
     done = shell.run("status", "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["needs"] == [
