@@ -173,6 +173,15 @@ def test_hooks_are_added_listed_and_removed(players):
     ):
         assert players.refused("hook", "add", *words).startswith(why)
     assert "move,end" in players.done("hook", "list")
+    assert players.done("hook", "run") == "0 runs, 0 failed.\n"
     assert players.done("hook", "remove", "1") == "Hook 1 is removed.\n"
     assert players.refused("hook", "remove", "1") == "There is no hook 1.\n"
     assert players.done("hook") == "There are no hooks.\n"
+
+
+def test_whoever_runs_a_program_that_fails_is_told_why_with_the_exit_status(players):
+    players.done("hook", "add", "false")
+    players.sign_up("carol")
+    done = players.run("hook", "run")
+    assert (done.returncode, done.stdout) == (1, "0 runs, 1 failed.\n")
+    assert done.stderr == "Hook 1, event 4: It ended with status 1. The next try is in 10 s.\n"

@@ -341,6 +341,7 @@ def test_the_outbox_tells_when_a_mail_is_tried_next(operate, waiting):
     assert re.search(r"dave .* 0 +when an address is confirmed$", lines[5])
     kinds = [mail["state"] for mail in operate("outbox", "list", as_json=True).data["mails"]]
     assert kinds == ["retry", "given up", "due", "due", "unconfirmed"]
+    assert operate("outbox", "list", "--limit=4").out.endswith("There are more than 4; --limit=N shows N of them.\n")
 
 
 def test_mails_are_shown_become_due_when_they_were_given_up_and_are_dropped(operate, pair):
