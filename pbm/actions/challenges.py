@@ -1,4 +1,4 @@
-"""A new board, and what stands against it: options, limits of players; and who seeks a challenge."""
+"""Challenges: a new board, and what forbids it, such as the limits of players; and who seeks a challenge."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -37,23 +37,23 @@ def challenge(
     A board that is *named* with ``name`` is one of a tournament; ``from`` names a position of another board.
     """
     first, second, name, source = userid1.lower(), userid2.lower(), named["name"], named["from"]
-    problems = _of_sender(session)
+    problems = _sender_objections(session)
     users = dict.fromkeys((first, second))
     unknown = [userid for userid in users if session.store.users.password_of(userid) is None]
     asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
-    refusing = _refusing(session, game, asked)
+    refusing = _limit_objections(session, game, asked)
     robots = session.store.robots.among(users)
     talks = [option for option in options if option.lower() == TALK]
     options = [option for option in options if option not in talks]
     problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
     if name is None:
         senders = session.senders
-        problems += _blocking(session, game, {first, second} - senders, senders | {first, second})
-    problems += _of_robots(session, game, [*users], is_named=name is not None)
+        problems += _block_objections(session, game, {first, second} - senders, senders | {first, second})
+    problems += _robot_board_objections(session, game, [*users], is_named=name is not None)
     if talks and not robots:
         problems.append(f"{TALK} is for boards on which a robot plays.")
     if name is not None:
-        problems += _of_name(session, game, name)
+        problems += _name_objections(session, game, name)
     try:
         games.read_options(games.load(game), options)
         beginning = _beginning(session, game, source, options, name, has_robot=bool(robots)) if source else None
@@ -89,9 +89,9 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if row.rematch:
         raise Illegal(f"There was a rematch already: {row.game.capitalize()} board {row.rematch}.")
     opponent = row.second_player if name == row.first_player else row.first_player
-    problems = _refusing(session, row.game, [opponent] if opponent != name else [])
-    problems += _blocking(session, row.game, {opponent}, {name})
-    problems += _of_robots(session, row.game, [name, opponent], is_named=False)
+    problems = _limit_objections(session, row.game, [opponent] if opponent != name else [])
+    problems += _block_objections(session, row.game, {opponent}, {name})
+    problems += _robot_board_objections(session, row.game, [name, opponent], is_named=False)
     if not (session.in_shell or session.take("challenge")):
         problems.append(f"There were {most('challenge', 'address')} challenges from your address today.")
     if problems:
@@ -132,7 +132,7 @@ def _beginning(
     return point
 
 
-def _of_sender(session: Session) -> list[str]:
+def _sender_objections(session: Session) -> list[str]:
     """Why nobody can be challenged from the address that the command came from."""
     if session.in_shell:
         return []
@@ -143,8 +143,8 @@ def _of_sender(session: Session) -> list[str]:
     return []
 
 
-def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
-    """Who of the players does not want another board; whoever takes none and has none becomes inactive."""
+def _limit_objections(session: Session, game: str, players: Sequence[str]) -> list[str]:
+    """A sentence for each of the players who takes no more boards. One who takes none and has none becomes inactive."""
     problems = []
     for name in players:
         most = session.store.players.get(game, name).most
@@ -158,8 +158,8 @@ def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
     return problems
 
 
-def _blocking(session: Session, game: str, players: Collection[str], challengers: Collection[str]) -> list[str]:
-    """Who of the players blocks a challenger; it is told as if they took no challenges at all."""
+def _block_objections(session: Session, game: str, players: Collection[str], challengers: Collection[str]) -> list[str]:
+    """A sentence for each of the players who blocks a challenger. It reads as if they took no challenges at all."""
     blocked_by = session.store.users.blocked_by
     return [_takes_none(game, name) for name in sorted(players) if {*challengers} & {*blocked_by(name)}]
 
@@ -172,7 +172,7 @@ def _takes_none(game: str, name: str) -> str:
     return f"{name} takes no challenges of {game.capitalize()}."
 
 
-def not_of_robots(game: str, robots: Mapping[str, Robot]) -> list[str]:
+def robot_objections(game: str, robots: Mapping[str, Robot]) -> list[str]:
     """A sentence for each of these robots that does not play a game, or is paused."""
     problems = []
     for name, robot in robots.items():
@@ -184,12 +184,12 @@ def not_of_robots(game: str, robots: Mapping[str, Robot]) -> list[str]:
     return problems
 
 
-def _of_robots(session: Session, game: str, users: Sequence[str], *, is_named: bool) -> list[str]:
-    """What stands against a board of these users if some of them are robots; a tournament has no limits."""
+def _robot_board_objections(session: Session, game: str, users: Sequence[str], *, is_named: bool) -> list[str]:
+    """What forbids a board of these users if some of them are robots. A tournament board has no limits."""
     store, robots = session.store, session.store.robots.among(users)
     if not robots:
         return []
-    problems = not_of_robots(game, robots)
+    problems = robot_objections(game, robots)
     for name, robot in robots.items():
         active = store.boards.active_counts([name])[name].total()
         if not is_named and active >= robot.most:
@@ -203,7 +203,7 @@ def _of_robots(session: Session, game: str, users: Sequence[str], *, is_named: b
     return problems
 
 
-def _of_name(session: Session, game: str, name: str) -> list[str]:
+def _name_objections(session: Session, game: str, name: str) -> list[str]:
     """What is wrong with the name of a tournament board."""
     if not session.in_shell:
         return ["Only the operator names boards, in a shell."]

@@ -54,7 +54,7 @@ def clean_up(session: Session) -> Done:
     for game, number in due:
         try:
             with session.store.writing():
-                counts[_look_at(session, find_board(session, game, number))] += 1
+                counts[_do_due(session, find_board(session, game, number))] += 1
         except Refused:  # it has been removed in the meantime
             continue
         except (LookupError, Illegal) as why:
@@ -73,7 +73,7 @@ def clean_up(session: Session) -> Done:
     return Done(counts["reminded"], counts["forfeited"], counts["drawn"], digests, tuple(problems))
 
 
-def _look_at(session: Session, board: Board) -> str:
+def _do_due(session: Session, board: Board) -> str:
     """Do what is due on a board. Returns which count of `Done` goes up; empty if nothing was due."""
     if board.is_over:
         return ""

@@ -23,26 +23,26 @@ def find_row(session: Session, game: str, number: str) -> BoardRow:
 
 
 def meant(session: Session, game: str, word: str) -> str:
-    """How the sentence ends that there is no such board: with the one that was probably meant, if there is one."""
+    """The end of the sentence that there is no such board, which names the board that was probably meant."""
     if is_board(word):
         for other in games.names():
             if session.store.boards.get(other, word):
                 return f"; did you mean {other.capitalize()} board {word}?"
     if len(word) >= SHORTEST_PASSWORD or not re.search("[0-9]", word):
         return "."  # a longer one can be a password in the wrong place, and what is near it is told to nobody
-    near = games.nearest(word, [row.board for row in session.store.boards.named(game, _slips(word))])
+    near = games.nearest(word, [row.board for row in session.store.boards.named(game, _names_one_typo_away(word))])
     return f"; did you mean {near}?" if near else "."
 
 
-def _slips(word: str) -> set[str]:
-    """The names that a board can have from which one slip of a finger makes this word."""
+def _names_one_typo_away(word: str) -> set[str]:
+    """The names of boards that differ from a word by one typing mistake, such as ``102`` from ``120`` and ``1022``."""
     parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
-    slips = {
+    near = {
         *(front + rest[1:] for front, rest in parts),
         *(front + rest[1] + rest[0] + rest[2:] for front, rest in parts if len(rest) > 1),
         *(front + typed + rest[at:] for front, rest in parts for typed in digits + ascii_lowercase for at in (0, 1)),
     }
-    return set(filter(is_board, slips))
+    return set(filter(is_board, near))
 
 
 def find_board(session: Session, game: str, number: str) -> Board:

@@ -103,7 +103,7 @@ def _switch(session: Session, name: str, switch: str) -> list[Letter]:
 
 
 def _text(session: Session, name: str, what: str) -> str:
-    """What is to be passed on. Raises Refused if it is nothing, or too much in a day."""
+    """The text that a user passes on. Raises Refused if there is none, or if they have written too many today."""
     if not session.comment:
         raise Refused(f"A {what} needs a text: the body of the mail, or --comment=TEXT in a shell.")
     if not session.in_shell and not session.take("text", user=name):

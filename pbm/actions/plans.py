@@ -106,10 +106,10 @@ def _tried(session: Session, trial: Board, name: str, text: str) -> str:
 
 def _written(board: Board, text: str) -> str:
     """A move as it was typed, if it can be one. Raises Illegal."""
-    word, _ = turns.numbered(text)
+    word, _ = turns.split_number(text)
     if word.lower() in votes.INSTEAD_OF_A_MOVE:
         raise Illegal(f"`{word.lower()}` cannot be planned; give it with `move`, also when it is not your turn.")
-    turns.check_written(board, word)
+    turns.check_placeholder(board, word)
     return SKIP if word.lower() == "pass" else clean(text)
 
 

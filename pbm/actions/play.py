@@ -23,7 +23,7 @@ def move(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[
     Raises Refused, and Illegal.
     """
     board = turns.board_of_player(session, row, name)
-    word, number = turns.numbered(text.lower())
+    word, number = turns.split_number(text.lower())
     if instead := votes.INSTEAD_OF_A_MOVE.get(word):
         turns.check_number(board, number)
         if lines:
@@ -51,7 +51,7 @@ def swap(session: Session, row: BoardRow, name: str) -> list[Letter]:
 def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
     """Plan a move whatever the opponent plays, beside other *lines*; or play it, if it is the player's turn."""
     board = turns.board_of_player(session, row, name)
-    word, number = turns.numbered(text.lower())
+    word, number = turns.split_number(text.lower())
     if word == plans.CLEAR:
         turns.check_number(board, number)
         return plans.forget_queued(session, board, name)
@@ -143,7 +143,7 @@ def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: b
             why = f"The dice for {word} are not thrown yet; write for example dice=4,2 before it."
             raise Refused(why, point=board.present)
         try:
-            turns.check_written(board, turns.numbered(word)[0])
+            turns.check_placeholder(board, turns.split_number(word)[0])
             _try(board, board.state.parse(word), now)
         except Illegal as why:
             which = f"{word}: " if len(words) > 1 else ""

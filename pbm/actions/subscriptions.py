@@ -16,8 +16,10 @@ SUBSCRIBER = "subscriber"
 NOTIFIED = "notified"
 
 
-def dealt_out(session: Session, game: str, userid: str, password: str, boards: Sequence[str]) -> dict[str, Any] | None:
-    """What the words stand for if the board, or one word for boards, stands in front of userid and password."""
+def with_boards_first(
+    session: Session, game: str, userid: str, password: str, boards: Sequence[str]
+) -> dict[str, Any] | None:
+    """The arguments of a command with its board, or a word for boards, in front of the userid; None for another."""
     is_first = userid.lower() in finding.WORDS or finding.names_boards(session, game, [userid])
     if len(boards) > 1 or not is_first:
         return None

@@ -93,7 +93,7 @@ def refuse(problems: Iterable[str]) -> None:
 def problems_of_players(session: Session, game: str, players: Sequence[str]) -> Iterator[str]:
     """Why some of these players cannot take part."""
     yield from (f"There is no user {name!r}." for name in players if session.store.users.password_of(name) is None)
-    yield from challenges.not_of_robots(game, session.store.robots.among(players))
+    yield from challenges.robot_objections(game, session.store.robots.among(players))
 
 
 def problems_of_start(found: Shown) -> Iterator[str]:

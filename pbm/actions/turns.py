@@ -20,10 +20,10 @@ from pbm.store import BoardRow
 
 def parsed(board: Board, text: str) -> str:
     """A move, perhaps with ``#n`` behind it, in canonical form. Raises Illegal."""
-    move, number = numbered(text)
+    move, number = split_number(text)
     if move.lower() == SWAP and not getattr(board.rules, "SWAP", False):
         raise Illegal(f"{board.row.game.capitalize()} has no swap.")
-    check_written(board, move)
+    check_placeholder(board, move)
     check_number(board, number)
     skips = move.lower() in {SKIP, "pass"}
     if skips and board.state.must_skip:  # which only a plan says; else the server plays it
@@ -31,7 +31,7 @@ def parsed(board: Board, text: str) -> str:
     return board.state.parse(SKIP if skips else move)
 
 
-def check_written(board: Board, word: str) -> None:
+def check_placeholder(board: Board, word: str) -> None:
     """Make sure that a move without its number is not the placeholder of our mails, ``MOVE``. Raises Illegal."""
     if word.strip("<>").lower() == "move":
         raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(board.row.game)}).")
@@ -43,7 +43,7 @@ def check_number(board: Board, number: int | None) -> None:
         raise Illegal(f"That is meant as move {number}, but it would be move {len(board.turns) + 1}.")
 
 
-def numbered(text: str) -> tuple[str, int | None]:
+def split_number(text: str) -> tuple[str, int | None]:
     """A move and the number that stands behind it; None if there is none."""
     move, mark, number = text.rpartition("#")
     is_number = mark and 0 < len(number) < 10 and number.isascii() and number.isdecimal()

@@ -258,7 +258,7 @@ GUESTS_KNOWN_FOR = timedelta(days=7)
 
 
 class Crowded(Refused):
-    """A stranger for whom there is no room now."""
+    """There is no room for another guest now."""
 
 
 def begin_as_guest(
@@ -278,7 +278,7 @@ def begin_as_guest(
         free = [
             one.userid
             for one in store.robots.all()
-            if str(one.level) == level and not challenges.not_of_robots(game, {one.userid: one})
+            if str(one.level) == level and not challenges.robot_objections(game, {one.userid: one})
             if store.boards.active_counts([one.userid])[one.userid].total() < one.most / 2
         ]
         if not free:  # the other half of their boards is for users

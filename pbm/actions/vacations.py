@@ -91,7 +91,7 @@ def _longest_run(vacations: Sequence[Vacation]) -> int:
 
 
 def _ended(planned: Sequence[Vacation], today: date) -> list[Vacation]:
-    """What is left of vacations that a user ends today: the days that they have had, at least the first one."""
+    """Vacations that end today, cut to the days that have passed, at least one; later ones are left out."""
     return [away._replace(last=max(away.first, today - clocks.DAY)) for away in planned if away.first <= today]
 
 

@@ -9,7 +9,7 @@ from pbm.board.board import RESIGN, Board
 from pbm.letters import Letter
 from pbm.session import Session
 
-WHAT = {"draw": "a draw", "undo": "to take the last move back"}
+PROPOSALS = {"draw": "a draw", "undo": "to take the last move back"}
 
 
 def propose(session: Session, board: Board, name: str) -> list[Letter]:
@@ -38,7 +38,7 @@ def accept(session: Session, board: Board, name: str) -> list[Letter]:
 def reject(session: Session, board: Board, name: str) -> list[Letter]:
     """End a vote."""
     _check_open(board)
-    what = WHAT[str(board.row.vote)]
+    what = PROPOSALS[str(board.row.vote)]
     _set_comment(session, board, name)
     board.change(vote=None, voter=None)
     session.store.outbox.drop_reminders(board.name)
@@ -50,7 +50,7 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
     if board.row.vote == what:
         who = "You have" if board.row.voter == name else f"{board.row.voter} has"
         how = "" if board.row.voter == name else "; `accept` or `reject` answers"
-        raise Illegal(f"{who} proposed {WHAT[what]} already{how}.")
+        raise Illegal(f"{who} proposed {PROPOSALS[what]} already{how}.")
     _set_comment(session, board, name)
     board.change(vote=what, voter=name)
     if name == board.opponent(name):

@@ -155,13 +155,13 @@ OF_A_GAME = (
         If the board has a total time, they have as many days more in the whole game.
         """),
     Command("subscribe", FOLLOWED, "actions.subscriptions.subscribe",
-        check="actions.subscriptions.dealt_out", in_any_order=True,
+        check="actions.subscriptions.with_boards_first", in_any_order=True,
         text="""Get every mail about boards that others play. `all` means all boards, also those that begin later.
 
         The board may stand in front, too: `subscribe BOARD USERID PASSWORD`.
         """),
     Command("unsubscribe", FOLLOWED, "actions.subscriptions.unsubscribe",
-        check="actions.subscriptions.dealt_out", in_any_order=True,
+        check="actions.subscriptions.with_boards_first", in_any_order=True,
         text="""Get no more mails about boards that others play. `all` ends the mails about all boards."""),
     Command("notify", [USERID, PASSWORD, arguments("boards", "[BOARD]... [on|off]")],
         "actions.subscriptions.notify",
