@@ -88,7 +88,7 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Illegal("The game is not over yet.")
     if row.rematch:
         raise Illegal(f"There was a rematch already: {row.game.capitalize()} board {row.rematch}.")
-    opponent = row.second_player if name == row.first_player else row.first_player
+    opponent = row.opponent(name)
     problems = _limit_objections(session, row.game, [opponent] if opponent != name else [])
     problems += _block_objections(session, row.game, {opponent}, {name})
     problems += _robot_board_objections(session, row.game, [name, opponent], is_named=False)

@@ -154,8 +154,7 @@ class Board:
 
     def opponent(self, userid: str) -> str:
         """The other player; in a game against oneself the same one."""
-        first, second = self.players
-        return second if userid == first else first
+        return self.row.opponent(userid)
 
     def play(self, userid: str, text: str, now: datetime, *, automatic: bool = False) -> None:
         """Add a turn: RESIGN, FORFEIT, or a legal move in canonical form. Stops the clock of the player to move."""

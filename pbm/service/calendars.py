@@ -22,12 +22,11 @@ def calendar(server: Server, token: str) -> bytes | None:
         for row in store.boards.found(Among(games.names(), [name], over=False)):
             if clocks.awaited(row) != name:
                 continue
-            opponent = row.second_player if name == row.first_player else row.first_player
             event = Event.new(
                 uid=f"{row.game}-{row.board}-{row.moves}@{server.host}",
                 stamp=row.changed or row.started,
                 start=now + clocks.time_left(store, row, now),
-                summary=f"{row.game.capitalize()} {row.board} against {opponent}: {letters.status(row)}",
+                summary=f"{row.game.capitalize()} {row.board} against {row.opponent(name)}: {letters.status(row)}",
                 url=server.site and f"{server.site}/{row.game}/{row.board}.html",
             )
             made.add_component(event)

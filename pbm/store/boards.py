@@ -114,6 +114,10 @@ class BoardRow(NamedTuple):
         """Who plays, the first player first."""
         return self.first_player, self.second_player
 
+    def opponent(self, userid: str) -> str:
+        """The other player; in a game against oneself the same one."""
+        return self.second_player if userid == self.first_player else self.first_player
+
     @property
     def happened(self) -> datetime:
         """When something happened on it last: its end, a move or an undo, or its beginning."""
