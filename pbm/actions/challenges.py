@@ -39,7 +39,7 @@ def challenge(
     first, second, name, source = userid1.lower(), userid2.lower(), named["name"], named["from"]
     problems = _sender_objections(session)
     users = dict.fromkeys((first, second))
-    unknown = [userid for userid in users if session.store.users.password_of(userid) is None]
+    unknown = session.store.users.missing(*users)
     asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
     refusing = _limit_objections(session, game, asked)
     robots = session.store.robots.among(users)

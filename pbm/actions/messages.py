@@ -55,7 +55,7 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
     text = _text(session, name, "message")
     if len(names) > MOST_READERS:
         raise Refused(f"These are {len(names)} users; a message goes to at most {MOST_READERS}.")
-    if unknown := [reader for reader in names if session.store.users.password_of(reader) is None]:
+    if unknown := session.store.users.missing(*names):
         raise Refused("\n".join(f"There is no user {reader!r}." for reader in unknown))
     users = session.store.users
     reached = [reader for reader in names if name not in users.blocked_by(reader)]
@@ -145,7 +145,7 @@ def block(session: Session, name: str, word: str) -> list[Letter]:
     users, other = session.store.users, word.lower()
     if other == name:
         raise Refused("You cannot block yourself.")
-    if other and users.password_of(other) is None:
+    if other and users.missing(other):
         raise Refused(f"There is no user {word!r}.")
     if other and len(users.blocked_by(name)) >= MOST_BLOCKED:
         raise Refused(f"You block {MOST_BLOCKED} users already.")

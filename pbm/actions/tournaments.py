@@ -57,7 +57,7 @@ def set_up(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Sh
     if store.tournaments.get(*one.place) or store.boards.of_tournament(*one.place):
         raise Refused(f"There is a pool {one.pool} of {one.game.capitalize()} already.")
     refuse([*_problems_of_plan(session, one, players), *problems_of_players(session, one.game, players)])
-    if one.director and store.users.password_of(one.director) is None:
+    if one.director and store.users.missing(one.director):
         raise Refused(f"There is no user {one.director!r}.")
     store.tournaments.save(one)
     for each in entrants:
@@ -75,7 +75,7 @@ def _problems_of_plan(session: Session, one: Tournament, players: Sequence[str])
     for group in one.apart:
         if len({*group}) < max(2, len(group)):
             yield f"--never={':'.join(group)} is not USERID:USERID, with two names or more."
-        yield from (f"There is no user {name!r}." for name in group if session.store.users.password_of(name) is None)
+        yield from (f"There is no user {name!r}." for name in session.store.users.missing(*group))
     if unknown := [kind for kind in one.tie_breaks.split(",") if kind not in TIE_BREAKS]:
         yield f"There is no tie-break {unknown[0]!r}; there are {', '.join(TIE_BREAKS)}."
     try:
@@ -92,7 +92,7 @@ def refuse(problems: Iterable[str]) -> None:
 
 def problems_of_players(session: Session, game: str, players: Sequence[str]) -> Iterator[str]:
     """Why some of these players cannot take part."""
-    yield from (f"There is no user {name!r}." for name in players if session.store.users.password_of(name) is None)
+    yield from (f"There is no user {name!r}." for name in session.store.users.missing(*players))
     yield from challenges.robot_objections(game, session.store.robots.among(players))
 
 

@@ -214,7 +214,7 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[Deed, st
     nag, forfeit = limits(row)
     if age(row, now) < nag or waits_for_robot(store, row):
         return Deed.NOTHING, userid
-    is_gone = store.users.password_of(userid) is None
+    is_gone = bool(store.users.missing(userid))
     counts = not row.novacation
     if not is_gone and (age(row, now) < forfeit or (counts and is_spared(store, userid, today))):
         is_away = counts and planned_until(store, userid, today) is not None

@@ -70,6 +70,10 @@ class Users(Questions):
         password: str | None = self.value("SELECT password FROM users WHERE userid = ? AND signed_off IS NULL", userid)
         return password
 
+    def missing(self, *userids: str) -> list[str]:
+        """Those of these userids that no user has, or whose user has signed off."""
+        return [userid for userid in userids if self.password_of(userid) is None]
+
     def is_taken(self, userid: str) -> bool:
         """Whether somebody has, or had, that userid."""
         return self.value("SELECT 1 FROM users WHERE userid = ?", userid) is not None
