@@ -1,6 +1,5 @@
 """The page of a board in a real browser, against a real server: from a mail's link to a played move, and all else."""
 
-import json
 import re
 import smtplib
 import socket
@@ -34,8 +33,7 @@ class Visitor(Screen):
 
     def begin(self, game, first="alice", second="bob", options=""):
         """Start a board. Returns its number."""
-        line = [game, "challenge", *(options or KINDS[game]).split(), first, second, "--json"]
-        return json.loads(self.served.shell.run(*line).stdout)["board"]
+        return self.served.shell.json(game, "challenge", *(options or KINDS[game]).split(), first, second)["board"]
 
     def link(self, game, board, name="alice"):
         """The link to the page of a board, as a mail to a player has it."""
@@ -68,8 +66,7 @@ class Visitor(Screen):
 
     def moves(self, game, board):
         """What was played on a board."""
-        told = json.loads(self.served.shell.run(game, "show", board, "--json").stdout)
-        return told["position"]["history"]
+        return self.served.shell.json(game, "show", board)["position"]["history"]
 
 
 @pytest.fixture(scope="module")
@@ -238,7 +235,7 @@ def test_all_else_stands_behind_one_menu_and_resigning_asks_once_more(visitor):
     until(lambda: visitor.text("[value=resign]") == "Really resign?")
     visitor.tap("[value=resign]")
     until(lambda: visitor.all("[value=rematch]"))
-    told = json.loads(visitor.served.shell.run("symple", "show", board, "--json").stdout)
+    told = visitor.served.shell.json("symple", "show", board)
     assert (told["over"], told["winner"]) == (True, "bob")
     assert not visitor.one("[name=line]").is_displayed()
     assert not visitor.one(".send").is_displayed()
@@ -296,7 +293,7 @@ def test_a_whole_game_is_played_by_keyboard_alone(visitor):
         visitor.press("ENTER")
         until(lambda: visitor.text(".hint") == "")
         until(is_done)
-    told = json.loads(visitor.served.shell.run("symple", "show", board, "--json").stdout)
+    told = visitor.served.shell.json("symple", "show", board)
     assert told["over"]
     assert told["moves"] > 10
 
@@ -413,7 +410,7 @@ def test_a_guest_plays_at_once_to_the_end_and_keeps_the_game_with_an_account(vis
     with smtplib.SMTP("127.0.0.1", visitor.served.mail_port) as smtp:
         text = message("signup dora dora-secret", sender="dora@players.example", recipient=link.path)
         smtp.sendmail("dora@players.example", [link.path], text)
-    told = json.loads(visitor.served.shell.run(game, "show", board, "--json").stdout)
+    told = visitor.served.shell.json(game, "show", board)
     assert told["over"]
     assert "dora" in told["players"].values()
 

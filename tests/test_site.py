@@ -263,7 +263,7 @@ def test_a_game_that_cannot_draw_takes_no_page_of_another_along(shell, monkeypat
     shell.sign_up("alice")
     for game in ("symple", "spora"):
         shell.run(game, "challenge", "-size=5", "alice", "alice")
-    assert shell.run("site", site).returncode == 0
+    shell.done("site", site)
     before = (Path(site) / "symple/101.html").read_bytes()
     monkeypatch.setattr(games.load("symple"), "figure", lambda *_: 1 / 0)
     shell.run("spora", "move", "101", "alice", PASSWORDS["alice"], "c3")
@@ -275,7 +275,7 @@ def test_a_game_that_cannot_draw_takes_no_page_of_another_along(shell, monkeypat
         assert (Path(site) / "symple/101.html").read_bytes() == before
         assert "c3" in (Path(site) / "spora/101.html").read_text()
     monkeypatch.undo()
-    assert shell.run("site", site, "--whole").returncode == 0
+    shell.done("site", site, "--whole")
     assert (Path(site) / "symple/101.html").read_bytes() != before
 
 
@@ -545,7 +545,7 @@ def test_all_pages_are_made_again_on_a_database_that_was_put_back(played, folder
 def test_all_pages_are_made_again_after_a_restore_though_what_that_has_undone_was_no_event(players, folder):
     shell = players
     shell.run("symple", "challenge", "alice", "bob")
-    copy, record = str(shell.folder / "copy"), shell.run("export", "symple", "101").stdout
+    copy, record = str(shell.folder / "copy"), shell.done("export", "symple", "101")
     shell.run("backup", copy)
     shell.run("import", stdin=record.replace('"board": "101"', '"board": "150"'))
     shell.run("site", str(folder))
@@ -659,9 +659,9 @@ def test_a_game_of_another_package_shows_its_text(played, folder, monkeypatch):
 
 
 def test_the_command_writes_a_site_and_says_what_it_did(players, folder):
-    done = json.loads(players.run("site", str(folder), "--json").stdout)
+    done = players.json("site", str(folder))
     assert done["written"] == done["pages"] > 20
-    assert players.run("site", str(folder)).stdout.endswith("0 of them new or changed; 0 removed.\n")
+    assert players.done("site", str(folder)).endswith("0 of them new or changed; 0 removed.\n")
 
 
 NO_SITES = (
@@ -676,9 +676,8 @@ NO_SITES = (
 
 @pytest.mark.parametrize("url", NO_SITES)
 def test_what_is_no_address_of_a_site_is_refused(players, folder, url):
-    for words, settings in ((["site", str(folder), f"--url={url}"], {}), (["list"], {"PBM_SITE": url})):
-        done = players.run(*words, **settings)
-        assert (done.returncode, "is no address of a site" in done.stderr) == (1, True)
+    assert "is no address of a site" in players.refused("site", str(folder), f"--url={url}")
+    assert "PBM_SITE is no address of a site" in players.refused("list", PBM_SITE=url)
     assert not folder.exists()
 
 

@@ -143,7 +143,7 @@ def test_a_move_that_is_posted_is_played_and_the_answer_is_what_a_shell_prints(d
     status, told = door.post(token=door.token(), text="e5", comment="Hello bob")
     assert status == 200
     assert door.moves() == ["e5"]
-    assert told["text"] == door.shell.run("symple", "showas", "alice", PASSWORDS["alice"], "101").stdout.strip()
+    assert told["text"] == door.shell.done("symple", "showas", "alice", PASSWORDS["alice"], "101").strip()
     assert (told["userid"], told["board"], told["turn"], told["repeated"]) == ("alice", "101", "bob", False)
     assert told["position"]["cells"] == {"e5": "W"}
     assert ">e5, white</button>" in told["page"]
@@ -205,7 +205,7 @@ def test_a_token_that_is_none_does_nothing(door, token):
 def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answer_nothing(door):
     shell = door.shell
     shell.run("signup", "dora", "dora-secret", "dora@players.example")
-    board = json.loads(shell.run("symple", "challenge", "-size=9", "dora", "bob", "--json").stdout)["board"]
+    board = shell.json("symple", "challenge", "-size=9", "dora", "bob")["board"]
     token = door.token("dora", board)
     assert door.post(token=token, text="show")[0] == 200
     with Store(shell.folder / "pbm.db") as store:
@@ -725,16 +725,13 @@ def test_without_the_extra_one_sentence_names_it(shell, monkeypatch):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "starlette", None)
     for command in (["serve", "--listen=127.0.0.1:0", "--web=127.0.0.1:0"], ["demo", "--web"]):
-        done = shell.run(*command)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr == "--web needs Starlette, uvicorn and icalendar: pip install '.[web]' brings them.\n"
+        said = shell.refused(*command)
+        assert said == "--web needs Starlette, uvicorn and icalendar: pip install '.[web]' brings them.\n"
 
 
 def test_a_door_that_is_taken_or_none_is_refused(shell, door):
-    done = shell.run("serve", "--listen=127.0.0.1:0", f"--web=127.0.0.1:{door.port}")
-    assert "cannot listen" in done.stderr
-    done = shell.run("serve", "--listen=127.0.0.1:0", "--web=unix:/tmp/x")
-    assert "is not HOST:PORT" in done.stderr
+    assert "cannot listen" in shell.refused("serve", "--listen=127.0.0.1:0", f"--web=127.0.0.1:{door.port}")
+    assert "is not HOST:PORT" in shell.refused("serve", "--listen=127.0.0.1:0", "--web=unix:/tmp/x", status=2)
 
 
 def test_the_demo_opens_a_page_on_which_a_guest_plays(tmp_path):
