@@ -290,9 +290,8 @@ def test_a_page_that_is_written_anew_while_it_is_asked_for_is_sent_whole(tmp_pat
         sent.append(part)
 
     asyncio.run(ask())
-    [length] = [int(value) for name, value in sent[0]["headers"] if name == b"content-length"]
+    assert b"content-length" not in dict(sent[0]["headers"])
     assert b"".join(part.get("body", b"") for part in sent) in {b"before", b"after that"}
-    assert length == sum(len(part.get("body", b"")) for part in sent)
 
 
 def test_pages_post_only_where_they_are_told_of_a_web_door(door, tmp_path):
