@@ -24,7 +24,7 @@ from icalendar import Calendar
 
 from pbm.access import tokens
 from pbm.actions import cleanup, users
-from pbm.mail.incoming import Delivery, handle, handle_prepared, posted, prepare_mail
+from pbm.mail.incoming import handle, handle_prepared, posted, prepare_mail
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
 from pbm.server import Server
@@ -435,9 +435,9 @@ def test_an_odd_text_does_the_same_by_post_and_by_mail(clubs):
         address, sender = answer_to(by_mail), "alice@players.example"
         raw = written("Re: Symple Board 101", text, recipient=address, message_id="<1@players.example>")
         mailed = handle(by_mail.server, raw, sender, [address])
-        player, post = posted(by_post.server, answer_to(by_post), text, "", "1")
-        assert (player.userid, post.sender) == ("alice", sender)
-        prepared = prepare_mail(by_post.server, Delivery(text.encode(), sender, [address], None, post))
+        player, delivery = posted(by_post.server, answer_to(by_post), text, "", "1")
+        assert (player.userid, delivery.sender) == ("alice", sender)
+        prepared = prepare_mail(by_post.server, delivery)
         outcome = handle_prepared(by_post.server, prepared)
         assert (outcome, outcome.command, outcome.reason) == (mailed, mailed.command, mailed.reason), repr(text)
         before, after = state(by_mail), state(by_post)
@@ -467,15 +467,15 @@ def test_after_twenty_mistakes_of_a_day_a_post_is_told_that_there_were_too_many(
 def test_a_guest_plays_a_robot_and_keeps_the_board_by_signing_up_by_mail(club):
     player, token = users.begin_as_guest(club.server, "symple", "2", ["-size=9"], None)
     address = tokens.address_with(club.server, token)
-    place, post = posted(club.server, address, "e5", "", "1")
+    place, delivery = posted(club.server, address, "e5", "", "1")
     assert place == player
-    [letter] = handle(club.server, b"", post.sender, [address], None, post).letters
+    [letter] = handle_prepared(club.server, prepare_mail(club.server, delivery)).letters
     assert letter.data["players"] == {"white": player.userid, "black": "robot2"}
     assert "This game is unrated: a guest plays it." in letter.text
-    _, post = posted(club.server, address, "signup dora dora-secret", "", "2")
+    _, delivery = posted(club.server, address, "signup dora dora-secret", "", "2")
     with club.store.writing():
         club.store.robots.ask_for_analysis("symple", player.board, player.userid, club.server.now())
-    refused = handle(club.server, b"", post.sender, [address], None, post)
+    refused = handle_prepared(club.server, prepare_mail(club.server, delivery))
     assert refused.reason.startswith("A command with a userid comes by mail")
     raw = written("signup dora dora-secret", sender="dora@players.example", recipient=address)
     assert handle(club.server, raw, "dora@players.example", [address]) == "command"

@@ -154,8 +154,10 @@ def is_known(server: Server, recipient: str) -> bool:
     return tokens.meaning(server, recipient) is not None
 
 
-def posted(server: Server, recipient: str, text: str, comment: str, key: str) -> tuple[Reply, Incoming] | None:
-    """What is posted on a page, as a mail to a reply address, and whom that speaks for; None if it is no such address.
+def posted(
+    server: Server, recipient: str, text: str, comment: str, key: str, peer: str | None = None
+) -> tuple[Reply, Delivery] | None:
+    """The player for whom a reply address speaks, and what is posted on a page as a mail to it; None if it is none.
 
     The mail is from the player's first address. What has the same *key* is done once.
     """
@@ -172,7 +174,8 @@ def posted(server: Server, recipient: str, text: str, comment: str, key: str) ->
         body=quotes.own(said)[: reading.MOST_BODY],
         quoted=quotes.first(said),
     )
-    return found.reply, mail
+    raw = f"{recipient}\n{text}\n{comment}".encode(errors="replace")
+    return found.reply, Delivery(raw, mail.sender, (recipient,), peer, mail)
 
 
 def handle(
@@ -181,10 +184,9 @@ def handle(
     envelope_sender: str | None,
     recipients: Sequence[str] = (),
     peer: str | None = None,
-    post: Incoming | None = None,
 ) -> Outcome:
     """Do what a mail says: `prepare_mail`, then `handle_prepared`. The arguments are those of a Delivery."""
-    return handle_prepared(server, prepare_mail(server, Delivery(raw, envelope_sender, recipients, peer, post)))
+    return handle_prepared(server, prepare_mail(server, Delivery(raw, envelope_sender, recipients, peer)))
 
 
 def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:

@@ -136,12 +136,11 @@ class Door:
         """Handle what is posted as a mail from the player. Returns the player with their board, and the outcome."""
         text, comment, key = (fields.get(name, "") for name in ("text", "comment", "id"))
         key = key[:LONGEST_KEY] or secrets.token_hex(12)
-        found = await self.work(incoming.posted, self.server, address, text, comment, key)
+        found = await self.work(incoming.posted, self.server, address, text, comment, key, _peer(request))
         if found is None:
             raise HTTPException(403, REVOKED)
-        player, post = found
-        raw = f"{address}\n{text}\n{comment}".encode(errors="replace")
-        return player, await self._hand_in(Delivery(raw, str(post.sender), (address,), _peer(request), post))
+        player, delivery = found
+        return player, await self._hand_in(delivery)
 
     async def _hand_in(self, delivery: Delivery) -> Outcome:
         """Have something handled as a mail. Returns the outcome."""
