@@ -165,23 +165,6 @@ def test_when_many_mails_wait_they_go_without_pictures(board):
     assert len(played(board, "c3")["bob"].pictures) == 1
 
 
-def test_where_pictures_are_drawn_only_so_many_mails_are_taken_up_together(board, monkeypatch):
-    monkeypatch.setattr("pbm.mail.outbox.DRAWN_AT_ONCE", 2)
-    sent(board)
-    for _ in range(5):
-        board.say("symple show 101", sender="bob@players.example")
-
-    tries = []
-
-    class Looking(Taking):
-        def send(self, *mail):
-            super().send(*mail)
-            tries.append([mail.tries for mail in board.store.outbox.all()])
-
-    flush(board.server, Looking())
-    assert tries == [[1, 1, 0, 0, 0]] * 2 + [[1, 1, 0]] * 2 + [[1]]
-
-
 def test_who_draws_can_be_told_to_end_after_each_mail(board):
     for _ in range(5):
         board.say("help", sender="alice@players.example")

@@ -32,8 +32,6 @@ LONGEST_PAUSE = 60.0
 """Seconds between tries of what the database does not allow for now: these, and whoever never gives up, the longest."""
 MOST_WITH_PICTURES = 50
 """How many mails may be due when pictures are drawn; if there are more, they go out without, to go out soon."""
-DRAWN_AT_ONCE = 8
-"""How many mails at most are taken up together where pictures are drawn, for which all of them would have to wait."""
 LOCK_SECONDS = 60.0
 """How many seconds a process waits until another one has sent its mails."""
 Tried = tuple[Mail, Undelivered | None]
@@ -87,8 +85,7 @@ def flush(
         with server.store.writing():
             untried = _note(server, tried)
             is_busy = server.store.outbox.are_due(server.now(), MOST_WITH_PICTURES)
-            most = way.batch if is_busy else min(way.batch, DRAWN_AT_ONCE)
-            mails = [] if is_enough or until() else server.store.outbox.claim(server.now(), most)
+            mails = [] if is_enough or until() else server.store.outbox.claim(server.now(), way.batch)
             return untried, mails, is_busy
 
     with server.store.hold_lock("sending", "sending mails", LOCK_SECONDS, until), way:
@@ -100,7 +97,7 @@ def flush(
                 tried.append((mail, _send(server, way, mail, None if is_busy else illustrator)))
                 if until():
                     break
-            is_enough = len(mails) < min(way.batch, DRAWN_AT_ONCE)  # those that have come since go out together, soon
+            is_enough = len(mails) < way.batch  # those that have come since go out together, soon
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
             failed += len(problems) + untried

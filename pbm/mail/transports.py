@@ -58,7 +58,8 @@ class Transport(AbstractContextManager["Transport"]):
     batch = 1
     """How many mails go out before it is noted that they have; more if a mail that is sent again does no harm.
 
-    Into maildirs, a mail takes 12.3 ms of computing if each is noted by itself, and 9.9 in batches of 100.
+    Into maildirs, a mail takes 1.25 ms of computing if each is noted by itself, and 1.05 in batches of 8 or of 100.
+    Where pictures are drawn, all mails of a batch have to wait for those of the others.
     """
 
     @abstractmethod
@@ -76,7 +77,7 @@ class Transport(AbstractContextManager["Transport"]):
 class Maildirs(Transport):
     """A maildir for each recipient below a folder, for any mail program to read."""
 
-    batch = 100
+    batch = 8
     folder: Path
     make: bool = False
     """Whether the folder is made if it is not there."""
