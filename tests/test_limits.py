@@ -2,7 +2,6 @@
 
 import os
 import smtplib
-import sys
 import time
 from threading import Event, Thread
 
@@ -12,7 +11,7 @@ from pbm.budget import limited, uncounted
 
 from conftest import ADDRESS
 from test_mail import message
-from test_plugin import MODULE
+from test_plugin import MODULE, find_package
 
 SLOW = """
         if text.startswith("loop"):
@@ -29,15 +28,9 @@ SLOW = """
 
 
 @pytest.fixture
-def slow(shell, tmp_path):
+def slow(shell):
     """A shell with a board of such a game, 101, on which alice is to move."""
-    info = tmp_path / "site" / "take-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info.parent / "take_game.py").write_text(MODULE.replace("\n        if text not in self.moves():", SLOW))
-    (info.parent / "take.txt").write_text("Take one stick or two.\n")
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: take\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[pbm.games]\ntake = take_game\n")
-    shell.environment["PYTHONPATH"] = os.pathsep.join([str(info.parent), *sys.path])
+    find_package(shell, MODULE.replace("\n        if text not in self.moves():", SLOW))
     shell.sign_up("alice", "bob", has_mail=True)
     shell.process("take", "challenge", "alice", "bob")
     return shell

@@ -40,7 +40,7 @@ import helptexts
 from conftest import ADDRESS, pair_up, people_in, set_up, sql
 from examples import examples
 from patience import PATIENCE, until
-from test_plugin import MODULE
+from test_plugin import MODULE, find_package
 
 RECORDS = jsonschema.Draft202012Validator(
     json.loads((Path(__file__).parent.parent / "docs" / "record-schema.json").read_text())
@@ -567,14 +567,8 @@ def test_the_doctor_finds_settings_that_cannot_work(findings, monkeypatch, varia
     assert [one for one in findings() if one.where == where and what in one.what]
 
 
-def test_the_doctor_names_the_package_of_a_game_that_cannot_be_loaded(shell, tmp_path):
-    site = tmp_path / "site"
-    info = site / "take-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "take_game.py").write_text(MODULE.replace("from typing", "from tiping"))
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: take-a-stick\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[pbm.games]\ntake = take_game\n")
-    shell.environment["PYTHONPATH"] = os.pathsep.join([str(site), *sys.path])
+def test_the_doctor_names_the_package_of_a_game_that_cannot_be_loaded(shell):
+    find_package(shell, MODULE.replace("from typing", "from tiping"), "take-a-stick")
     shell.sign_up("alice")
     told = "take: the package take-a-stick, which brings it, has a fault (ModuleNotFoundError"
     assert shell.process("doctor").stdout.startswith(told)

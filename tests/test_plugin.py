@@ -75,17 +75,22 @@ def draw(state, before=None):
 '''
 
 
-@pytest.fixture
-def elsewhere(shell, tmp_path):
-    """A shell that finds the package, as if it were installed."""
-    site = tmp_path / "site"
+def find_package(shell, module=MODULE, name="take"):
+    """Let a shell find the package with that module, as if it were installed."""
+    site = shell.folder / "site"
     info = site / "take-1.0.dist-info"
     info.mkdir(parents=True)
-    (site / "take_game.py").write_text(MODULE)
+    (site / "take_game.py").write_text(module)
     (site / "take.txt").write_text("Take one stick or two.\n")
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: take\nVersion: 1.0\n")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[pbm.games]\ntake = take_game\nBad-Name = take_game\n")
     shell.environment["PYTHONPATH"] = os.pathsep.join([str(site), *sys.path])
+
+
+@pytest.fixture
+def elsewhere(shell):
+    """A shell that finds the package."""
+    find_package(shell)
     return shell
 
 

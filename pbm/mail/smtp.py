@@ -320,7 +320,6 @@ class Connection(SMTP):
             enable_SMTPUTF8=True,
             tls_context=tls,
             timeout=SILENCE_SECONDS,
-            auth_exclude_mechanism=("LOGIN", "PLAIN"),
             command_call_limit=MOST_CALLS,
         )
         self.reader = Reader(connections, self.loop)
