@@ -44,12 +44,13 @@ def scripts(shell, tmp_path):
 
 
 def run(shell, name, *words, **environment):
+    """The exit status of an example, its output and its errors."""
     done = subprocess.run(
         [EXAMPLES / name, *words], env=shell.environment | environment, cwd=shell.folder, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
-    return done
+    return done.returncode, done.stdout, done.stderr
 
 
 def board(shell, number):
@@ -59,8 +60,8 @@ def board(shell, number):
 def test_a_match_between_programs_names_the_winner(scripts):
     scripts.sign_up("alice", "bob")
     scripts.run("symple", "challenge", "-size=5", "alice", "bob")
-    done = run(scripts, "match", "symple", "101", f"bob={RANDOM}", f"alice={scripts.beginner}", "carol=/no/such/robot")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "bob\n", "")
+    players = f"bob={RANDOM}", f"alice={scripts.beginner}", "carol=/no/such/robot"
+    assert run(scripts, "match", "symple", "101", *players) == (0, "bob\n", "")
     assert board(scripts, "101")["winner"] == "bob"
 
 
@@ -68,30 +69,27 @@ def test_a_match_between_programs_names_the_winner(scripts):
 def test_a_program_that_fails_loses_its_match(scripts):
     scripts.sign_up("alice", "bob")
     scripts.run("tournament", "symple", "a", "alice", "bob", "-size=5")
-    done = run(scripts, "match", "symple", "a1", f"bob={RANDOM}", "alice=false")
-    assert (done.returncode, done.stdout) == (0, "bob\n")
+    assert run(scripts, "match", "symple", "a1", f"bob={RANDOM}", "alice=false")[:2] == (0, "bob\n")
 
 
 def test_a_match_a_round_robin_and_a_ladder_that_cannot_be_end_with_the_reason(scripts):
-    done = run(scripts, "match", "symple", "999", "alice=false")
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "There is no Symple board '999'.\n")
-    done = run(scripts, "round-robin", "symple", "rr", "ann=cat")
+    why = "There is no Symple board '999'.\n"
+    assert run(scripts, "match", "symple", "999", "alice=false") == (1, "", why)
     why = "An arena needs two programs or more: NAME=PROGRAM NAME=PROGRAM.\n"
-    assert (done.returncode, done.stderr) == (1, why)
+    assert run(scripts, "round-robin", "symple", "rr", "ann=cat") == (1, "", why)
     ladder = scripts.folder / "ladder.txt"
     ladder.write_text("ann=cat\nben=/no/such/robot\n")
-    done = run(scripts, "ladder", "symple", str(ladder))
-    assert (done.returncode, done.stderr.partition(":")[0]) == (1, "The program /no/such/robot cannot be started")
+    status, _, why = run(scripts, "ladder", "symple", str(ladder))
+    assert (status, why.partition(":")[0]) == (1, "The program /no/such/robot cannot be started")
     assert ladder.read_text() == "ann=cat\nben=/no/such/robot\n"
 
 
 @pytest.mark.long
 def test_a_round_robin_plays_all_games_and_ends_with_the_table(scripts):
     programs = [f"{name}={RANDOM}" for name in ("ann", "ben")] + [f"cis={scripts.beginner}"]
-    done = run(scripts, "round-robin", "symple", "rr", *programs, "-size=5")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Symple: 6 games\n")
-    table = csv.DictReader(scripts.run("tournament", "symple", "rr", "--csv").stdout.splitlines())
+    status, told, why = run(scripts, "round-robin", "symple", "rr", *programs, "-size=5")
+    assert (status, told.partition("\n")[0], why) == (0, "Symple: 6 games", "")
+    table = csv.DictReader(scripts.done("tournament", "symple", "rr", "--csv").splitlines())
     assert next(line for line in table if line["userid"] == "cis")["lost"] == "4"
 
 
@@ -100,33 +98,31 @@ def test_a_round_robin_plays_all_games_and_ends_with_the_table(scripts):
 def test_on_a_ladder_the_better_program_climbs(scripts, end):
     ladder = scripts.folder / "ladder.txt"
     ladder.write_text(f"ann={scripts.beginner}\nben={scripts.beginner}\ncis={RANDOM}{end}")
-    done = run(scripts, "ladder", "symple", str(ladder), "-size=5")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["cis challenges ben: cis", "cis challenges ann: cis", "cis", "ann", "ben"]
+    told = "cis challenges ben: cis\ncis challenges ann: cis\ncis\nann\nben\n"
+    assert run(scripts, "ladder", "symple", str(ladder), "-size=5") == (0, told, "")
     assert ladder.read_text() == f"cis={RANDOM}\nann={scripts.beginner}\nben={scripts.beginner}\n"
 
 
 @pytest.mark.parametrize("words", [(), ("symple",)])
 @pytest.mark.parametrize("name", ["ladder", "match", "round-robin", "weekly-arena"])
 def test_an_example_without_its_arguments_says_how_it_is_written(scripts, name, words):
-    done = run(scripts, name, *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"Usage: {name} GAME ")
-    assert len(done.stderr.splitlines()) == 1
+    status, told, why = run(scripts, name, *words)
+    assert (status, told, why.count("\n")) == (2, "", 1)
+    assert why.startswith(f"Usage: {name} GAME ")
 
 
 @pytest.mark.long
 def test_in_the_weekly_arena_each_call_plays_a_round_and_winners_meet_winners(scripts):
     strong, weak = str(RANDOM), scripts.beginner
     programs = [f"ann={strong}", f"ben={strong}", f"cis={weak}", f"dan={weak}", "-size=5", "--rounds=2"]
-    first = run(scripts, "weekly-arena", "symple", "week", *programs)
-    assert (first.returncode, first.stderr) == (0, "")
-    assert "Pool week of Symple, round 2 of 2, 2 of 4 games played\n" in first.stdout
+    status, told, why = run(scripts, "weekly-arena", "symple", "week", *programs)
+    assert (status, why) == (0, "")
+    assert "Pool week of Symple, round 2 of 2, 2 of 4 games played\n" in told
     pairs = [sorted(board(scripts, f"week{number}")["players"].values()) for number in (3, 4)]
     assert sorted(pairs) == [["ann", "ben"], ["cis", "dan"]]
     for _ in range(2):  # when all is over, only the table is shown
-        last = run(scripts, "weekly-arena", "symple", "week", *programs)
-        assert "Pool week of Symple, round 2 of 2, finished, 4 of 4 games played\n" in last.stdout
+        _, told, _ = run(scripts, "weekly-arena", "symple", "week", *programs)
+        assert "Pool week of Symple, round 2 of 2, finished, 4 of 4 games played\n" in told
 
 
 @pytest.mark.parametrize(
