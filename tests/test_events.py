@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pbm.operator.events import FIRST_PAUSE, MOST_TRIES, run_due
+from pbm.operator.events import FIRST_PAUSE, MOST_TRIES, keep_running, run_due
 
 from conftest import PASSWORDS
 
@@ -137,6 +137,14 @@ def test_what_goes_wrong_while_programs_run_is_not_said_of_their_lock(pair, note
     monkeypatch.setattr("pbm.operator.events._catch_up", failing)
     with pytest.raises(OSError, match="a fault of ours"):
         run_due(pair.server)
+
+
+def test_whoever_runs_programs_says_that_another_process_does(pair, noted, monkeypatch, capsys):
+    hook(pair, noted)
+    monkeypatch.setattr("pbm.operator.events.HOOK_SECONDS", 0)
+    with pair.store.alone("hooks", "running programs", 0, lambda: False):
+        keep_running(pair.server, lambda _: True)
+    assert capsys.readouterr().err == "Another process has been running programs for 0 seconds; try again.\n"
 
 
 def test_an_event_that_never_goes_well_is_left_out_after_ten_tries(pair, noted, tmp_path):
