@@ -136,9 +136,9 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
 
 
 def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
-    """Where users find their deadlines as a calendar, who have asked by mail for nothing but their own boards.
+    """The addresses of users' deadlines as a calendar, if they have asked by mail for their own boards alone.
 
-    From can be forged; but the mail goes to their own address.
+    The From field can be forged, but the mail goes to their own address.
     """
     web = session.server.web
     if session.on_page or not (web and {*userids} <= session.senders):
@@ -152,7 +152,7 @@ def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
 
 
 def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
-    """What the table of all games tells of a board of one of these users, under the headings of its columns."""
+    """A line of the table of all games, about a board of one of these users: its cells by heading."""
     told, zone = _waiting_data(session, row, userids), session.zone(None)
     since = row.happened.astimezone(zone)
     return {
@@ -167,7 +167,7 @@ def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
 
 
 def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> dict[str, Any]:
-    """The same for programs."""
+    """That line for programs."""
     players = row.players
     seat = int(players[0] not in userids)
     is_timed = not (row.ended or clocks.waits_for_robot(session.store, row))
@@ -244,7 +244,7 @@ def _shown(session: Session, game: str, reader: str | None, budget: Budget, boar
 
 
 def _each(boards: Sequence[str], find: Callable[[str], Item]) -> tuple[list[Item], dict[str, str]]:
-    """What is found of boards that are named, and why others are not. Raises Refused if none is."""
+    """The boards that are found by their names, and why each other one is not. Raises Refused if none is."""
     found, missing = [], {}
     for board in boards:
         try:
@@ -270,7 +270,7 @@ def _not_found(game: str, missing: Mapping[str, str]) -> list[Letter]:
 
 
 def _row(session: Session, row: BoardRow) -> Row:
-    """What a table tells of a board, under the headings of its columns."""
+    """A line of the table of a game's boards: its cells by heading."""
     players = row.players
     vote = f"; {row.voter} proposes {'a draw' if row.vote == 'draw' else 'undo'}" if row.vote else ""
     is_unrated = row.reason and not session.store.players.results_of_board(*row.place)

@@ -41,7 +41,7 @@ HEIGHT = 16
 def standings(session: Session, game: str, page: str, named: Mapping[str, str | None]) -> list[Letter]:
     """The players of a game by rating, the tables of its tournaments, and who seeks challenges before they are rated.
 
-    Or how the rating of one of them has gone, who is named as ``plot``.
+    If ``plot`` names a player, the course of their rating instead.
     """
     if userid := named["plot"]:
         return plotted(session, game, userid)
@@ -68,12 +68,12 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
 
 
 def _no_page(game: str, command: str) -> str:
-    """What is said of a page that is not there."""
+    """The text about a page that does not exist, in which ``{page}`` is its number."""
     return f"There is no page {{page}}. The command is written:\n\n  {game} {command} [PAGE]"
 
 
 def plotted(session: Session, game: str, userid: str) -> list[Letter]:
-    """How the rating of a player has gone, drawn. Raises Refused if they have none."""
+    """A drawing of all ratings that a player has had. Raises Refused if there are none."""
     player, name = userid.lower(), game.capitalize()
     results = session.store.players.results_of_user(game, player)
     if not results:
@@ -186,7 +186,7 @@ def _data(session: Session, game: str) -> dict[str, Any]:
 
 
 def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot]) -> dict[str, str]:
-    """What the standings tell of a player, under the headings of their columns."""
+    """A line of the standings: its cells by heading."""
     robot = robots.get(player.userid)
     limit = "" if player.most is None else f"/ {player.most}" if player.most else "/reject"
     return {
@@ -204,7 +204,7 @@ def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot])
 
 
 def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, str]:
-    """What the history tells of a game, under the headings of its columns."""
+    """A line of the history: its cells by heading."""
     return {
         f"Ended ({zone})": f"{(row.ended or row.started).astimezone(zone):%Y-%m-%d %H:%M}",
         "Board": row.board,
@@ -224,7 +224,7 @@ def _fitting(table: str) -> str:
 
 
 def _of_player(player: PlayerRow, active: int, *, is_robot: bool) -> dict[str, Any]:
-    """What a program is told of a player."""
+    """A line of the standings for programs."""
     return {
         "userid": player.userid,
         "rating": player.rating,
@@ -241,7 +241,7 @@ def _of_player(player: PlayerRow, active: int, *, is_robot: bool) -> dict[str, A
 
 
 def _of_game(row: BoardRow, *, is_rated: bool) -> dict[str, Any]:
-    """What a program is told of a game that is over."""
+    """A line of the history for programs."""
     return {
         "board": row.board,
         "ended": row.ended and row.ended.isoformat(),

@@ -190,5 +190,5 @@ def _turns(players: Pair, referee: Referee, moments: Sequence[datetime]) -> Iter
 
 
 def _thrown(state: State) -> tuple[int, ...]:
-    """The dice that lie there."""
+    """The dice of the player to move; none in a game without dice."""
     return state.dice if games.needs_dice(state) else ()

@@ -22,7 +22,7 @@ from pbm.texts import counted, table
 
 commands = Commands("pbm")
 MOST_FAULTS = 10
-"""How many faults are told to people."""
+"""How many faults are listed for people."""
 
 
 def _hypotheses(text: str) -> tuple[float, float]:
@@ -35,7 +35,7 @@ def _hypotheses(text: str) -> tuple[float, float]:
 
 
 def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, float] | None) -> dict[str, Any]:
-    """What the games of a match have come to, for programs. A test decides between two hypotheses, if there are any."""
+    """The results of a match, for programs. If there are *hypotheses*, a sequential test decides between them."""
     outcomes, number = Counter(game.points for pair in pairs for game in pair.played), 2 * len(pairs)
     drawn = outcomes[0.5]
     programs = []
@@ -161,7 +161,7 @@ SEED = click.option("--seed", metavar="SEED", help="Make the dice repeat.")
 
 
 def new_seed() -> str:
-    """A seed where nobody has chosen one."""
+    """A random seed."""
     return str(SystemRandom().randrange(2**32))
 
 

@@ -98,12 +98,12 @@ class MatchTable:
         referee.rng = Random(f"{self.match.seed} {number}")
         referee.new(" ".join(self.match.options))
         moments = [datetime.now(UTC)]
-        played = await self._played_out(referee, beginner, moments)
+        played = await self._play_out(referee, beginner, moments)
         self.note(beginner, referee, moments, played)
         return played
 
-    async def _played_out(self, referee: Referee, beginner: int, moments: list[datetime]) -> Played:
-        """How a game ends that has been set up; the moment of each move is noted."""
+    async def _play_out(self, referee: Referee, beginner: int, moments: list[datetime]) -> Played:
+        """Play a game that is set up to its end, and add the time of each move to the *moments*."""
         for _ in range(MOST_TURNS):
             state = referee.history[-1].state
             if result := state.result():
@@ -120,7 +120,7 @@ class MatchTable:
         return Played(0.5, f"The game was ended after {MOST_TURNS} turns.")
 
     async def _take_turn(self, mover: int, referee: Referee) -> str | None:
-        """Let a program move; None if it did, empty if it has resigned, else why it has lost."""
+        """Let a program move. Returns None if it did, an empty text if it has resigned, else why it has lost."""
         question = referee.state("")
         for _ in range(MOST_REFUSED):
             try:
@@ -160,7 +160,7 @@ def play_pairs(
 
 
 def play_part(match: Match, pairs: Sequence[int]) -> list[TwoGames]:
-    """What a worker of a cluster is asked for: these pairs, on one table."""
+    """Play these pairs on one table, as a worker of a cluster does."""
     done: list[TwoGames] = []
     play_pairs(match, pairs, 1, done.append)
     return done

@@ -14,8 +14,8 @@ from caissify_pairings.trf import write_trf
 from pbm.tournaments.kinds import NOBODY, Pair, Progress, fewest_firsts, meetings_of, points
 
 LARGE, NEAR = 60, 8
-"""With more players than that, each is paired at most so many places away from where the order of the system puts them,
-if that leaves a round: to look at everybody takes a minute for 200 players, instead of a few seconds."""
+"""Of more than LARGE players, each is first paired at most NEAR places away from where the system puts them. For 200
+players that takes a few seconds; to consider all pairs takes a minute."""
 RESULTS = {1: "1", 0: "=", -1: "0"}
 """How a report writes an outcome."""
 
@@ -79,7 +79,7 @@ def paired(now: Progress) -> list[Pair]:
 
 
 def _players(now: Progress) -> dict[str, dict[str, Any]]:
-    """Who takes part, as the library wants to have it, with what they have done before the next round.
+    """The entrants as the library takes them, with their results before the next round.
 
     A game that was cancelled counts as lost by both. Only a bye that was worth a win keeps a player from another one
     (FIDE C.04.1): neither one of half a point does that, nor the rounds before a player came.

@@ -60,7 +60,7 @@ class Meeting(NamedTuple):
         return self.first, self.second
 
     def outcome_of(self, name: str) -> int | None:
-        """The same for one of the two."""
+        """The outcome for one of the two."""
         return self.outcome if self.outcome is None or name == self.first else -self.outcome
 
     def opponent(self, name: str) -> str:
@@ -170,7 +170,7 @@ class Progress(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What has to be started."""
+    """The games and byes that begin now."""
 
     number: int
     pairs: Sequence[Pair]
