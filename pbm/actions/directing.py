@@ -123,7 +123,6 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
         if len(board.turns) >= FIRST_MOVES:
             why = f"{old} has withdrawn from the tournament; {new} takes their place."
             delivery.queue(session, *turns.forfeit(session, board, old, "withdrawn", why))
-    rounds.advance(session, *one.place, turns.start)
     return f"{new} takes the place of {old} in pool {one.pool}, with their points."
 
 

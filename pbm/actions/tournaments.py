@@ -278,7 +278,6 @@ def withdraw(session: Session, found: Shown, name: str) -> str:
             board = find_board(session, one.game, meeting.board)
             why = f"{name} has withdrawn from the tournament."
             delivery.queue(session, *turns.forfeit(session, board, name, "withdrawn", why))
-    rounds.advance(session, *one.place, turns.start)
     return f"{name} does not take part in pool {one.pool} any more."
 
 

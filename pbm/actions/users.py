@@ -67,15 +67,12 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     told: list[Letter] = []
     from pbm.actions import rounds
 
-    contests = session.store.tournaments.of(name)
-    for one in contests:
+    for one in session.store.tournaments.of(name):
         rounds.note_withdrawal(session, one, name)
     for game in games.names():
         for row in session.store.boards.found(Among([game], [name], over=False)):
             board = finding.find_board(why, game, row.board)
             told += turns.quit_board(why, board, name, reason="signed off")
-    for one in contests:
-        rounds.advance(session, *one.place, turns.start)
     printed = delivery.answer(session, name, *told)
     text = f"{name} is signed off. What you have played stays on record."
     letter = settled(text, "help", userid=name, boards=[], removals=[])
