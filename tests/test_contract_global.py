@@ -60,6 +60,9 @@ stranger: all show dora active / sender reads There is no active board on which 
 all show takes a userid, and next or active
     alice refused: all show / alice refused: all show alice inactive / alice refused: all show alice next active / \
 alice refused: all show nosuch / sender reads 'nosuch' / alice refused: all show nosuch active / sender reads 'nosuch'
+whether one gets what users write to all is said back
+    bob: broadcast ME on / bob reads You get what users write to all. / bob: broadcast ME off / \
+bob reads You do not get what users write to all.
 without a text nothing is passed on
     challenge alice bob / alice refused: message ME bob / sender reads needs a text / alice refused: broadcast ME / \
 sender reads needs a text / alice refused: symple chat 101 ME / sender reads needs a text
@@ -92,8 +95,10 @@ def test_signup_in_a_shell_needs_no_address_and_confirms_one_at_once(four):
 
 
 def test_at_most_five_addresses_and_one_question_an_address_and_day(by_mail):
-    five = " ".join(f"{letter}@players.example" for letter in "abcdef")
-    by_mail.refused("dave", f"signup dave dave-secret {five}")
+    six = [f"{letter}@players.example" for letter in "abcdef"]
+    by_mail.refused("dave", f"signup dave dave-secret {' '.join(six)}")
+    by_mail.give("erin", f"signup erin erin-secret {' '.join(six[:5])}")
+    assert len(by_mail.store.users.addresses("erin")) == 5
     by_mail.give("dave", "signup dave dave-secret x@players.example")
     by_mail.refused("dave", "signup dave2 dave-secret x@players.example")
     by_mail.pass_time(days=1)
