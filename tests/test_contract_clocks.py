@@ -162,20 +162,17 @@ def test_1_whoever_sends_a_command_it_is_the_player_to_move_who_forfeits(both_wa
 # Step 5: users who are gone
 
 
-def gone(four, name):
-    with four.store.writing():
-        four.store.users.sign_off(name, four.time)
-
-
-def test_5_a_player_who_is_gone_forfeits_instead_of_being_reminded(game):
-    gone(game, "alice")
-    follow(game, "6 days / clean up / told / 1 days / clean up / reason signed off / bob reads alice has signed off.")
-
-
-def test_5_a_player_who_is_gone_accepts_a_draw_instead_of_being_reminded(game):
-    game.signs("bob", "symple move 101 ME propose")
-    gone(game, "alice")
-    follow(game, "7 days / clean up / reason agreed")
+@pytest.mark.parametrize(
+    "story",
+    [
+        "6 days / clean up / told / 1 days / clean up / reason signed off / bob reads alice has signed off.",
+        "bob: move propose / 7 days / clean up / reason agreed",
+    ],
+)
+def test_5_a_player_who_is_gone_forfeits_or_accepts_a_draw_instead_of_being_reminded(game, story):
+    with game.store.writing():
+        game.store.users.sign_off("alice", game.time)
+    follow(game, story)
 
 
 # The clean-up as a whole

@@ -135,6 +135,12 @@ several boards are subscribed to in one command
     challenge alice bob / challenge bob alice / carol: symple subscribe ME 101 102 / \
 carol gets Symple Board 101 alice / carol gets Symple Board 102 bob / \
 carol reads You get every mail about these Symple boards: 101, 102.
+subscribe all is for active boards now and every later one, until unsubscribe all
+    challenge alice bob / challenge alice bob / plays c3 b1 resign / challenge carol dora / \
+carol: symple subscribe ME all / told carol / carol gets Subscription summary / carol gets Symple Board 101 alice / \
+carol gets no Symple Board 102 / carol gets no Symple Board 103 carol / challenge alice bob / subscribers carol / \
+carol: symple unsubscribe ME all / carol reads You get no more mails about these boards: 101, 104. / subscribers / \
+challenge alice bob / subscribers
 a player who forfeits is subscribed
     challenge alice bob / plays c3 b1 / 21 days / clean up / subscribers alice
 unsubscribe says what has ended and what never was
@@ -162,21 +168,6 @@ all read no Notification:
 )
 def test_what_players_and_followers_are_told(both_ways, story):
     follow(both_ways, story)
-
-
-def test_subscribe_all_is_for_active_boards_now_and_every_later_one_until_unsubscribe_all(begun):
-    begun.begin()
-    begun.plays("c3", "b1", "resign", board="102")
-    begun.begin("symple challenge -size=5 carol dora")
-    told = begun.signs("carol", "symple subscribe ME all")
-    assert to(told) == [("carol", "Subscription summary"), ("carol", "Symple Board 101 alice")]
-    begun.begin()
-    followed = [begun.store.boards.followers("symple", board)["subscriber"] for board in ("101", "102", "103", "104")]
-    assert followed == [["carol"], ["alice"], [], ["carol"]]
-    begun.signs("carol", "symple unsubscribe ME all")
-    begun.begin()
-    followed = [begun.store.boards.followers("symple", board)["subscriber"] for board in ("101", "104", "105")]
-    assert followed == [[], [], []]
 
 
 @pytest.mark.parametrize("switch", ["on", "off", "ON"])
