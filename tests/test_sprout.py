@@ -95,7 +95,7 @@ def test_either_square_of_a_cairo_brick_is_its_name():
     assert start("cairo-1").parse("c9") == "c9"
     after = play(start("cairo-1"), "c9")
     assert after.parse("d10") == "d9"
-    assert refusal(after, "c10") == "c10 is occupied." or "c9" in refusal(after, "c10")
+    assert refusal(after, "c10") == "c9 is occupied."
 
 
 # A turn

@@ -10,7 +10,7 @@ import games
 from games import Illegal, symple
 
 import helptexts
-from examples import attempt, picture_cells, refusal
+from examples import picture_cells, refusal
 from reference_symple import Position, point
 
 SIZES = range(5, 26, 2)
@@ -458,21 +458,6 @@ def test_nobody_has_grown_in_a_position_of_single_stones():
 
 
 # Whole games
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_everything_that_parse_accepts_is_listed(seed):
-    rng = Random(seed)
-    state = symple.new(size=5)
-    while state.vacant.bit_count() > 7 and len(state.groups) < 3:
-        state = state.play(state.random(rng))
-    listed = set(state.moves())
-    names = state.board.names(state.vacant)
-    names = rng.sample(names, min(len(names), 8))
-    texts = [",".join(words) for count in range(1, 4) for words in permutations(names, count)]
-    accepted = {attempt(state, text)[0] for text in texts} - {None}
-    assert accepted <= listed
-    assert accepted >= {move for move in listed if set(move.split(",")) <= set(names) and move.count(",") < 3}
 
 
 def test_all_kinds_of_turns_and_all_turns_of_a_small_position_are_chosen_at_random():
