@@ -96,6 +96,8 @@ def test_either_square_of_a_cairo_brick_is_its_name():
     after = play(start("cairo-1"), "c9")
     assert after.parse("d10") == "d9"
     assert refusal(after, "c10") == "c9 is occupied."
+    wall = WALLS["cairo-1"].replace(f"{' ' * 10}|. |. +", f"{' ' * 10}|B |. +", 1)
+    assert sprout.draw(after).startswith(f"{wall}\n\n")
 
 
 # A turn
