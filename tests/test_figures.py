@@ -310,6 +310,7 @@ def test_between_neighbours_on_a_path_of_spiro_there_is_no_wall_and_elsewhere_th
     assert len(ways) == sum(len(strokes.ways) for strokes in figure.lines if strokes.role != "path")
     sides = {cell.name: {frozenset(edge) for edge in combinations(cell.outline, 2)} for cell in figure.cells}
     assert ways.keys() == set.union(*sides.values())
+    assert all(len({round(dist(cell.at, corner), 6) for corner in cell.outline}) == 1 for cell in figure.cells)
     followed = {frozenset(pair) for path in rules.paths for pair in pairwise(path)}
     exits = {path[-1] for path in rules.paths}
     for way, role in ways.items():
