@@ -74,7 +74,7 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
 
 
 def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
-    """Write to all who want to read what is written to all; or begin and end to be one of them."""
+    """Write to all users who want broadcasts; or, with a *switch*, store whether this user wants them."""
     if switch:
         return _switch(session, name, switch.lower())
     if not session.comment:
@@ -141,7 +141,7 @@ def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list
 
 
 def block(session: Session, name: str, word: str) -> list[Letter]:
-    """Let another user not challenge, message or chat with this one any more; without a name, list those."""
+    """Block a user, who can challenge, message or chat with this one no more. Without a name, list who is blocked."""
     users, other = session.store.users, word.lower()
     if other == name:
         raise Refused("You cannot block yourself.")

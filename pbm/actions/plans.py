@@ -93,7 +93,7 @@ def _checked(
 
 
 def _tried(session: Session, trial: Board, name: str, text: str) -> str:
-    """A move in canonical form, which is played on a board that is not stored. Raises Illegal."""
+    """Play a move on a board that is not stored. Returns it in canonical form. Raises Illegal."""
     if trial.turn is None:
         raise Illegal("The game is over by then.")
     if trial.turn != name:
@@ -133,6 +133,6 @@ def forget_plan(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def board_for(session: Session, board: Board, name: str, *notes: str) -> list[Letter]:
-    """The board as its player sees it; in answer to a mail to a reply address it goes where that came from."""
+    """The letter that shows a player their board. The answer to a mail to a reply address goes where it came from."""
     told = letters.of_board(session, board.present, name, notes=notes)
     return [letter._replace(to=None) for letter in told] if session.proved else told

@@ -68,7 +68,7 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
 
 
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
-    """The letter that reminds a player, with the rule by which the game would end. The board notes it."""
+    """Note a reminder on a board. Returns its letter, which says by which rule, and when, the game would end."""
     row, store, now = board.row, session.store, session.now
     days, allowed = (texts.counted(number, "day") for number in (clocks.age(row, now).days, clocks.limits(row)[1].days))
     if row.vote == "draw":

@@ -174,7 +174,10 @@ def _summary(
     stopped: Sequence[str] = (),
     unchanged: Sequence[str] = (),
 ) -> Letter:
-    """The boards that a user has begun to follow, follows no more, and has named without that; of ends, a *subject*."""
+    """The letter that lists the boards that a user follows from now on (*added*) and no more (*stopped*).
+
+    Those that they have named without effect are *unchanged*. With a *subject* it is about the ends of games.
+    """
     text = "\n".join(lines) or f"There is no such board of {game.capitalize()}."
     player = session.store.players.get(game, name)
     is_all = player.is_notified if subject else player.subscribes

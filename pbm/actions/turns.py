@@ -1,4 +1,4 @@
-"""A board from its start to its end: whether a player may move, what follows from a turn, and who is told."""
+"""The turns of a board: who may take one, what follows from it, who is told, and how a player can give up."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -32,7 +32,7 @@ def parsed(board: Board, text: str) -> str:
 
 
 def check_placeholder(board: Board, word: str) -> None:
-    """Make sure that a move without its number is not the placeholder of our mails, ``MOVE``. Raises Illegal."""
+    """Make sure that a move, without its number, is not ``MOVE`` as our mails write it. Raises Illegal."""
     if word.strip("<>").lower() == "move":
         raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(board.row.game)}).")
 
@@ -211,7 +211,7 @@ EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}
 
 
 def _end(session: Session, board: Board) -> None:
-    """Note on a board that is over why, and what that does to ratings. Its row is not stored yet."""
+    """Note on a board that is over why it ended, and settle its ratings. Its row is not stored yet."""
     reason = board.row.reason or board.reasons[0]
     game, number = board.row.place
     board.plans.clear()
@@ -291,7 +291,7 @@ def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
 
 
 def can_leave(board: Board) -> bool:
-    """Whether who gives up now leaves the board, which counts as if it had never been."""
+    """Whether a player who gives up now leaves the board, as if it had never been."""
     return len(board.turns) - board.row.given < FIRST_MOVES and board.row.pool is None
 
 

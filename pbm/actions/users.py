@@ -168,7 +168,7 @@ def _question(name: str, token: str, *, is_new: bool) -> Letter:
 
 
 RESET_HOLDS = timedelta(hours=24)
-"""For how long such a code is good."""
+"""How long a code for a new password is good."""
 
 
 def change_password(session: Session, name: str, new: str) -> list[Letter]:

@@ -10,6 +10,7 @@ from pbm.letters import Letter
 from pbm.session import Session
 
 PROPOSALS = {"draw": "a draw", "undo": "to take the last move back"}
+"""What a player can propose, as it is told to people."""
 
 
 def propose(session: Session, board: Board, name: str) -> list[Letter]:
