@@ -78,7 +78,7 @@ def point_of(store: Store, drawing: Drawing) -> Point | None:
     """The board that a drawing in text shows; None if it is not stored, or was changed since."""
     board = Board.load(store, drawing.game, drawing.board) if drawing.board else None
     point = board and board.after(drawing.moves)
-    return point if point and letters.picture(point)[0].text == drawing.text else None
+    return point if point and letters.picture(point)[0] == drawing else None
 
 
 def figure(point: Point) -> Figure:

@@ -44,7 +44,7 @@ from pbm.terminal import warn
 MOST_POSTED_BYTES = 20_000
 """How much may be posted at once."""
 LOOK_FOR_PAGE = 0.1
-"""Seconds from one look whether the page of a new board is written to the next."""
+"""Seconds between two looks whether the page of a new board is written."""
 REQUEST_SECONDS = 10
 """How long a request may take to come in, and a connection may take requests."""
 RESPONSE_SECONDS = 60
