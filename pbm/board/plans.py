@@ -58,13 +58,8 @@ def merged(plan: Sequence[PlanLine], added: Iterable[PlanLine]) -> list[PlanLine
                 )
         new.append(line)
     kept = [line for line in plan if not any(_clash(line, other) for other in new)]
-    lines = [*kept, *new]
-    lines = [
-        line
-        for at, line in enumerate(lines)
-        if not any(other[: len(line)] == line and (len(other) > len(line) or before < at)
-                   for before, other in enumerate(lines) if before != at)
-    ]  # fmt: skip
+    every = dict.fromkeys([*kept, *new])
+    lines = [line for line in every if not any(line == other[: len(line)] for other in every if other != line)]
     check_size(lines)
     return lines
 
