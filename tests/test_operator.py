@@ -71,7 +71,8 @@ def operate(pair, own_settings, monkeypatch, capsys):
     for module in (console, mails):
         monkeypatch.setattr(module, "open_server", lambda: pair.server)
 
-    def run(*words, as_json=False):
+    def run(*words, as_json=False, stdin=""):
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(stdin.encode())))
         status = console.main(words[0], words[1:], as_json=as_json)
         return Answer(status, *capsys.readouterr())
 
@@ -82,11 +83,6 @@ def change(club, query, *values):
     """Change the database behind the server's back."""
     with closing(sqlite3.connect(club.store.path)) as db, db:
         assert db.execute(query, values).rowcount
-
-
-def say(monkeypatch, text):
-    """What standard input holds."""
-    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
 
 
 # Users and their addresses
@@ -126,9 +122,8 @@ def test_a_user_without_mail_gets_a_new_password_which_ends_the_reply_addresses(
     assert pair.store.db.execute(query).fetchone() == (1,)
     if is_set:
         monkeypatch.setenv("PBM_PASSWORD", "better-secret")
-    else:
-        say(monkeypatch, "better-secret\n")
-    assert operate("users", "password", "bob").out == "bob has a new password.\n"
+    done = operate("users", "password", "bob", stdin="" if is_set else "better-secret\n")
+    assert done.out == "bob has a new password.\n"
     assert pair.store.db.execute(query).fetchone() == (0,)
     with pytest.raises(Refused, match="wrong"):
         pair.move("bob", "resign")
@@ -833,34 +828,29 @@ def test_a_record_never_tells_the_secret_of_a_game_that_goes_on(several, operate
     assert secret in operate("export", "spiro", "102").out
 
 
-def test_a_record_is_taken_in_under_its_own_number_if_that_is_free(several, operate, record, tmp_path, monkeypatch):
+def test_a_record_is_taken_in_under_its_own_number_if_that_is_free(several, operate, record):
     with several.store.writing():
         several.store.boards.remove("symple", "101")
-    say(monkeypatch, record)
-    assert operate("import").out == "symple 101 is taken in.\n"
+    assert operate("import", stdin=record).out == "symple 101 is taken in.\n"
     assert find(several, "symple", "101").winner == "carol"
 
 
-def test_a_record_gets_another_number_if_its_own_is_taken_and_is_neither_mailed_nor_rated(
-    several, operate, record, monkeypatch
-):
+def test_a_record_gets_another_number_if_its_own_is_taken_and_is_neither_mailed_nor_rated(several, operate, record):
     before = several.mails()
-    say(monkeypatch, record)
-    assert operate("import", as_json=True).data == {"imported": [{"game": "symple", "board": "103", "was": "101"}]}
+    imported = [{"game": "symple", "board": "103", "was": "101"}]
+    assert operate("import", as_json=True, stdin=record).data == {"imported": imported}
     assert several.mails() == before
     assert several.store.players.results_of_board("symple", "103") == []
-    say(monkeypatch, record.replace('"board": "101"', '"board": "150"'))
-    assert operate("import").out == "symple 150 is taken in.\n"
+    other = record.replace('"board": "101"', '"board": "150"')
+    assert operate("import", stdin=other).out == "symple 150 is taken in.\n"
     assert "board 151" in several.text("symple challenge alice bob")  # no number is given out again
 
 
-def test_players_may_have_other_names_here(several, operate, record, monkeypatch):
-    say(monkeypatch, record.replace("carol", "dave"))
-    assert "there is no user dave here; --map=dave:USERID" in operate("import").err
-    say(monkeypatch, record.replace("carol", "dave"))
-    assert operate("import", "--map=dave").err == "--map=dave is not OLD:NEW.\n"
-    say(monkeypatch, record.replace("carol", "dave"))
-    assert operate("import", "--map=dave:bob").status == 0
+def test_players_may_have_other_names_here(several, operate, record):
+    other = record.replace("carol", "dave")
+    assert "there is no user dave here; --map=dave:USERID" in operate("import", stdin=other).err
+    assert operate("import", "--map=dave", stdin=other).err == "--map=dave is not OLD:NEW.\n"
+    assert operate("import", "--map=dave:bob", stdin=other).status == 0
     assert find(several, "symple", "103").winner == "bob"
 
 
@@ -883,17 +873,16 @@ def test_records_are_taken_in_all_or_none(several, operate, record, tmp_path):
     assert find(several, "symple", "103") is None
 
 
-def test_an_active_game_is_taken_in_with_the_usual_time_for_whoever_is_to_move(several, operate, monkeypatch):
+def test_an_active_game_is_taken_in_with_the_usual_time_for_whoever_is_to_move(several, operate):
     record = operate("export", "symple", "102").out
     several.pass_time(days=30)
-    say(monkeypatch, record)
-    operate("import")
+    operate("import", stdin=record)
     row = several.store.boards.get("symple", "103")
     assert (row.turn, row.changed) == ("carol", several.time)
     several.say("symple move 103 carol carol-secret c3")
 
 
-def test_a_finished_game_with_dice_can_be_checked_under_its_own_number_only(several, operate, monkeypatch, tmp_path):
+def test_a_finished_game_with_dice_can_be_checked_under_its_own_number_only(several, operate, tmp_path):
     several.move("bob", next(find(several, "spiro", "102").state.moves()), "102")
     several.move("alice", "resign", "102")
     file = tmp_path / "record"
@@ -982,9 +971,8 @@ def test_a_record_that_is_wrong_is_refused(several, record, place, value, reason
         ("5", "Record 1: a record"),
     ],
 )
-def test_what_is_no_record_is_refused(operate, monkeypatch, text, reason):
-    say(monkeypatch, text)
-    answer = operate("import")
+def test_what_is_no_record_is_refused(operate, text, reason):
+    answer = operate("import", stdin=text)
     assert answer.status == 1
     assert reason in answer.err
 
