@@ -98,15 +98,11 @@ def test_buchholz_scores_are_the_points_of_the_opponents_and_games_to_be_played_
 # pbm tournament
 
 
-@pytest.fixture
-def players(shell):
-    """alice, bob and carol."""
-    shell.become(sign_up_three)
-    return shell
-
-
 def sign_up_three(shell):
     shell.sign_up("alice", "bob", "carol", has_mail=True)
+
+
+players = set_up(sign_up_three)
 
 
 def run(shell, *args, as_json=True):
@@ -256,14 +252,13 @@ def test_a_tournament_that_cannot_be_is_refused_and_nothing_is_changed(players, 
 
 
 @set_up
-def played(players):
+def played(shell):
     """The pool a, in which alice has won against bob, bob has won against carol, and one game goes on."""
-    sign_up_three(players)
-    run(players, "-size=5", "a", "alice", "bob", "carol")
-    for board, loser in (("a3", "bob"), ("a1", "carol")):
-        players.run("symple", "move", board, loser, PASSWORDS[loser], "resign")
-        winner = {"a3": "alice", "a1": "bob"}[board]
-        players.run("symple", "move", board, winner, PASSWORDS[winner], "c3")
+    sign_up_three(shell)
+    run(shell, "-size=5", "a", "alice", "bob", "carol")
+    for board, winner, loser in (("a3", "alice", "bob"), ("a1", "bob", "carol")):
+        shell.run("symple", "move", board, loser, PASSWORDS[loser], "resign")
+        shell.run("symple", "move", board, winner, PASSWORDS[winner], "c3")
 
 
 def test_the_table_of_a_pool_is_told_to_people_programs_and_spreadsheets_in_markdown_and_in_html(played):
@@ -310,8 +305,7 @@ def test_programs_are_told_sonneborn_berger_scores_also_where_they_decide_nothin
 
 
 def test_a_swiss_tournament_and_a_knockout_start_with_their_first_round_at_once(players):
-    for name in ("dave", "erin"):
-        players.run("signup", name, "good-secret")
+    players.sign_up("dave", "erin")
     five = ["alice", "bob", "carol", "dave", "erin"]
     begun = run(players, "s", *five, "--type=swiss", "--rounds=3", "-size=5")
     assert (begun["round"], begun["byes"], [one["board"] for one in begun["schedule"]]) == (1, ["erin"], ["s1", "s2"])
