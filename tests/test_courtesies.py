@@ -63,6 +63,14 @@ bob: symple rematch 101 ME / alice gets New Symple Board 102 bob
 a board mail names what fits while its reader waits
     challenge alice bob / alice answers: a1 / bob reads no While you wait / \
 alice reads with `plan`, `nag`, `give 7`, `note` or `chat`; `help` says more.
+a rematch has the same options and clocks, and the sides exchanged, and there is one of a board
+    challenge -penalty=4 --nagtime=3 --totaltime=20 alice bob / plays a1 c3 resign / bob: symple rematch 101 ME / \
+bob gets New Symple Board 102 bob / bob reads bob (white) against alice (black) / \
+bob reads Options: -size=5 -penalty=4 --nagtime=3 --totaltime=20 / alice refused: symple rematch 101 ME / \
+sender reads There was a rematch already: Symple board 102
+an answer counts for 30 days after the end
+    challenge alice bob / plays a1 c3 resign / 30 days / alice answers: show / sender reads Won by bob / 1 days / \
+alice answers: rematch / sender reads over for more than 30 days
 given days put off the loss, and are told to both
     challenge alice bob / plays a1 c3 / bob answers: give 7 / told alice bob / \
 all read bob gives alice 7 days more for this move. / 27 days / clean up / winner / 1 days / clean up / winner bob
@@ -161,26 +169,10 @@ def test_notes_have_a_size(board):
 # A rematch
 
 
-def over(club):
-    for body, name in (("a1", "alice"), ("c3", "bob"), ("resign", "alice")):
-        answer(club, body, name)
-
-
-def test_a_rematch_has_the_same_options_and_clocks_and_the_sides_exchanged(board):
-    board.say("symple challenge -size=7 --nagtime=3 --totaltime=20 alice bob")
-    for line in ("move 102 alice alice-secret a1", "move 102 bob bob-secret c3", "resign 102 alice alice-secret"):
-        board.say(f"symple {line}")
-    board.say("symple rematch 102 bob bob-secret")
-    new = board.store.boards.get("symple", "103")
-    assert (new.options, new.first_player, new.second_player) == ("-size=7", "bob", "alice")
-    assert (new.nag_days, new.total_days) == (3, 20)
-    with pytest.raises(Refused, match="There was a rematch already: Symple board 103"):
-        board.say("symple rematch 102 alice alice-secret")
-
-
 @pytest.mark.parametrize("name", ["alice", "bob"])
 def test_a_rematch_is_one_word_in_answer_to_the_last_mail(board, name):
-    over(board)
+    for body, player in (("a1", "alice"), ("c3", "bob"), ("resign", "alice")):
+        answer(board, body, player)
     last = board.mails(name)[-1]
     assert "You can answer with `rematch`, `analyse`, `note`, `chat` or `history`." in last.text
     assert last.text.endswith(f"\nsymple rematch 101 {name} PASSWORD\n")
@@ -188,17 +180,6 @@ def test_a_rematch_is_one_word_in_answer_to_the_last_mail(board, name):
     assert {mail.subject for mail in told} == {"New Symple Board 102 bob"}
     [again] = send(board, last.subject, "rematch", f"{name}@players.example", last.reply_to)
     assert "There was a rematch already" in again.text
-
-
-def test_an_answer_counts_for_30_days_after_the_end(board):
-    over(board)
-    last = board.mails("alice")[-1]
-    board.pass_time(days=30)
-    [told] = send(board, last.subject, "show", "alice@players.example", last.reply_to)
-    assert "Won by bob" in told.text
-    board.pass_time(days=1)
-    [told] = send(board, last.subject, "rematch", "alice@players.example", last.reply_to)
-    assert "over for more than 30 days" in told.text
 
 
 # Users whom one does not want to hear of
