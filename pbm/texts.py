@@ -38,8 +38,6 @@ def clean(text: str) -> str:
     Nor are there any that turn the direction of writing, which can make a text look like another one.
     """
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
-    if text.isascii() and text.isprintable():  # as the empty text of most commands: no pattern need be compiled
-        return text
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
 
 
@@ -64,10 +62,7 @@ def wrapped(line: str, *, breaks_words: bool = True) -> list[str]:
 
 def fitted(text: str) -> str:
     """A text of which no line has more than 78 columns; lines that are too long break at blanks or behind commas."""
-    lines = text.split("\n")
-    if text.isascii() and "\t" not in text and max(map(len, lines)) <= WIDTH:
-        return text
-    return "\n".join(part for line in lines for part in _fitted(line.expandtabs()))
+    return "\n".join(part for line in text.split("\n") for part in _fitted(line.expandtabs()))
 
 
 class _Wrapper(TextWrapper):
@@ -89,8 +84,6 @@ class _Wrapper(TextWrapper):
 
 def folded(text: str, width: int = WIDTH) -> list[str]:
     """A text with turns in it as lines of at most *width* columns, none of which ends inside the name of a cell."""
-    if len(text) <= width and text.isprintable() and text == text.strip():
-        return [text] if text else []
     return _Wrapper(width).wrap(text)
 
 
