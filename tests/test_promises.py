@@ -2,6 +2,7 @@
 
 import json
 from random import Random
+from textwrap import indent
 from types import SimpleNamespace
 
 import pytest
@@ -12,20 +13,8 @@ from pbm import referee
 import helptexts
 
 HELP = helptexts.read("symple")
-WRONG_BOARD = """
-    > new -size=5
-    > board
-              a b c d e
-           5  . . . . .  5
-           4  . . . . .  4
-           3  . b . . .  3
-           2  . . . . .  2
-           1  . . . . .  1
-              a b c d e
-                    stones  groups  score (stones - 8 x groups)
-             white       0       0                           0
-             black       0       0                           0
-"""
+BOARD = symple.draw(symple.new(size=5)).replace(" 3  . .", " 3  . b")
+WRONG_BOARD = f"    > new -size=5\n    > board\n{indent(BOARD, ' ' * 10)}\n"
 
 
 def broken(state=None, text=HELP, **names):
@@ -163,25 +152,13 @@ def test_the_dice_stand_in_a_view():
     assert list(promises.broken(game, Random(1), "The help.")) == ["A view has the dice [], and [2] were thrown."]
 
 
-def wide(state, before=None):
-    return symple.draw(state, before) + "\n" + "x" * 79
-
-
-def blank(state, before=None):
-    return symple.draw(state, before) + "\n "
-
-
-def blind(state, before=None):
-    return "a board of which nothing is shown"
-
-
 @pytest.mark.parametrize(
     ("names", "why"),
     [
-        ({"draw": wide}, "draw makes lines of 79 columns"),
-        ({"draw": blank}, "draw makes a line that ends with a blank"),
+        ({"draw": lambda *states: f"{symple.draw(*states)}\n{'x' * 79}"}, "draw makes lines of 79 columns"),
+        ({"draw": lambda *states: f"{symple.draw(*states)}\n "}, "draw makes a line that ends with a blank"),
         ({"draw": lambda state, _=None: symple.draw(state) + "\u265f"}, "not plain ASCII"),
-        ({"draw": blind}, "cannot be read"),
+        ({"draw": lambda *_: "a board of which nothing is shown"}, "cannot be read"),
         ({"GLYPHS": Glyphs(sides=("(", "B"))}, "which is no regular expression"),
         ({"GLYPHS": Glyphs(sides=("W*", "B"))}, "which finds pieces where nothing is"),
         ({"GLYPHS": Glyphs(sides=("[WB]", "B"))}, "GLYPHS takes one piece for one of both sides"),
