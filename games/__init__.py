@@ -44,6 +44,11 @@ class Result(NamedTuple):
     """The side that won, as an index of SIDES; None for a draw, which is a winner called ``draw`` in a `State.view`."""
 
 
+def higher(first: float, second: float) -> int | None:
+    """The side whose number is higher; None if they are equal."""
+    return None if first == second else int(second > first)
+
+
 Effects = Sequence[tuple[str, str, int]]
 """What a turn does: verb, noun and number, such as ``("captures", "stack", 10)``."""
 

@@ -18,7 +18,7 @@ from functools import cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
+from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, higher, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
 from games.figures import Figure, Label, Mark, Note, Strokes, Way, honeycomb, honeycomb_in_text
 
@@ -125,8 +125,7 @@ class State(_Fields, Position):
     @property
     def leader(self) -> int | None:
         """The side with the higher mark."""
-        pink, black = self.marks
-        return None if pink == black else int(black > pink)
+        return higher(*self.marks)
 
     def read(self, text: str) -> str:
         """The turn that a player wrote, with a sign before every space."""

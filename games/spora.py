@@ -28,6 +28,7 @@ from games import (
     Result,
     Taps,
     Value,
+    higher,
     quoted,
     read_cells,
     read_turn,
@@ -351,10 +352,7 @@ class State(_Fields, Position):
 
     def result(self) -> Result | None:
         """The higher score wins."""
-        if not self.is_over:
-            return None
-        black, white = self.scores
-        return Result(None if black == white else int(white > black))
+        return Result(higher(*self.scores)) if self.is_over else None
 
     @property
     def cells(self) -> dict[str, str]:

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
+from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, higher, quoted, read_cells, read_turn
 from games.boards import Graph, bits
 from games.figures import Cell, Figure, Label, Mark, Note, Picture, Places, Template, box, honeycomb, honeycomb_in_text
 
@@ -354,7 +354,7 @@ class State(_Fields, Position):
             return Result(max(major, key=sizes.__getitem__))  # of equal ones, the mover
         if self.passes < 2:
             return None
-        return Result(None if sizes[0] == sizes[1] else int(sizes[1] > sizes[0]))
+        return Result(higher(*sizes))
 
     @property
     def cells(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from itertools import product
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, quoted, read_turn
+from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, higher, quoted, read_turn
 from games.boards import Square, bits, union
 from games.figures import Figure, Note, grid
 
@@ -150,10 +150,7 @@ class State(_Fields, Position):
 
     def result(self) -> Result | None:
         """On a full board the higher score wins; as the size is odd and the penalty even, they are never equal."""
-        if self.vacant:
-            return None
-        white, black = self.scores
-        return Result(int(black > white))
+        return None if self.vacant else Result(higher(*self.scores))
 
     @property
     def cells(self) -> dict[str, str]:
