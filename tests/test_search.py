@@ -238,6 +238,18 @@ def test_a_draw_is_proven_where_nobody_can_do_better(monkeypatch):
     assert max(first.playouts, second.playouts) < 99
 
 
+class Single(Rules):
+    """The rules of a game, and a sampler that finds a single turn, the last one."""
+
+    def turns(self, position, most, rng):
+        return [*position.moves()][-1:]
+
+
+def test_a_turn_that_was_sampled_alone_is_not_taken_for_the_only_one(monkeypatch):
+    monkeypatch.setattr(games, "load", {"fork": Fork}.__getitem__)
+    assert Search(Single("fork")).think([Fork()], Limit(playouts=99), Random(1)).move == "a"
+
+
 class Twins(Rules):
     """The rules of a game, and a sampler that often finds a turn twice, and says each once."""
 
@@ -297,6 +309,22 @@ class Answers:
 def test_a_turn_is_worth_what_its_best_answer_leaves():
     thought = BestFirst(Answers()).think([""], Limit(playouts=3), Random(1))
     assert (thought.move, thought.chance, thought.line) == ("b", 0.5, ["b", "b"])
+
+
+class Hidden(Answers):
+    """A game in which one of many answers to the turn that looks best wins."""
+
+    def outcome(self, position):
+        return 0.0 if position == "aw" else None
+
+    def valued(self, position, most, rng, limit):
+        many = [(0.1, "w", "aw")] if (position, most) == ("a", 100) else []
+        return [*super().valued(position, most, rng, limit), *many]
+
+
+def test_a_turn_is_not_played_if_one_of_all_its_answers_wins():
+    thought = BestFirst(Hidden()).think([""], Limit(playouts=2), Random(1))
+    assert (thought.move, thought.rival) == ("b", 0)
 
 
 def test_a_limit_is_reached_by_time_or_by_playouts():

@@ -215,9 +215,10 @@ class Search(Generic[P, T]):
 
     def _is_decided(self, root: Node[P, T], rng: Random) -> bool:
         """Whether there is one turn only, or no more than one that is not proven to lose, or the end is proven."""
-        if root.proof is not None or len(root.turns) == 1:
-            return True
-        return root.is_spread and len(root.hopeful) <= 1 and not self._sample_more(root, rng)
+        if root.proof is not None or not root.is_spread or len(root.hopeful) > 1:
+            return root.proof is not None
+        self._list_all(root)  # a sample of a hundred can be one turn while there are others
+        return root.is_spread and not self._sample_more(root, rng)
 
     # The tree
 
