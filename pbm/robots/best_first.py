@@ -2,7 +2,9 @@
 
 All turns of a position are valued when it is looked at, and its own value is that of the best one. Then it goes on
 where the best turns lead, with a bonus for what was seldom looked at, as in UCB1 (Auer, Cesa-Bianchi and Fischer 2002):
-a turn that looks good meets its best answer soon, and comes up again if that leaves less than was thought.
+a turn that looks good meets its best answer soon, and comes up again if that leaves less than was thought. Answers are
+few where it looks far; so before a turn is played, more of them are looked at, and if one of these wins, so it goes
+with the next turn.
 
 Certain is only what was seen: a turn that wins, and so the loss of a side that allows it. As not all turns are looked
 at, a side of which all turns that were found lose has lost almost certainly.
@@ -18,6 +20,8 @@ from pbm.robots.thinking import Limit, P, T, Thought
 
 ALMOST = 0.994
 """What a turn is worth if all the answers that were found lose for certain."""
+CHECK_SHARE = 0.1
+"""The part of the time that is kept to look at more answers to the turn that is best."""
 
 
 class Valuation(Protocol[P, T]):
@@ -78,14 +82,16 @@ class BestFirst(Generic[P, T]):
         root, begun = Branch[P, T](None, self.knowledge.root(states), 0.5), limit.clock()
         self._look(root, self.at_root, rng, limit)
         self._value(root)
-        looked = 1
-        while not limit.is_reached(looked) and not root.is_settled and len(root.answers) > 1:
-            self._go_on(root, rng, limit)
+        looked, search = 1, limit.earlier(CHECK_SHARE * (limit.until - begun) if limit.until is not None else 0)
+        while not search.is_reached(looked) and not root.is_settled and len(root.answers) > 1:
+            self._go_on(root, rng, search)
             looked += 1
             now = limit.clock()
             half = (now - begun) / looked / 2  # to stop too early by half a look is as good as too late
-            if limit.until is not None and now + half >= limit.until:
+            if search.until is not None and now + half >= search.until:
                 break
+        if looked > 1:
+            self._check(root, rng, limit)
         line: list[str] = []
         branch = root
         while branch.answers:
@@ -111,6 +117,15 @@ class BestFirst(Generic[P, T]):
             if all(one.value <= 1 - ALMOST for one in branch.answers):
                 self._look(branch, self.at_root, rng, limit)  # there can be a way out among turns that seemed bad
             self._value(branch)
+
+    def _check(self, root: Branch[P, T], rng: Random, limit: Limit) -> None:
+        """Look at as many answers to the best turn as if it had been played; if one of them wins, to the next one."""
+        checked: list[Branch[P, T]] = []
+        while not limit.is_time_up and not root.best.is_settled and root.best not in checked:
+            checked.append(root.best)
+            self._look(checked[-1], self.at_root, rng, limit)
+            self._value(checked[-1])
+            self._value(root)
 
     def _look(self, branch: Branch[P, T], most: int, rng: Random, limit: Limit) -> None:
         """Value the turns of a position."""
