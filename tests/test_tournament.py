@@ -196,6 +196,7 @@ def test_the_list_of_boards_is_text_or_csv(players):
         (["a", "alice", "Alice", "bob"], 1, "alice is named twice."),
         (["a", "alice", "nobody1", "nobody2"], 1, "There is no user 'nobody1'.\nThere is no user 'nobody2'."),
         (["a", "alice", "bob", "-small"], 1, "There is no option '-small'"),
+        (["a", "--open", "-small"], 1, "There is no option '-small'"),
         (["a", "alice", "bob", "--nix"], 1, "--nix"),
         (["a", "alice", "bob", "--nagtime=0.5"], 1, "--nagtime=DAYS takes a whole number"),
         (["a", "alice", "bob", "--nagtime=0"], 1, "from 1 to 3650"),
