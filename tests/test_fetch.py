@@ -216,6 +216,7 @@ def test_new_mails_are_handled_and_moved(pair, can):
     assert moves(pair) == 1
     assert pair.mails()[-1].subject == "List of Spiro games"
     assert (box.texts("INBOX"), box.texts(HANDLED)) == ([], mails)
+    assert box.said[-1] == "LOGOUT"
     assert take(pair, box) == 0
 
 
