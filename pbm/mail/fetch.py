@@ -22,16 +22,16 @@ from pbm.texts import one_line
 REPLY_SECONDS = 60
 """Seconds for which the mail server may say nothing when it was asked something."""
 LISTENING_SECONDS = 600
-"""Seconds after which a connection that waits for new mail is made anew: it may be dead without a sign."""
+"""Seconds after which a connection that waits for new mail is made anew: it may have been lost without a sign."""
 POLLING_SECONDS = 60
 """Seconds from one look to the next where the mail server cannot say that there is new mail."""
 MOST_REPLY_BYTES = 2 * incoming.MOST_BYTES
 """How many bytes the mail server may send for one command, whatever it says of their number."""
 MOST_SEARCHES = 100
-"""How often in a row it can say that there is something new."""
+"""How many searches in a row a mail server can cause by telling of new mails."""
 
 HERE = {"127.0.0.1", "::1"}
-"""This machine, from which a password does not go far."""
+"""Addresses of this machine: to it, a password may be sent in the clear."""
 
 
 class Account(NamedTuple):

@@ -29,7 +29,7 @@ LOOKING_SECONDS = 1.0
 """Seconds after which the outbox is looked at for mails that other processes have put there."""
 PAUSES = 1.0, 2.0, 4.0, 8.0, 16.0, 32.0
 LONGEST_PAUSE = 60.0
-"""Seconds between tries of what the database does not allow for now: these, and whoever never gives up, the longest."""
+"""Seconds between tries of what the database does not allow for now, and the one with which `ever_longer` goes on."""
 MOST_WITH_PICTURES = 50
 """How many mails may be due when pictures are drawn; if there are more, they go out without, to go out soon."""
 LOCK_SECONDS = 60.0
@@ -139,7 +139,7 @@ def keep_sending(server: Server, way: Transport, is_told_to_end: Callable[[float
 
 
 def ever_longer() -> Iterator[float]:
-    """The same pauses for somebody who never gives up."""
+    """The pauses between tries of a process that never gives up: PAUSES, and then the longest again and again."""
     return chain(PAUSES, repeat(LONGEST_PAUSE))
 
 

@@ -359,7 +359,7 @@ class Connection(SMTP):
             self._handler_coroutine.add_done_callback(lambda _: vars(self).clear())
 
     def begin(self) -> None:
-        """Give the peer all its time and all its errors for the next mail."""
+        """Begin to count the time and the errors that a peer has until the end of its next mail."""
         self.errors = 0
         self._set_alarm(IDLE_SECONDS, lambda: self.end("421 4.4.2 This has taken too long"))
 
@@ -421,11 +421,11 @@ class Connection(SMTP):
         return f"postmaster@{self.hostname}" if address.lower() == "postmaster" else address, found[2] or ""
 
     async def smtp_VRFY(self, arg: str | None) -> None:
-        """Give nothing away."""
+        """Answer VRFY without a word on which addresses there are."""
         await self.push("252 2.1.5 Send a mail and see")
 
     async def smtp_AUTH(self, arg: str | None) -> None:
-        """Know no logins."""
+        """Answer AUTH: nobody logs in here."""
         await self.push("502 5.5.1 There is no login here")
 
 
