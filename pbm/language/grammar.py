@@ -295,9 +295,9 @@ class Root(Group):
 
     def _meant(self, group: Group, here: str, word: str, rest: Sequence[str], operators: Sequence[str]) -> str:
         """How the command is written that was probably meant by a word of no meaning there; empty if none is near."""
-        game = (
-            here if group is self.game else next((one.lower() for one in rest[:1] if games.exists(one.lower())), "GAME")
-        )
+        following = rest[0].lower() if rest else ""
+        is_game = games.exists(following)
+        game = here if group is self.game else following if is_game else "GAME"
         everywhere = {name: name for name in (*self.commands, *games.names())}
         everywhere |= {name: f"pbm {name}" for name in operators}
         behind_game = {
@@ -309,10 +309,13 @@ class Root(Group):
         own = everywhere if group is self else {name: f"{here} {name}" for name in group.commands if here in groups}
         ways = below | everywhere | behind_game | own
         name = "show" if word.isdecimal() else words.MEANT.get(word, word)
-        second = next((one.lower() for one in rest[:1] if one.lower() not in games.names()), "")
         # three letters of a short word in common, as echo and fetch have, are not near enough for a command
         near = group is self.game and games.nearest(name, self.game.commands, 0.7)
-        return ways.get(name) or ways.get(near or games.nearest(name, ways, 0.7)) or ways.get(second, "")
+        return (
+            ways.get(name)
+            or ways.get(near or games.nearest(name, ways, 0.7))
+            or ("" if is_game else ways.get(following, ""))
+        )
 
 
 def function(name: str) -> Callable[..., Any]:
