@@ -4,11 +4,11 @@ Few groups of one's own give the enemy few stones a turn, and cells between two 
 most stones of a turn that is tried, or that is played where games are played out, join own groups or add to them, and
 the turns that are tried are sorted by the value of what they lead to.
 
-That value is the logarithm of the odds to win. Its weights were fitted to the results of 201 games on limping-5 between
-robots of 100 playouts, 4,800 positions. The empty cells next to own groups tell most: without them the fit was as much
-worse as it would be without the number of groups. A search that believes this value, too, won 36.5 of 60 games from one
-that only sorts by it, at 0.1 s a move, with weights before these. One that believes it alone, and plays no game out,
-won 13 of 60 at 0.03 s a move.
+That value is the logarithm of the odds to win. Its weights were fitted to 201 games on limping-5 between robots of 100
+playouts, 4,800 positions, as tests/bench/learn_values.py does it. The empty cells next to own groups tell most: without
+them the fit was as much worse as it would be without the number of groups. A search that believes this value, too, won
+36.5 of 60 games from one that only sorts by it, at 0.1 s a move, with weights before these. One that believes it alone,
+and plays no game out, won 13 of 60 at 0.03 s a move.
 """
 
 from collections.abc import Callable, Sequence
@@ -180,7 +180,7 @@ class Sprout(Knowledge[Field, Items]):
         empty = self.board.all & ~(black | white)
         part = empty.bit_count() / self.board.all.bit_count()
         tempo = SPROUT_TEMPO[0] + SPROUT_TEMPO[1] * part
-        own, enemy = self._counts(position, side, empty), self._counts(position, 1 - side, empty)
+        own, enemy = self.counts(position, side, empty), self.counts(position, 1 - side, empty)
         return advantage(own, enemy, SPROUT_WORTHS, part) + (tempo if position.turn == side else -tempo)
 
     def playout(self, position: Field, rng: Random, turns: list[str] | None = None) -> float:
@@ -305,7 +305,7 @@ class Sprout(Knowledge[Field, Items]):
         place = places >> shift << shift
         return place & -place
 
-    def _counts(self, position: Field, side: int, empty: int) -> tuple[int, ...]:
+    def counts(self, position: Field, side: int, empty: int) -> tuple[int, ...]:
         """How many a side has of each thing in SPROUT_WORTHS."""
         groups = position.groups[side]
         beside, shared = covered(groups.values())

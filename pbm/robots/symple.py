@@ -16,7 +16,7 @@ Each turn of a game that is played out is legal.
 
 Turns that are tried are sorted by the value of what they lead to, the logarithm of the odds to win. Its weights were
 fitted to 1,010 games of the policy against itself on sizes 7 to 19 with penalties 4 to 12, and to 206 games of a search
-with few playouts on sizes 9, 13 and 19, which count three times as much.
+with few playouts on sizes 9, 13 and 19, which count three times as much, as tests/bench/learn_values.py does it.
 """
 
 from collections.abc import Callable, Sequence
@@ -170,7 +170,7 @@ class Symple(Knowledge[Stones, int]):
         own, enemy, own_rings, enemy_rings, _ = position
         vacant = self.board.all & ~(own | enemy)
         part = vacant.bit_count() / self.board.all.bit_count()
-        counts = self._counts(own, own_rings, vacant), self._counts(enemy, enemy_rings, vacant)
+        counts = self.counts(own, own_rings, vacant), self.counts(enemy, enemy_rings, vacant)
         return (
             (advantage(*counts, SYMPLE_WORTHS, part) + SYMPLE_TEMPO[0] + SYMPLE_TEMPO[1] * part) * 9 / self.board.size
         )
@@ -185,7 +185,7 @@ class Symple(Knowledge[Stones, int]):
         is_won = own.bit_count() - enemy.bit_count() > self.penalty * surplus
         return float(is_won != turn)
 
-    def _counts(self, stones: int, rings: Rings, vacant: int) -> tuple[int, ...]:
+    def counts(self, stones: int, rings: Rings, vacant: int) -> tuple[int, ...]:
         """How many a side has of each thing in SYMPLE_WORTHS."""
         beside, shared = covered(rings)
         score = stones.bit_count() - self.penalty * len(rings)
