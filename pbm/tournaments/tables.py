@@ -154,7 +154,7 @@ def of_places(lines: Sequence[Standing], order: Iterable[str], who: str = "Playe
     return rows
 
 
-def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, as_points: bool = False) -> Rows:
+def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, as_points: bool) -> Rows:
     """The results of each against each other, in columns by name: as signs, or *as points* with blanks between them."""
     signs, between = (AS_POINTS, " ") if as_points else (SIGNS, "")
     found: dict[tuple[str, str], list[str]] = {}
