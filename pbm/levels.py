@@ -36,7 +36,7 @@ PATIENT_SECONDS = 60.0
 """How long a robot thinks about a move whose level does not say how much it thinks, unless it is told."""
 
 
-def is_patient(level: int | None) -> bool:
+def thinks_in_idle_time(level: int | None) -> bool:
     """Whether a level thinks for as long as it may, which on a server is done in idle time."""
     return level is not None and LEVELS[level - 1][0].playouts is None
 

@@ -7,7 +7,7 @@ import pytest
 
 from pbm.actions.cleanup import Done
 from pbm.board import clocks, records
-from pbm.board.clocks import Deed
+from pbm.board.clocks import DueStep
 from pbm.board.records import Record, Unsound
 from pbm.operator import doctor
 from pbm.store import BoardRow, Vacation
@@ -32,28 +32,28 @@ def row(**fields):
 @pytest.mark.parametrize(
     ("fields", "age", "due"),
     [
-        ({}, timedelta(0), (Deed.NOTHING, "alice")),
-        ({}, timedelta(days=7) - ONE, (Deed.NOTHING, "alice")),
-        ({}, timedelta(days=7), (Deed.REMIND, "alice")),
-        ({}, timedelta(days=21) - ONE, (Deed.REMIND, "alice")),
-        ({}, timedelta(days=21), (Deed.FORFEIT, "alice")),
-        ({"pool": "a"}, timedelta(days=1) - ONE, (Deed.NOTHING, "alice")),
-        ({"pool": "a"}, timedelta(days=1), (Deed.REMIND, "alice")),
-        ({"pool": "a"}, timedelta(days=7) - ONE, (Deed.REMIND, "alice")),
-        ({"pool": "a"}, timedelta(days=7), (Deed.FORFEIT, "alice")),
-        ({"nagged": NOON + timedelta(days=7)}, timedelta(days=8) - ONE, (Deed.NOTHING, "alice")),
-        ({"nagged": NOON + timedelta(days=7)}, timedelta(days=8), (Deed.REMIND, "alice")),
-        ({"total_days": 3}, timedelta(days=3) - ONE, (Deed.NOTHING, "alice")),
-        ({"total_days": 3}, timedelta(days=3), (Deed.OUT_OF_TIME, "alice")),
-        ({"total_days": 3, "first_used": 86400.0}, timedelta(days=2), (Deed.OUT_OF_TIME, "alice")),
-        ({"total_days": 3, "second_used": 86400.0}, timedelta(days=2), (Deed.NOTHING, "alice")),
-        ({"total_days": 21}, timedelta(days=21), (Deed.OUT_OF_TIME, "alice")),
-        ({"vote": "draw", "voter": "alice"}, timedelta(days=7), (Deed.REMIND, "bob")),
-        ({"vote": "draw", "voter": "alice"}, timedelta(days=21) - ONE, (Deed.REMIND, "bob")),
-        ({"vote": "draw", "voter": "alice"}, timedelta(days=21), (Deed.DRAW, "bob")),
-        ({"vote": "draw", "voter": "bob"}, timedelta(days=21), (Deed.DRAW, "alice")),
-        ({"vote": "undo", "voter": "bob"}, timedelta(days=21), (Deed.FORFEIT, "alice")),
-        ({"vote": "draw", "voter": "alice", "total_days": 3}, timedelta(days=21), (Deed.OUT_OF_TIME, "alice")),
+        ({}, timedelta(0), (DueStep.NOTHING, "alice")),
+        ({}, timedelta(days=7) - ONE, (DueStep.NOTHING, "alice")),
+        ({}, timedelta(days=7), (DueStep.REMIND, "alice")),
+        ({}, timedelta(days=21) - ONE, (DueStep.REMIND, "alice")),
+        ({}, timedelta(days=21), (DueStep.FORFEIT, "alice")),
+        ({"pool": "a"}, timedelta(days=1) - ONE, (DueStep.NOTHING, "alice")),
+        ({"pool": "a"}, timedelta(days=1), (DueStep.REMIND, "alice")),
+        ({"pool": "a"}, timedelta(days=7) - ONE, (DueStep.REMIND, "alice")),
+        ({"pool": "a"}, timedelta(days=7), (DueStep.FORFEIT, "alice")),
+        ({"nagged": NOON + timedelta(days=7)}, timedelta(days=8) - ONE, (DueStep.NOTHING, "alice")),
+        ({"nagged": NOON + timedelta(days=7)}, timedelta(days=8), (DueStep.REMIND, "alice")),
+        ({"total_days": 3}, timedelta(days=3) - ONE, (DueStep.NOTHING, "alice")),
+        ({"total_days": 3}, timedelta(days=3), (DueStep.OUT_OF_TIME, "alice")),
+        ({"total_days": 3, "first_used": 86400.0}, timedelta(days=2), (DueStep.OUT_OF_TIME, "alice")),
+        ({"total_days": 3, "second_used": 86400.0}, timedelta(days=2), (DueStep.NOTHING, "alice")),
+        ({"total_days": 21}, timedelta(days=21), (DueStep.OUT_OF_TIME, "alice")),
+        ({"vote": "draw", "voter": "alice"}, timedelta(days=7), (DueStep.REMIND, "bob")),
+        ({"vote": "draw", "voter": "alice"}, timedelta(days=21) - ONE, (DueStep.REMIND, "bob")),
+        ({"vote": "draw", "voter": "alice"}, timedelta(days=21), (DueStep.DRAW, "bob")),
+        ({"vote": "draw", "voter": "bob"}, timedelta(days=21), (DueStep.DRAW, "alice")),
+        ({"vote": "undo", "voter": "bob"}, timedelta(days=21), (DueStep.FORFEIT, "alice")),
+        ({"vote": "draw", "voter": "alice", "total_days": 3}, timedelta(days=21), (DueStep.OUT_OF_TIME, "alice")),
     ],
 )
 def test_what_is_due_changes_exactly_when_a_time_is_up(four, fields, age, due):
@@ -78,9 +78,9 @@ def test_without_weekends_it_is_known_when_a_player_loses(four, begin, zone, end
 @pytest.mark.parametrize(
     ("last", "deeds"),
     [
-        (date(2026, 12, 10), [Deed.REMIND, Deed.REMIND, Deed.REMIND, Deed.FORFEIT]),
-        (date(2026, 12, 11), [Deed.NOTHING, Deed.REMIND, Deed.REMIND, Deed.REMIND]),
-        (date(2026, 12, 7), [Deed.FORFEIT] * 4),
+        (date(2026, 12, 10), [DueStep.REMIND, DueStep.REMIND, DueStep.REMIND, DueStep.FORFEIT]),
+        (date(2026, 12, 11), [DueStep.NOTHING, DueStep.REMIND, DueStep.REMIND, DueStep.REMIND]),
+        (date(2026, 12, 7), [DueStep.FORFEIT] * 4),
     ],
 )
 def test_a_vacation_spares_its_days_and_three_more(four, last, deeds):

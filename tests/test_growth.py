@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pbm.actions.cleanup import clean_up
-from pbm.board.clocks import Deed, due
+from pbm.board.clocks import DueStep, due
 from pbm.operator import doctor
 from pbm.operator.doctor import examine
 from pbm.session import Session
@@ -137,7 +137,7 @@ def test_a_clean_up_looks_at_every_board_on_which_something_is_due(
             )
         store.boards.add(row)
         deed = due(store, row, turn == "bob", NOON)[0]
-        assert deed is Deed.NOTHING or store.boards.unfinished(NOON) == [("symple", "a1")]
+        assert deed is DueStep.NOTHING or store.boards.unfinished(NOON) == [("symple", "a1")]
 
 
 def test_a_clean_up_looks_at_no_board_before_something_is_due(club):

@@ -19,7 +19,7 @@ from pbm.language.commands import root
 from pbm.language.grammar import Command, function
 from pbm.language.line import Line
 from pbm.mail import reading
-from pbm.mail.incoming import Delivery, handle, handle_prepared, prepare_mail
+from pbm.mail.incoming import ReceivedMail, handle, handle_prepared, prepare_mail
 from pbm.mail.typed import typed_in
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
@@ -118,7 +118,7 @@ def stored(club):
 
 
 def prepared(club, raw):
-    return prepare_mail(club.server, Delivery(raw, "alice@players.example", (ADDRESS,)))
+    return prepare_mail(club.server, ReceivedMail(raw, "alice@players.example", (ADDRESS,)))
 
 
 def finished(club, raw, one=None):
@@ -203,7 +203,7 @@ def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, 
     club = room.club()
     address = reply_address(club.server, "symple", "101", "alice")
     raw = message(f"Re: {line}", line)
-    one = prepare_mail(club.server, Delivery(raw, "alice@players.example", (address,)))
+    one = prepare_mail(club.server, ReceivedMail(raw, "alice@players.example", (address,)))
     assert one.command.reply == Reply("symple", "101", "alice")
     club.store.trust.revoke_replies("alice")
     before = len(club.mails())

@@ -20,7 +20,7 @@ import pytest
 from pbm.access import tokens
 from pbm.mail import incoming
 from pbm.mail.smtp import Connections
-from pbm.service.serve import MainThread, Received, Receiver, Service
+from pbm.service.serve import MainThread, Receiver, Service, WaitingMail
 from pbm.store import Unusable
 
 from conftest import ADDRESS, Shell, mail_of, stored, two_players
@@ -318,7 +318,7 @@ def handled(club, *raws):
     async def all_at_once():
         receiver, entries = Receiver(club.server, Service(club.store), thread), []
         connections = Connections(receiver.is_known, receiver.handle, entries.append)
-        deliveries = [incoming.Delivery(raw, "alice@players.example", (ADDRESS,)) for raw in raws]
+        deliveries = [incoming.ReceivedMail(raw, "alice@players.example", (ADDRESS,)) for raw in raws]
         answers = await asyncio.gather(*(connections.hand_in(each) for each in deliveries))
         return [(answer.reply, entry.outcome) for answer, entry in zip(answers, entries, strict=True)]
 
@@ -330,7 +330,7 @@ def test_mails_that_wait_share_a_transaction(pair):
     receiver, written = Receiver(pair.server, Service(pair.store), MainThread()), []
     pair.store.db.set_trace_callback(written.append)
     raws = message("spiro move 101 alice alice-secret e3:5"), *(message(f"help {n}") for n in range(8))
-    mails = [Received(incoming.Delivery(raw, "alice@players.example", (ADDRESS,)), Future()) for raw in raws]
+    mails = [WaitingMail(incoming.ReceivedMail(raw, "alice@players.example", (ADDRESS,)), Future()) for raw in raws]
     for mail in mails:
         receiver.waiting.put(mail)
     receiver.handle_waiting()
@@ -341,7 +341,7 @@ def test_mails_that_wait_share_a_transaction(pair):
 
 def test_what_is_on_the_disk_is_acknowledged_though_the_next_mail_cannot_be_stored(pair, monkeypatch):
     def handle_prepared(server, prepared):
-        if b"help 2" in prepared.delivery.raw:
+        if b"help 2" in prepared.received.raw:
             raise Unusable("The disk is full.")
         return really(server, prepared)
 
@@ -355,7 +355,7 @@ def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it
     def handle_prepared(server, prepared):
         with server.store.writing():
             done = really(server, prepared)
-            if b"move" in prepared.delivery.raw:
+            if b"move" in prepared.received.raw:
                 raise KeyError("fault")
         return done
 

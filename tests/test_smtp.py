@@ -14,7 +14,7 @@ from functools import partial
 import pytest
 
 from pbm.mail import smtp
-from pbm.mail.incoming import MOST_BYTES, Delivery, Outcome, is_ours, network_of
+from pbm.mail.incoming import MOST_BYTES, Outcome, ReceivedMail, is_ours, network_of
 from pbm.service.serve import tls
 
 from conftest import ADDRESS
@@ -126,7 +126,7 @@ def peer(keeper):
 def test_a_mail_is_handed_in_with_its_envelope_and_perhaps_without_a_sender(keeper, peer, sender):
     peer.text(TEXT + b".\r\n", sender=f"MAIL FROM:<{sender}>\r\n".encode())
     assert peer.reply() == "250 2.0.0 Done"
-    assert keeper.deliveries == [Delivery(TEXT, sender, (ADDRESS,), "127.0.0.1")]
+    assert keeper.deliveries == [ReceivedMail(TEXT, sender, (ADDRESS,), "127.0.0.1")]
 
 
 def test_commands_may_come_in_one_packet(keeper, peer):

@@ -10,7 +10,7 @@ import pytest
 
 from pbm import passwords
 from pbm.access import quotas
-from pbm.mail.incoming import Delivery, handle, handle_prepared, prepare_mail
+from pbm.mail.incoming import ReceivedMail, handle, handle_prepared, prepare_mail
 from pbm.mail.writing import compose
 from pbm.refusals import Refused
 from pbm.store import PlayerRow, Store
@@ -179,7 +179,7 @@ def test_others_write_while_a_password_is_checked(pair, counting, line, by_mail)
 
 def test_wrong_passwords_that_come_together_are_all_counted(pair):
     raws = [message(f"spiro showas alice wrong-secret{n} 101") for n in range(8)]
-    for prepared in [prepare_mail(pair.server, Delivery(raw, None)) for raw in raws]:
+    for prepared in [prepare_mail(pair.server, ReceivedMail(raw, None)) for raw in raws]:
         handle_prepared(pair.server, prepared)
     assert "Too many passwords were wrong" in pair.mails()[-1].text
 

@@ -15,7 +15,7 @@ from pbm.actions.finding import find_board
 from pbm.blocks import Block, Paragraph, Rule
 from pbm.board import clocks
 from pbm.board.board import Board
-from pbm.board.clocks import Deed
+from pbm.board.clocks import DueStep
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -77,28 +77,28 @@ def _do_due(session: Session, board: Board) -> str:
     """Do what is due on a board. Returns which count of `Done` goes up; empty if nothing was due."""
     if board.is_over:
         return ""
-    deed, late = clocks.due(session.store, board.row, board.seat, session.now)
-    if deed is Deed.NOTHING:
+    step, late = clocks.due(session.store, board.row, board.seat, session.now)
+    if step is DueStep.NOTHING:
         return ""
-    if deed in {Deed.REMIND, Deed.SPARE}:
-        if deed is Deed.SPARE:
+    if step in {DueStep.REMIND, DueStep.SPARE}:
+        if step is DueStep.SPARE:
             session.store.users.take_vacation_day(late, session.now.date())
         delivery.queue(session, reminders.remind(session, board, late))
         return "reminded"
-    done = "drawn" if deed is Deed.DRAW else "forfeited"
-    delivery.queue(session, *_ended(session, board, deed, late))
+    done = "drawn" if step is DueStep.DRAW else "forfeited"
+    delivery.queue(session, *_ended(session, board, step, late))
     return done
 
 
-def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter]:
+def _ended(session: Session, board: Board, step: DueStep, late: str) -> list[Letter]:
     """End a game by what is due on its board; the letters about it."""
-    if deed is Deed.OUT_OF_TIME:
+    if step is DueStep.OUT_OF_TIME:
         return turns.forfeit_by_total_time(session, board)
-    if deed is Deed.ROUND_OVER:
+    if step is DueStep.ROUND_OVER:
         return turns.forfeit(session, board, late, "forfeited", f"The round is over, and it was {late}'s turn.")
     since = texts.counted(clocks.age(board.row, session.now).days, "day")
     is_gone = session.store.users.missing(late)
-    if deed is Deed.DRAW:
+    if step is DueStep.DRAW:
         silent = f"{late} has not answered, and the last move was {since} ago"
         why = f"{late} has signed off" if is_gone else silent
         return votes.agree_draw(session, board, f"{why}, which counts as accepting.")

@@ -73,9 +73,9 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
     taken = session.store.users.vacation_days(name, since)
     for year in {first.year, last.year}:
         used = clocks.days_used(year, all_days, taken)
-        if used > clocks.ALLOWANCE:
+        if used > clocks.MOST_VACATION_DAYS:
             raise Refused(
-                f"With these you would have {used} days of vacation in {year}; {clocks.ALLOWANCE} is the most."
+                f"With these you would have {used} days of vacation in {year}; {clocks.MOST_VACATION_DAYS} is the most."
             )
     return wanted
 

@@ -20,7 +20,7 @@ SATURDAY = 5
 """As `date.weekday` counts."""
 GRACE = timedelta(days=3)
 """For how long a player who is back from a vacation does not forfeit yet."""
-ALLOWANCE = 30
+MOST_VACATION_DAYS = 30
 """How many days of vacation a user has in a calendar year."""
 DAYS, FLAGS = ("nagtime", "forfeittime", "totaltime"), ("novacation", "noweekends")
 OPTIONS: Mapping[str, str] = {**dict.fromkeys(DAYS, "DAYS"), **dict.fromkeys(FLAGS, "")}
@@ -169,7 +169,9 @@ def days_left(store: Store, userid: str, year: int) -> int:
     """How many days of vacation a user can still take in a year; those that are planned count as taken."""
     begin = date(year, 1, 1)
     return max(
-        0, ALLOWANCE - days_used(year, store.users.vacations(userid, begin), store.users.vacation_days(userid, begin))
+        0,
+        MOST_VACATION_DAYS
+        - days_used(year, store.users.vacations(userid, begin), store.users.vacation_days(userid, begin)),
     )
 
 
@@ -179,7 +181,7 @@ def days_used(year: int, planned: Sequence[Vacation], taken: Sequence[date]) -> 
     return sum(day.year == year for day in days)
 
 
-class Deed(Enum):
+class DueStep(Enum):
     """What the daily clean-up does on a board."""
 
     NOTHING = "nothing"
@@ -197,10 +199,10 @@ class Deed(Enum):
     @property
     def ends(self) -> bool:
         """Whether the game is over then."""
-        return self in {Deed.FORFEIT, Deed.OUT_OF_TIME, Deed.ROUND_OVER, Deed.DRAW}
+        return self in {DueStep.FORFEIT, DueStep.OUT_OF_TIME, DueStep.ROUND_OVER, DueStep.DRAW}
 
 
-def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[Deed, str]:
+def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep, str]:
     """What is due on a board that is not over, and the player for whom the others wait; that *seat* is to move.
 
     A robot never loses by its time, for it is not its fault if nobody lets it play.
@@ -208,18 +210,18 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[Deed, st
     userid, mover, today = awaited(row), row.turn or "", now.date()
     if not store.robots.among([mover]):
         if is_out_of_time(row, seat, now):
-            return Deed.OUT_OF_TIME, mover
+            return DueStep.OUT_OF_TIME, mover
         if row.until and now >= row.until:
-            return Deed.ROUND_OVER, mover
+            return DueStep.ROUND_OVER, mover
     nag, forfeit = limits(row)
     if age(row, now) < nag or waits_for_robot(store, row):
-        return Deed.NOTHING, userid
+        return DueStep.NOTHING, userid
     is_gone = bool(store.users.missing(userid))
     counts = not row.novacation
     if not is_gone and (age(row, now) < forfeit or (counts and is_spared(store, userid, today))):
         is_away = counts and planned_until(store, userid, today) is not None
         is_reminded = row.nagged is not None and now < row.nagged + DAY
-        return Deed.NOTHING if is_away or is_reminded else Deed.REMIND, userid
+        return DueStep.NOTHING if is_away or is_reminded else DueStep.REMIND, userid
     if not is_gone and counts and store.users.has_auto_vacation(userid) and days_left(store, userid, today.year):
-        return Deed.SPARE, userid
-    return Deed.DRAW if row.vote == "draw" else Deed.FORFEIT, userid
+        return DueStep.SPARE, userid
+    return DueStep.DRAW if row.vote == "draw" else DueStep.FORFEIT, userid

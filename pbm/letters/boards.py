@@ -300,7 +300,7 @@ def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
         level = f", level {robot.level}" if robot.level else ""
         is_paused = robot.paused and not point.is_over
         paused = "; it is paused, and no time is counted until it plays again" if is_paused else ""
-        idle = "; it thinks in idle time, so that its answers take minutes" if robot.is_patient else ""
+        idle = "; it thinks in idle time, so that its answers take minutes" if robot.thinks_in_idle_time else ""
         told.append(f"{robot.userid} is a robot{level}{paused or idle}.")
     followers = {"Subscribers": board.about.subscribers, "Notified at the end": board.about.notified}
     lines = [part for kind, names in followers.items() if names for part in wrapped(f"{kind}: {', '.join(names)}")]

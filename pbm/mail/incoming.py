@@ -90,7 +90,7 @@ class MailedCommand(NamedTuple):
     ready: Ready
 
 
-class Delivery(NamedTuple):
+class ReceivedMail(NamedTuple):
     """A mail as it comes in."""
 
     raw: bytes
@@ -107,7 +107,7 @@ class Delivery(NamedTuple):
 class PreparedMail(NamedTuple):
     """A mail that is read, and its command prepared, if it is one."""
 
-    delivery: Delivery
+    received: ReceivedMail
     mail: Incoming
     meanings: Sequence[Meaning]
     """What the addresses of ours are for that it came to, or that it reports of."""
@@ -156,7 +156,7 @@ def is_known(server: Server, recipient: str) -> bool:
 
 def posted(
     server: Server, recipient: str, text: str, comment: str, key: str, peer: str | None = None
-) -> tuple[Reply, Delivery] | None:
+) -> tuple[Reply, ReceivedMail] | None:
     """The player for whom a reply address speaks, and what is posted on a page as a mail to it; None if it is none.
 
     The mail is from the player's first address. What has the same *key* is done once.
@@ -175,7 +175,7 @@ def posted(
         quoted=quotes.first(said),
     )
     raw = f"{recipient}\n{text}\n{comment}".encode(errors="replace")
-    return found.reply, Delivery(raw, mail.sender, (recipient,), peer, mail)
+    return found.reply, ReceivedMail(raw, mail.sender, (recipient,), peer, mail)
 
 
 def handle(
@@ -185,8 +185,8 @@ def handle(
     recipients: Sequence[str] = (),
     peer: str | None = None,
 ) -> Outcome:
-    """Do what a mail says: `prepare_mail`, then `handle_prepared`. The arguments are those of a Delivery."""
-    return handle_prepared(server, prepare_mail(server, Delivery(raw, envelope_sender, recipients, peer)))
+    """Do what a mail says: `prepare_mail`, then `handle_prepared`. The arguments are those of a ReceivedMail."""
+    return handle_prepared(server, prepare_mail(server, ReceivedMail(raw, envelope_sender, recipients, peer)))
 
 
 def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
@@ -199,8 +199,8 @@ def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
     mail = prepared.mail
     sender = (mail.sender or "").lower()
     with server.store.writing():
-        if prepared.meanings != _meanings(server, mail, prepared.delivery.recipients):  # one was revoked since
-            prepared = prepare_mail(server, prepared.delivery)
+        if prepared.meanings != _meanings(server, mail, prepared.received.recipients):  # one was revoked since
+            prepared = prepare_mail(server, prepared.received)
         if not server.store.handled.record(sender, mail.message_id, prepared.kind, server.now()):
             return Outcome("repeated")
         if prepared.command:
@@ -214,7 +214,7 @@ def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
             case "unsubscribe":
                 _unsubscribe(server, sender, prepared.meanings)
             case "unreadable":
-                _refuse_sender(server, mail, prepared.delivery.sender or "")
+                _refuse_sender(server, mail, prepared.received.sender or "")
             case "postmaster":
                 return _pass_on(server, mail)
         return Outcome(prepared.kind)
@@ -244,23 +244,23 @@ def give_up(server: Server, raw: bytes, why: TimeoutError) -> Outcome:
     return Outcome("refused", reason=f"{why}, for the second time")
 
 
-def prepare_mail(server: Server, delivery: Delivery) -> PreparedMail:
+def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
     """Read a mail, and prepare its command: all that is slow is done here, and nobody has to wait for it.
 
     Raises Unusable if the database cannot be used.
     """
-    raw, envelope_sender, recipients, peer, post = delivery
+    raw, envelope_sender, recipients, peer, post = received
     mail = post or reading.read(raw, envelope_sender)
     meanings = _meanings(server, mail, recipients)
     kind = _kind(server, mail, recipients, meanings)
     if kind != "command":
-        return PreparedMail(delivery, mail, meanings, kind)
+        return PreparedMail(received, mail, meanings, kind)
     replies = [*dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY)]
     reply = replies[0] if replies else None
     typed = typed_in(mail, reply)
     # a program that answers may have left the subject as it was
     if typed.line.names == "confirm-address" and is_absence(f"{mail.subject}\n{mail.body}"):
-        return PreparedMail(delivery, mail, meanings, "automatic")
+        return PreparedMail(received, mail, meanings, "automatic")
     answered = None if typed.line.command else reply
     machine = machine_of(peer)
     call = _call(typed, replies if answered else ())
@@ -280,7 +280,7 @@ def prepare_mail(server: Server, delivery: Delivery) -> PreparedMail:
     )
     command = MailedCommand(reply, typed, runner.prepare(session, call, None if answered else typed.line))
     done = command.ready.done if post and isinstance(call, Call) and not call.passwords else None
-    return PreparedMail(delivery, mail, meanings, kind, command, _outcome(server, command, done) if done else None)
+    return PreparedMail(received, mail, meanings, kind, command, _outcome(server, command, done) if done else None)
 
 
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:

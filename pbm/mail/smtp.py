@@ -19,7 +19,7 @@ from typing import Any, AnyStr, NamedTuple
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Delivery, Outcome, network_of
+from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome, ReceivedMail, network_of
 from pbm.terminal import warn
 from pbm.texts import one_line
 
@@ -133,7 +133,7 @@ class Connections:
 
     is_known: Callable[[str], Awaitable[bool]]
     """Asked about each recipient."""
-    handle: Callable[[Delivery], Awaitable[Answer]]
+    handle: Callable[[ReceivedMail], Awaitable[Answer]]
     note: Callable[[Entry], None]
     """Told what came of each mail."""
     open: set["Connection"] = field(default_factory=set)
@@ -159,24 +159,24 @@ class Connections:
         if not self.open:
             self.is_empty.set()
 
-    def hand_in(self, delivery: Delivery) -> "asyncio.Task[Answer]":
+    def hand_in(self, received: ReceivedMail) -> "asyncio.Task[Answer]":
         """Start to handle a mail and note what came of it, also if its peer hangs up. The result is the answer."""
-        self.held += len(delivery.raw)
-        task = asyncio.get_running_loop().create_task(self._handle(delivery))
+        self.held += len(received.raw)
+        task = asyncio.get_running_loop().create_task(self._handle(received))
         self.handling.add(task)
         task.add_done_callback(self.handling.discard)
         return task
 
-    async def _handle(self, delivery: Delivery) -> Answer:
+    async def _handle(self, received: ReceivedMail) -> Answer:
         begin = time.perf_counter()
         try:
-            answer = await self.handle(delivery)
+            answer = await self.handle(received)
         except Exception as error:  # a peer that waits for a reply must get one
             answer = Answer(FAULT, Outcome("failed", reason=f"{type(error).__name__}: {error}"))
         finally:
-            self.held -= len(delivery.raw)
+            self.held -= len(received.raw)
         took = time.perf_counter() - begin
-        self.note(Entry(delivery.peer or "", delivery.sender or "", answer.outcome, answer.locked, took))
+        self.note(Entry(received.peer or "", received.sender or "", answer.outcome, answer.locked, took))
         return answer
 
     async def close(self, seconds: float = SHUTDOWN_SECONDS) -> None:
@@ -233,7 +233,7 @@ class Connections:
             connection.note_refusal(reply, envelope.mail_from or "")
         else:
             sender, recipients = (envelope.mail_from or "").strip("<>"), tuple(dict.fromkeys(envelope.rcpt_tos))
-            reply = await connection.hand_in(Delivery(raw, sender, recipients, connection.peer or None))
+            reply = await connection.hand_in(ReceivedMail(raw, sender, recipients, connection.peer or None))
         return "\r\n".join([reply] * (len(envelope.rcpt_tos) if isinstance(connection, LMTP) else 1))
 
     async def handle_exception(self, error: Exception) -> str:
@@ -375,11 +375,11 @@ class Connection(SMTP):
             self.alarm.cancel()
         self.alarm = self.loop.call_later(seconds, do)
 
-    async def hand_in(self, delivery: Delivery) -> str:
+    async def hand_in(self, received: ReceivedMail) -> str:
         """Have a mail handled. Returns the reply."""
         self.is_busy = True
         try:
-            reply = (await asyncio.shield(self.connections.hand_in(delivery))).reply
+            reply = (await asyncio.shield(self.connections.hand_in(received))).reply
         finally:
             self.is_busy = False
         if reply.startswith("2") and not self._writer.is_closing():

@@ -15,7 +15,7 @@ from pbm.store import Mail
 
 UTF_8 = Charset("utf-8")
 UTF_8.body_encoding = QP
-BUT_BOUNCES = "DR, RN, NRN, OOF, AutoReply"
+SUPPRESSED_REPLIES = "DR, RN, NRN, OOF, AutoReply"
 """What Exchange is asked not to answer our mails to users with: all but the report that one has bounced."""
 LONGEST_VALUE = 900
 """How many characters a header field may have that cannot be folded; a line has at most 998."""
@@ -53,7 +53,7 @@ def _header(mail: Mail, server_address: str, web: str | None) -> str:
         "Date": format_datetime(mail.queued),
         "Message-ID": mail.message_id,
         "Auto-Submitted": "auto-generated" if mail.userid else "auto-replied",
-        "X-Auto-Response-Suppress": BUT_BOUNCES if mail.userid else "All",
+        "X-Auto-Response-Suppress": SUPPRESSED_REPLIES if mail.userid else "All",
     }
     if mail.thread and mail.thread != mail.message_id:
         fields |= {"In-Reply-To": mail.thread, "References": mail.thread}

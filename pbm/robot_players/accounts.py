@@ -235,7 +235,7 @@ def _changed(
         robot = robot._replace(level=None, program=shlex.join(startable_words(program)))
     elif level:
         robot = robot._replace(level=level, program=None)
-    if seconds and robot.is_patient:
+    if seconds and robot.thinks_in_idle_time:
         raise Refused(f"A robot of level {robot.level} thinks for as long as PBM_ROBOT_MINUTES says.")
     if names is not None:
         robot = robot._replace(games=_games(names))

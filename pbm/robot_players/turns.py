@@ -94,7 +94,7 @@ def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bo
         task
         for task, claim in tasks
         if task.robot not in busy
-        and robots[task.robot].is_patient == is_idle
+        and robots[task.robot].thinks_in_idle_time == is_idle
         and not (claim and claim.until > session.now and _lives(claim.process))
     ]
 
@@ -175,10 +175,10 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
     """
     rng = Random(session.server.random_bytes(16))
     seconds, clock = robot.seconds, time.perf_counter
-    if robot.is_patient:  # it thinks when nobody else computes
+    if robot.thinks_in_idle_time:  # it thinks when nobody else computes
         seconds, clock = 60 * session.server.robot_minutes, time.process_time
     try:
-        with limited(seconds + GRACE_SECONDS, all_counts=not robot.is_patient):  # others may compute meanwhile
+        with limited(seconds + GRACE_SECONDS, all_counts=not robot.thinks_in_idle_time):  # others may compute meanwhile
             player = Player(board.row.game, board.options, level=robot.level, seconds=seconds, rng=rng, clock=clock)
             thought = player.think(board.states)
             return thought._replace(move=board.state.parse(thought.move))
@@ -368,7 +368,7 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
     shown = next(letter for letter in answers if "robots" in letter.data)
     place = str(shown.data["game"]), str(shown.data["board"])
     [robot] = shown.data["robots"]
-    if session.store.robots.among([robot])[robot].is_patient:
+    if session.store.robots.among([robot])[robot].thinks_in_idle_time:
         return [*answers]
     person = next(name for name in shown.data["players"].values() if name != robot)
     end, is_answered = time.monotonic() + SHELL_PATIENCE, False

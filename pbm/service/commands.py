@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pbm.mail.smtp import Entry
     from pbm.server import Server
     from pbm.service.serve import Endpoint
-    from pbm.service.web import Door
+    from pbm.service.web import WebDoor
 
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
@@ -147,7 +147,7 @@ def _port(option: str, text: str) -> "Endpoint":
     return where
 
 
-def _door(opened: "Server", web: str, site: str | None, url: str) -> "Door":
+def _door(opened: "Server", web: str, site: str | None, url: str) -> "WebDoor":
     """What listens for browsers, and says where."""
     where = _port("--web", web)
     kind = _door_kind()
@@ -158,13 +158,13 @@ def _door(opened: "Server", web: str, site: str | None, url: str) -> "Door":
     return kind(opened, listening, site, url)
 
 
-def _door_kind() -> "type[Door]":
+def _door_kind() -> "type[WebDoor]":
     """What speaks with browsers. Raises Refused where that is not installed."""
     try:
-        from pbm.service.web import Door
+        from pbm.service.web import WebDoor
     except ImportError as why:
         raise Refused("--web needs Starlette, uvicorn and icalendar: pip install '.[web]' brings them.") from why
-    return Door
+    return WebDoor
 
 
 def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.disk import reason
 from pbm.mail import incoming
-from pbm.mail.incoming import Delivery, Outcome
+from pbm.mail.incoming import Outcome, ReceivedMail
 from pbm.mail.outbox import LONGEST_PAUSE, SENDER, ever_longer
 from pbm.mail.smtp import Answer, Connection, Connections, Entry, LMTPConnection
 from pbm.names import is_host
@@ -34,7 +34,7 @@ from pbm.store import Replaced, Store, Unusable
 from pbm.terminal import warn
 
 if TYPE_CHECKING:
-    from pbm.service.web import Door
+    from pbm.service.web import WebDoor
 
 HELPER_SECONDS = 3
 """How long a helper has to end; a mail server that says nothing must not hold up ours."""
@@ -244,10 +244,10 @@ class MainThread:
         return began is not None and time.monotonic() >= began + HANGING_SECONDS
 
 
-class Received(NamedTuple):
+class WaitingMail(NamedTuple):
     """A mail that waits to be handled."""
 
-    delivery: Delivery
+    received: ReceivedMail
     answer: Future[Answer]
 
 
@@ -262,7 +262,7 @@ class Receiver:
     server: Server
     service: Service
     thread: MainThread
-    waiting: SimpleQueue[Received] = field(default_factory=SimpleQueue)
+    waiting: SimpleQueue[WaitingMail] = field(default_factory=SimpleQueue)
 
     async def is_known(self, recipient: str) -> bool:
         """Whether there is such an address of ours."""
@@ -274,13 +274,13 @@ class Receiver:
         """What the main thread does between two mails, unless it takes too long. Raises Unusable, and TimeoutError."""
         return await self._result(self.thread.submit(within_limits, do, *args))
 
-    async def handle(self, delivery: Delivery) -> Answer:
+    async def handle(self, received: ReceivedMail) -> Answer:
         """Handle a mail. The answer is 250 when all that it causes is on the disk, and 451 if it has to come again."""
-        received = Received(delivery, Future())
-        self.waiting.put(received)
+        mail = WaitingMail(received, Future())
+        self.waiting.put(mail)
         self.thread.submit(self.handle_waiting)
         try:
-            return await self._result(received.answer)
+            return await self._result(mail.answer)
         except Unusable as error:
             outcome = Outcome("failed", reason=str(error))
             return Answer("451 4.3.0 This could not be stored; please try again later", outcome)
@@ -296,7 +296,7 @@ class Receiver:
     def handle_waiting(self) -> None:
         """Handle the mails that wait; none if those before have been handled together with others."""
         mails = [self.waiting.get() for _ in range(min(self.waiting.qsize(), MOST_TOGETHER))]
-        prepared = [(mail, self._run(mail, incoming.prepare_mail, self.server, mail.delivery)) for mail in mails]
+        prepared = [(mail, self._run(mail, incoming.prepare_mail, self.server, mail.received)) for mail in mails]
         done = []
         try:
             with self.server.store.writing():
@@ -313,7 +313,7 @@ class Receiver:
             for mail, answer in done:
                 mail.answer.set_result(answer._replace(locked=locked))
 
-    def _run(self, mail: Received, do: Callable[..., T], *args: object) -> T | None:
+    def _run(self, mail: WaitingMail, do: Callable[..., T], *args: object) -> T | None:
         """Do a part of what a mail needs. Where that fails, nothing of it is done, and the mail is answered: None.
 
         One that takes too long is refused the second time.
@@ -322,7 +322,7 @@ class Receiver:
             return within_limits(do, *args)
         except TimeoutError as why:
             try:
-                outcome = incoming.give_up(self.server, mail.delivery.raw, why)
+                outcome = incoming.give_up(self.server, mail.received.raw, why)
                 mail.answer.set_result(Answer(TOO_SLOW, outcome))
             except (TimeoutError, Unusable) as error:
                 mail.answer.set_exception(error)
@@ -353,7 +353,7 @@ async def serve(
     certificate: Certificate | None = None,
     robots: int = 0,
     site: Sequence[str] = (),
-    door: "Door | None" = None,
+    door: "WebDoor | None" = None,
 ) -> None:
     """Serve until the process is told to end; *note* is told what came of each mail, which the main *thread* handles.
 

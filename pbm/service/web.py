@@ -31,7 +31,7 @@ from pbm.actions import users
 from pbm.drawing import images
 from pbm.letters import Letter
 from pbm.mail import incoming
-from pbm.mail.incoming import Delivery, Outcome
+from pbm.mail.incoming import Outcome, ReceivedMail
 from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Connections, Entry
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -68,7 +68,7 @@ Work = Callable[..., Awaitable[Any]]
 """Calls a function with these arguments in the main thread."""
 
 
-class Door:
+class WebDoor:
     """Takes what is posted, and hands out the files of a site."""
 
     def __init__(self, server: Server, listening: socket.socket, site: str | None, url: str) -> None:
@@ -139,12 +139,12 @@ class Door:
         found = await self.work(incoming.posted, self.server, address, text, comment, key, _peer(request))
         if found is None:
             raise HTTPException(403, REVOKED)
-        player, delivery = found
-        return player, await self._hand_in(delivery)
+        player, received = found
+        return player, await self._hand_in(received)
 
-    async def _hand_in(self, delivery: Delivery) -> Outcome:
+    async def _hand_in(self, received: ReceivedMail) -> Outcome:
         """Have something handled as a mail. Returns the outcome."""
-        return (await asyncio.shield(self.connections.hand_in(delivery))).outcome
+        return (await asyncio.shield(self.connections.hand_in(received))).outcome
 
     def _shown(self, told: Sequence[Letter], player: Reply, address: str) -> dict[str, str]:
         """The picture of a board after a preview, else the page of the board as its reader sees it, if there is one."""
@@ -183,7 +183,7 @@ class Door:
             address = tokens.address_with(self.server, request.path_params["token"])
             if not await self.work(incoming.is_known, self.server, address):
                 raise HTTPException(403, "This ends nothing any more.")
-            outcome = await self._hand_in(Delivery(secrets.token_bytes(12), "", (address,), _peer(request)))
+            outcome = await self._hand_in(ReceivedMail(secrets.token_bytes(12), "", (address,), _peer(request)))
             if outcome != "unsubscribe":
                 raise _refusal(outcome)
         return HTMLResponse(self.pages.render("unsubscribe.html", "unsubscribe/", title="Unsubscribe", done=is_post))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from pbm.levels import is_patient
+from pbm.levels import thinks_in_idle_time
 from pbm.store.base import Questions, as_row
 from pbm.store.boards import OF_BOARD
 
@@ -31,9 +31,9 @@ class Robot(NamedTuple):
     """What went wrong with it, if it was not paused by the operator."""
 
     @property
-    def is_patient(self) -> bool:
+    def thinks_in_idle_time(self) -> bool:
         """Whether it thinks in idle time, and nobody waits for it in a shell."""
-        return is_patient(self.level)
+        return thinks_in_idle_time(self.level)
 
 
 SELECTED = f"SELECT {', '.join(Robot._fields)} FROM robots"
