@@ -1,1 +1,1 @@
-"""The laboratory: programs play each other, games are analysed, and matches are judged. Nothing else imports it."""
+"""The laboratory: programs play each other, and matches are judged. Nothing else imports it."""
