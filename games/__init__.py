@@ -202,20 +202,20 @@ class Position:
         def result(self) -> Result | None:
             """As in `State`."""
 
-    @property
-    def seats(self) -> tuple[int, int]:
-        """The first player has the first side."""
-        return 0, 1
+        @property
+        def seats(self) -> tuple[int, int]:
+            """As in `State`."""
 
-    @property
-    def dice_needed(self) -> int:
-        """No dice."""
-        return 0
+        @property
+        def dice_needed(self) -> int:
+            """As in `State`."""
 
-    @property
-    def must_skip(self) -> bool:
-        """A player always has a move."""
-        return False
+        @property
+        def must_skip(self) -> bool:
+            """As in `State`."""
+
+    else:  # a game can have a property in the place of each
+        seats, dice_needed, must_skip = (0, 1), 0, False
 
     @property
     def scores(self) -> tuple[float, ...]:

@@ -12,6 +12,7 @@ def main_of_game() -> None:
 
 def main(*game: str) -> None:
     """Run `pbm` with the arguments of the process, perhaps for a *game*, and end the process."""
+    gc.disable()  # saves `show` a tenth of its CPU; the operator's commands, which may run on, switch it on again
     status = run([*game, *sys.argv[1:]])
     try:
         sys.stdout.flush()

@@ -213,7 +213,7 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
         stored = store.users.password_of(name) or None  # a robot has none that could be right
         is_right = passwords.is_right(stored, password)
         if session.guesses:
-            session.guesses.note(name, is_right=is_right)
+            session.guesses.note(is_right=is_right)
         if not is_right or stored is None:
             # a userid that is none may be the password in the wrong place
             why = copied(password, "your password") or "The userid or the password is wrong."

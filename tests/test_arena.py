@@ -121,7 +121,7 @@ def test_a_stored_game_has_the_turns_that_were_played(club, game):
     seen = [(turn.text, turn.dice, turn.userid) for turn in replayed(board.row, board.turns).turns]
     assert [text for text, *_ in seen] == [move for step in referee.history for move in step.played] + ["Forfeit"]
     assert board.state.view()["cells"] == referee.view["cells"]
-    assert board.row.winner == board.opponent(board.turns[-1].userid)
+    assert board.row.winner == board.row.opponent(board.turns[-1].userid)
     if games.needs_dice(board.states[0]):
         with pytest.raises(Refused, match="cannot be checked here: the game was played in an arena"):
             club.say(f"dice {game} a1")

@@ -214,12 +214,12 @@ class Client:
         """A move, often one that the other has planned for, with a plan below it; or a plan of the other."""
         there = self.planned[board.name]
         turn = board.turn or ""
-        name = board.opponent(turn) if self.rng.random() < 0.3 else turn
+        name = board.row.opponent(turn) if self.rng.random() < 0.3 else turn
         subject = f"{board.row.game} WORD {board.row.board} {name} {password(name)}"
         if name != turn:
             lines = self.lines(there.state)
             return Command(message_id, name, subject.replace("WORD", "plan"), board, readers=(name,), lines=lines)
-        known = [*there.trees[board.players.index(board.opponent(turn))].keys() - {reference.ANY}]
+        known = [*there.trees[board.players.index(board.row.opponent(turn))].keys() - {reference.ANY}]
         move = self.rng.choice(known) if known and self.rng.random() < 0.8 else some_move(board, self.rng)
         number, after = len(there.turns) + 1, there.state.play(move)
         lines = [] if after.result() or self.rng.random() < 0.5 else self.lines(after)

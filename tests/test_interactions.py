@@ -21,7 +21,7 @@ def test_a_draw_forgets_the_move_that_was_submitted(pair):
     board = begun(pair)
     name = board.turn
     pair.say(f"spiro submit 101 {name} {name}-secret {next(board.state.moves())}")
-    pair.move(board.opponent(name), "propose")
+    pair.move(board.row.opponent(name), "propose")
     pair.move(name, "accept")
     assert pair.store.boards.get("spiro", "101").submitted is None
 
@@ -39,7 +39,7 @@ def test_who_is_too_late_on_a_board_that_has_not_begun_is_told_that_it_is_remove
 
 def test_a_board_whose_player_has_signed_off_out_of_turn_is_sound_when_it_is_played_again(pair):
     board = begun(pair)
-    name = board.opponent(board.turn)
+    name = board.row.opponent(board.turn)
     pair.say(f"signoff {name} {name}-secret")
     row, turns = pair.store.boards.get("spiro", "101"), pair.store.boards.turns("spiro", "101")
     assert [(turn.userid, turn.text) for turn in turns[2:]] == [(name, "Resign")]

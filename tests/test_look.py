@@ -51,7 +51,7 @@ def play_out(club):
 def test_the_last_mail_has_all_moves_the_winner_and_the_secret_and_nothing_can_be_previewed_then(pair):
     promise = pair.mails("bob")[0].text
     board = play_out(pair)
-    text = pair.mails(board.opponent(board.winner))[-1].text
+    text = pair.mails(board.row.opponent(board.winner))[-1].text
     assert f"Won by {board.winner}." in text
     assert all(turn.text in text for turn in board.turns)
     assert board.row.secret.hex() in text

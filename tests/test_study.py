@@ -133,7 +133,7 @@ def test_the_doctor_finds_it_sound_and_sees_when_a_die_of_its_own_is_changed(spi
 
 def test_what_waits_on_the_old_board_is_not_on_the_new_one(spiro):
     board = Board.load(spiro.store, "spiro", "101")
-    turn, other = board.turn, board.opponent(board.turn)
+    turn, other = board.turn, board.row.opponent(board.turn)
     spiro.say(f"spiro queue 101 {other} {PASSWORDS[other]} a1:1")
     spiro.say(f"spiro submit 101 {turn} {PASSWORDS[turn]} {next(board.state.moves())}")
     spiro.say(f"spiro move 101 {turn} {PASSWORDS[turn]} propose", comment="Between us.")

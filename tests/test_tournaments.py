@@ -654,7 +654,7 @@ def test_a_planned_move_that_ends_a_game_begins_the_next_one_in_the_same_transac
         reply, last = (None, None) if after.result() else some(after, rng)
         with session.store.writing():
             if last and last.result():
-                plans.plan(session, board.row, board.opponent(board.turn), [(plans.Conditional(move, reply),)])
+                plans.plan(session, board.row, board.row.opponent(board.turn), [(plans.Conditional(move, reply),)])
                 board = find_board(session, "symple", "s1")
             turns.play_turn(session, board, board.turn, move)
         if board.is_over:

@@ -25,29 +25,28 @@ class Guesses:
     """The machine or the address that it came from, in lower case."""
     now: datetime
     was_right: bool = False
+    before: dict[tuple[str, str], Failures] = field(default_factory=dict)
+    """How many were wrong for a user and from the peer, those of this mail included, when that was asked."""
     noted: dict[tuple[str, str], Failures] = field(default_factory=dict)
-    """How many were wrong for users and from the peer, as far as this mail has changed it."""
-
-    def _failures(self, userid: str) -> dict[tuple[str, str], Failures]:
-        """How many were wrong for a user and from the peer, those of this mail included."""
-        stored = self.store.trust.failures(userid[:64], self.peer)
-        holders = ("userid", userid[:64]), ("peer", self.peer)
-        return {holder: self.noted.get(holder, stored.get(holder[0], NO_FAILURES)) for holder in holders}
+    """The same, as far as this mail has changed it."""
 
     def wait_until(self, userid: str) -> datetime | None:
         """When the next password for a user is looked at; None if that is now."""
+        stored = self.store.trust.failures(userid[:64], self.peer)
+        holders = ("userid", userid[:64]), ("peer", self.peer)
+        self.before = {holder: self.noted.get(holder, stored.get(holder[0], NO_FAILURES)) for holder in holders}
         waits = [
             failures.last + min(FIRST_WAIT * (1 << min(failures.times - ALLOWED[kind], 10)), LONGEST_WAIT)
-            for (kind, _), failures in self._failures(userid).items()
+            for (kind, _), failures in self.before.items()
             if failures.last and failures.times >= ALLOWED[kind]
         ]
         until = max(waits, default=self.now)
         return until if until > self.now else None
 
-    def note(self, userid: str, *, is_right: bool) -> None:
-        """Note whether the password was right for a user."""
+    def note(self, *, is_right: bool) -> None:
+        """Note whether the password was right for the user of whom that was asked."""
         self.was_right = self.was_right or is_right
-        for holder, before in self._failures(userid).items():
+        for holder, before in self.before.items():
             after = NO_FAILURES if is_right else Failures(before.times + 1, self.now)
             if after != before:
                 self.noted = self.noted | {holder: after}  # a copy of these guesses keeps its own

@@ -74,7 +74,7 @@ def challenge(
         beginning=beginning,
     )
     for robot in robots if talks else ():
-        task = Task(game, board.row.board, robot, board.opponent(robot))
+        task = Task(game, board.row.board, robot, board.row.opponent(robot))
         session.store.robots.let_talk(task, "always")
     is_director = not {first, second} & session.senders
     return letters.of_new_board(session, board, *([None] if is_director else []))

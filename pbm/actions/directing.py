@@ -131,8 +131,8 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
     running = {meeting.board: meeting for meeting in found.meetings if meeting.is_running}
     if board not in running:
         raise Refused(f"There is no board {board} of pool {one.pool} on which a game is on.")
-    row = find_board(session, one.game, board)
-    players = [word for word in words if word in row.players]
+    decided = find_board(session, one.game, board)
+    players = [word for word in words if word in decided.players]
     what = [word for word in words if word not in players]
     if len(what) != 1 or what[0] not in {"win", "draw", "cancel"} or len(players) > (what[0] == "win"):
         raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate'][0]}`.")
@@ -140,16 +140,16 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
     if what[0] == "cancel":
         session.store.tournaments.void_meeting(one.game, board)
         note = "is removed. The director has cancelled the game; it counts for nobody."
-        turns.remove_and_tell(session, row, note, f"{one.game} table {one.pool}")
+        turns.remove_and_tell(session, decided, note, f"{one.game} table {one.pool}")
         rounds.advance(session, *one.place, turns.start)
         return f"The game on {board} is cancelled."
     if what[0] == "draw":
         note = "The director has decided that this is a draw."
-        delivery.queue(session, *votes.agree_draw(session, row, note, reason="adjudicated"))
+        delivery.queue(session, *votes.agree_draw(session, decided, note, reason="adjudicated"))
         return f"The game on {board} is a draw."
-    winner = players[0] if players else row.opponent(str(row.turn))
+    winner = players[0] if players else decided.row.opponent(str(decided.turn))
     why = f"The director has decided that {winner} has won."
-    delivery.queue(session, *turns.forfeit(session, row, row.opponent(winner), "adjudicated", why))
+    delivery.queue(session, *turns.forfeit(session, decided, decided.row.opponent(winner), "adjudicated", why))
     return f"{winner} has won the game on {board}."
 
 

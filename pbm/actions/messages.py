@@ -35,7 +35,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if blocking and readers in ([], [name]):
         raise Refused("Nobody on this board takes your chat.")
     for robot in () if board.is_over else board.about.robots:
-        session.store.robots.let_talk(Task(game, board.row.board, robot, board.opponent(robot)), "once")
+        session.store.robots.let_talk(Task(game, board.row.board, robot, board.row.opponent(robot)), "once")
     data = {"userid": name, "game": game, "board": board.row.board, "readers": readers}
     mover = board.turn or ""
     return [

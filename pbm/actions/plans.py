@@ -79,7 +79,7 @@ def _checked(
             steps, before = tried[line[:at]]
             trial = before.until(len(before.turns)) if before and step.theirs != ANY_MOVE else None
             moves: list[str] = []
-            for mover, move in (present.opponent(name), step.theirs), (name, step.mine):
+            for mover, move in (present.row.opponent(name), step.theirs), (name, step.mine):
                 try:
                     moves.append(_tried(session, trial, mover, move) if trial else _written(present, move))
                 except Illegal as why:

@@ -30,8 +30,8 @@ def undo(session: Session, board: Board, name: str) -> list[Letter]:
 def accept(session: Session, board: Board, name: str) -> list[Letter]:
     """Accept what the other player has proposed, which then happens."""
     _check_open(board)
-    if name == board.row.voter and name != board.opponent(name):
-        raise Illegal(f"You proposed this yourself. Waiting for {board.opponent(name)} to answer.")
+    if name == board.row.voter and name != board.row.opponent(name):
+        raise Illegal(f"You proposed this yourself. Waiting for {board.row.opponent(name)} to answer.")
     _set_comment(session, board, name)
     return agree_draw(session, board) if board.row.vote == "draw" else _take_back(session, board)
 
@@ -54,7 +54,7 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
         raise Illegal(f"{who} proposed {PROPOSALS[what]} already{how}.")
     _set_comment(session, board, name)
     board.change(vote=what, voter=name)
-    if name == board.opponent(name):
+    if name == board.row.opponent(name):
         return accept(session, board, name)
     session.store.boards.save(board.row)
     return turns.told(session, board)
@@ -76,7 +76,7 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     """
     first = board.present.last_typed
     asker = str(board.row.voter)
-    if board.turns[first].userid != asker and board.opponent(asker) in board.about.robots:
+    if board.turns[first].userid != asker and board.row.opponent(asker) in board.about.robots:
         played = [*enumerate(board.turns)][board.row.given :]
         own = [number for number, turn in played if turn.userid == asker and not turn.automatic]
         first = own[-1] if own else first

@@ -112,7 +112,7 @@ class Board:
         if result and result.winner is not None:
             self.winner = self.player(self.state, result.winner)
         elif self.resigned and not self.row.drawn:
-            self.winner = self.opponent(self.resigned)
+            self.winner = self.row.opponent(self.resigned)
 
     @classmethod
     def load(cls, stored: Store, game: str, number: str) -> "Board | None":
@@ -151,10 +151,6 @@ class Board:
     def player(self, state: State, side: int) -> str:
         """The userid of the player who plays a side in a position."""
         return self.players[state.seats[side]]
-
-    def opponent(self, userid: str) -> str:
-        """The other player; in a game against oneself the same one."""
-        return self.row.opponent(userid)
 
     def play(self, userid: str, text: str, now: datetime, *, automatic: bool = False) -> None:
         """Add a turn: RESIGN, FORFEIT, or a legal move in canonical form. Stops the clock of the player to move."""

@@ -3,6 +3,7 @@
 A module that has commands brings them as a click group named `commands`. Only the module that is needed is imported.
 """
 
+import gc
 import os
 import select
 import stat
@@ -72,6 +73,7 @@ OPERATORS = Operators("pbm", add_help_option=False)
 
 def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
     """Carry out an operator's command, and return the exit status."""
+    gc.enable()
     try:
         status: int | None = OPERATORS.main([name, *args], prog_name="pbm", standalone_mode=False, obj=as_json)
     except click.Abort:

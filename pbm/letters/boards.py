@@ -263,7 +263,7 @@ def _news(point: Point) -> list[str]:
     parts = [f"{turn.userid} has swapped sides." for turn in board.turns[-1:] if turn.text == SWAP]
     if row.vote and row.voter:
         what = "a draw" if row.vote == "draw" else "to take the last move back"
-        other = board.opponent(row.voter)
+        other = board.row.opponent(row.voter)
         how = f"{row.game} move {row.board} {other} PASSWORD accept"
         parts.append(f"{row.voter} proposes {what}.\nWaiting for {other} to `accept` or `reject`:\n{how}")
     if not board.is_over:
@@ -399,7 +399,7 @@ def _hint(point: Point, to: str | None) -> str:
         return ""
     if point.is_over:
         return OVER
-    waits_for_robot = board.opponent(to) in board.about.robots
+    waits_for_robot = board.row.opponent(to) in board.about.robots
     words = "`plan` or `note`" if waits_for_robot else "`plan`, `nag`, `give 7`, `note` or `chat`"
     return WAITING.format(words=words)
 
