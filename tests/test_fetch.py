@@ -341,12 +341,12 @@ def test_a_database_that_cannot_be_used_leaves_the_mail_where_it_is(pair):
 
 
 def test_a_mail_that_cannot_be_handled_holds_up_no_other(pair, monkeypatch, capfd):
-    def handle(server, raw, *envelope):
-        if b"games" in raw:
+    def handle(server, prepared):
+        if b"games" in prepared.received.raw:
             raise KeyError("fault")
         return "command"
 
-    monkeypatch.setattr(fetch.incoming, "handle", handle)
+    monkeypatch.setattr(fetch.incoming, "handle_prepared", handle)
     box = Mailbox()
     box.add(message("spiro games"))
     box.add(message("help"))
@@ -477,13 +477,13 @@ def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair,
         until(lambda: len(box.said) > said + 3)  # there is no new mail, which is no failure
         box.add(message("the end"))
 
-    def handle(server, raw, *envelope):
-        if b"the end" in raw:
+    def handle(server, prepared):
+        if b"the end" in prepared.received.raw:
             raise Ended
-        return real(server, raw, *envelope)
+        return real(server, prepared)
 
-    real = fetch.incoming.handle
-    monkeypatch.setattr(fetch.incoming, "handle", handle)
+    real = fetch.incoming.handle_prepared
+    monkeypatch.setattr(fetch.incoming, "handle_prepared", handle)
     with serving(box) as port, ThreadPoolExecutor() as others, Store(pair.store.path) as store:
         bringing = others.submit(bring_mails)
         with pytest.raises(Ended):
