@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from email import message_from_bytes
 from itertools import count
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from games import spiro
 from pbm.actions import cleanup
 from pbm.actions.finding import find_board
 from pbm.mail.incoming import is_known
+from pbm.mail.writing import compose
 from pbm.refusals import Refused
 from pbm.robot_players import puzzles
 from pbm.robot_players.puzzles import Solver, TooLongError, puzzle_of
@@ -23,7 +25,7 @@ from pbm.site.pages import Look
 from pbm.store.outbox import Held
 from pbm.store.robots import Puzzle
 
-from conftest import PASSWORDS, two_players
+from conftest import ADDRESS, PASSWORDS, two_players
 from reference_symple import Position
 from test_unsubscribe import press
 
@@ -190,9 +192,11 @@ def test_a_puzzle_of_a_board_that_cannot_be_played_again_holds_up_nothing_else(s
 
 def test_puzzles_end_by_the_button_of_a_mail_program_and_by_off(solvers):
     cleanup.clean_up(Session(solvers.server))
-    button = solvers.mails("carol")[-1].unsubscribe
-    assert is_known(solvers.server, button)
-    [told] = press(solvers, button)
+    mail = solvers.mails("carol")[-1]
+    head = message_from_bytes(compose(mail, ADDRESS, web="https://games.example"))
+    assert head["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert is_known(solvers.server, mail.unsubscribe)
+    [told] = press(solvers, mail.unsubscribe)
     assert "You get no puzzles any more." in told.text
     assert not weekly(solvers)
     with pytest.raises(Refused, match="`puzzles` is followed by `on` or by `off`, and not by 'maybe'"):
