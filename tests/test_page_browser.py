@@ -420,6 +420,7 @@ def test_without_scripts_the_page_is_a_form(visitor):
     link = visitor.link("symple", board)
     visitor.allow_scripts(allowed=False)
     try:
+        until(lambda: visitor.served.ask("GET", urlsplit(link).path)[0] == 200)  # the page is written by then
         visitor.driver.get(link)
         until(lambda: visitor.all("noscript [name=token]"))
         visitor.one("noscript [name=token]").send_keys(link.partition("#")[2])
