@@ -126,19 +126,13 @@ class Month(Club):
         """The mails that have come into the outbox since the last look, counted."""
         new = [mail for mail in self.store.outbox.all() if mail.id > self.seen]
         self.seen = max([self.seen, *(mail.id for mail in new)])
-        return Counter((mail.address or f"{mail.userid} waits", mail.subject) for mail in new)
+        return Counter((mail.address, mail.subject) for mail in new)
 
     def places(self, reader, actor, sender, boxes):
         """Where a letter to a reader appears."""
         if sender == "shell" and reader in {None, actor}:
             return [SCREEN]
-        if reader is None:
-            found = [sender]
-        elif reader in self.books.waiting:
-            found = [f"{reader} waits"]
-        else:
-            found = boxes.get(reader, [])
-        return found
+        return [sender] if reader is None else boxes.get(reader, [])
 
     def is_held_back(self, reader, subject):
         """Whether a reader wants such a mail not at all, or in a digest, for which the secretary keeps it then."""
@@ -154,46 +148,8 @@ class Month(Club):
         self.books.addresses[name] = list(addresses)
         self.command(name, f"signup {name} PASSWORD {' '.join(addresses)}", lambda: [(None, "pbm settings")])
 
-    def sign_up_by_mail(self, name):
-        """Become a user who has still to confirm his address; returns the subject of the mail that asks for it."""
-        self.books.addresses[name] = [f"{name}@players.example"]
-        asked = []
-
-        def told():
-            asked.append(self.store.outbox.all()[-1].subject)
-            return [(None, asked[0])]
-
-        self.command(name, f"signup {name} PASSWORD", told, way="mail")
-        self.books.waiting.add(name)
-        return asked[0]
-
-    def confirm_address(self, name, subject):
-        """Answer that mail; what has been waiting for it goes out."""
-        self.command(name, f"Re: {subject}", lambda: [(None, "pbm settings")], way="mail")
-        self.books.waiting.discard(name)
-        for mails in (self.sent, self.waiting):
-            for place, about in [one for one in mails if one[0] == f"{name} waits"]:
-                mails[self.books.addresses[name][0], about] += mails.pop((place, about))
-
-    def change_address(self, name, address):
-        """Get mail elsewhere from now on; the old address is told."""
-
-        def told():
-            self.books.addresses[name] = [address]
-            return [(None, "pbm settings"), (name, "pbm settings")]
-
-        self.command(None, f"change address {name} {name}-secret {address}", told)
-
-    def lose_password(self, name):
-        """Get another password by mail, which is again the old one."""
-        told = [(None, "pbm settings"), (name, "pbm reset")]
-        self.command(None, f"reset {name}", lambda: told)
-        code = re.search(rf"reset {name} (\w+)", self.store.outbox.all()[-1].text)[1]
-        self.command(None, f"reset {name} {code} {name}-secret", lambda: [(None, "pbm settings")])
-
-    def challenge(self, first, second, game, options=None, *, clocks="", board="", by=None, way="shell", comment=""):
+    def challenge(self, first, second, game, options=None, *, clocks="", board="", way="shell", comment=""):
         """Start a board; returns the table as the secretary knows it."""
-        by = by or first
         options = self.rng.choice(SMALLEST[game]) if options is None else options
         tables = []
 
@@ -202,12 +158,11 @@ class Month(Club):
             secret = self.store.boards.get(game, number).secret
             tables.append(Table(game, number, options, (first, second), secret, self.time, clocks))
             tables[0].comment = comment
-            is_director = way == "shell" or by not in {first, second}
-            return self.books.challenge(tables[0], *([None] if is_director else []))
+            return self.books.challenge(tables[0], *([None] if way == "shell" else []))
 
         name = f"--name={board}" if board else ""
         line = f"{game} challenge {options} {clocks} {name} {first} {second}"
-        self.command(None if way == "shell" else by, line, told, comment, way)  # in a shell nobody says who he is
+        self.command(None if way == "shell" else first, line, told, comment, way)  # in a shell nobody says who he is
         return tables[0]
 
     def refused_challenge(self, first, second, game):
@@ -224,17 +179,6 @@ class Month(Club):
         else:
             recipient, body = ADDRESS, comment
         self.command(name, line, lambda: self.books.move(table, name, text, comment), body, way, recipient)
-
-    def exchange(self, table, moves=2):
-        """Let the players move in turn."""
-        for _ in range(moves):
-            self.move(table.turn, table)
-
-    def last_move(self, table):
-        """Play until the player to move can end the game; returns the move that does it."""
-        while not table.state.play(move := table.state.random(self.rng)).result():
-            self.move(table.turn, table, move)
-        return move
 
     def queue(self, name, table, text=None, way="shell"):
         """Queue a move; without a text it is one that is legal now, and perhaps not later."""
@@ -314,9 +258,12 @@ class Month(Club):
         """Have a day of vacation taken where a clock has run out."""
         self.command(name, f"vacation {name} PASSWORD auto", lambda: self.books.take_days(name), "", way)
 
-    def remind(self, name, table, way="shell"):
-        line = f"{table.game} nag {table.number} {name} PASSWORD"
-        self.command(name, line, lambda: self.books.remind(table, name), "", way)
+    def remind_of_some(self, name, game, way):
+        """Remind the opponents on the boards of a game; what is said of votes and vacations is tested elsewhere."""
+        for table in self.books.active(game, name):
+            if not table.vote and not self.books.is_away(table.opponent(name)):
+                line = f"{game} nag {table.number} {name} PASSWORD"
+                self.command(name, line, lambda table=table: self.books.remind(table, name), "", way)
 
     def come_back(self, name, way="shell"):
         self.command(name, f"vacation {name} PASSWORD off", lambda: self.books.back(name), "", way)
@@ -324,26 +271,6 @@ class Month(Club):
     def message(self, name, *readers, way="shell"):
         line = f"message {name} PASSWORD {' '.join(readers)}"
         self.command(name, line, lambda: self.books.message(name, *readers), "How are you?", way)
-
-    def hear(self, name, way="shell"):
-        self.command(name, f"broadcast {name} PASSWORD on", lambda: self.books.hear(name), "", way)
-
-    def broadcast(self, name, way="shell"):
-        self.command(name, f"broadcast {name} PASSWORD", lambda: self.books.broadcast(name), "Hear, all!", way)
-
-    def multiple(self, name, *lines):
-        """Several commands in one; each is a line, and a function that tells the secretary."""
-
-        def told():
-            mails = [mail for _, tell in lines for mail in tell()]
-            return [(None, "multiple"), *(mail for mail in mails if mail[0] not in {None, name})]
-
-        body = "\n".join(line for line, _ in lines).replace("PASSWORD", f"{name}-secret")
-        self.command(name, "multiple", told, body)
-
-    def refused(self, name, line, subject, comment="", way="shell"):
-        """A command that changes nothing."""
-        self.command(name, line, lambda: [(None, subject)], comment, way)
 
     def sign_off(self, name, way="shell"):
         self.command(name, f"signoff {name} PASSWORD", lambda: self.books.sign_off(name), "", way)
@@ -415,6 +342,8 @@ class Month(Club):
             lambda: self.message(name, *friends, way=way),
             lambda: self.choose_mail(name, game, self.rng.choice(["each", "digest", "none"]), way),
             lambda: self.go_away_or_come_back(name, way),
+            lambda: self.take_days(name, way),
+            lambda: self.remind_of_some(name, game, way),
             lambda: self.sign_off(name, way) if self.rng.random() < 0.2 and len(self.books.userids) > 8 else None,
         ])()  # fmt: skip
 
@@ -433,7 +362,9 @@ class Month(Club):
         if any(self.books.refuses(game, player) for player in (first, second)):
             self.refused_challenge(first, second, game)
             return None
-        clocks = self.rng.choice(["", "", "--nagtime=1 --forfeittime=3", "--forfeittime=8", "--totaltime=1", "--tot=2"])
+        clocks = self.rng.choice(
+            ["", "--nagtime=1 --forfeittime=3", "--forfeittime=8", "--totaltime=1", "--novacation"]
+        )
         way = self.rng.choice(WAYS[:3]) if self.way(first) != "shell" else "shell"
         return self.challenge(first, second, game, clocks=clocks, way=way, comment=self.rng.choice(["", "Go!"]))
 
@@ -450,8 +381,7 @@ class Month(Club):
 
     def way(self, name, *others):
         """How a user gives a command, for which there may be *other* ways than usual."""
-        has_mail = self.books.addresses[name] and name not in self.books.waiting
-        return self.rng.choice([*WAYS, *others]) if has_mail else "shell"
+        return self.rng.choice([*WAYS, *others]) if self.books.addresses[name] else "shell"
 
     # Time
 
@@ -494,8 +424,7 @@ class Month(Club):
         """Send what is in the outbox to the maildirs beside the database."""
         due = [mail for mail in self.store.outbox.all() if mail.address]
         assert outbox.flush(self.server, transport()) == (len(due), 0, None)
-        for mail in [mail for mail in self.waiting if not mail[0].endswith(" waits")]:
-            del self.waiting[mail]
+        self.waiting.clear()
 
     # What is true at every time
 
@@ -576,10 +505,6 @@ class Month(Club):
                     threads.setdefault(board, set()).add(message["Message-ID" if is_first else "References"])
             assert {board: roots for board, roots in threads.items() if len(roots) > 1} == {}
         assert found == self.sent, f"{found - self.sent}, not {self.sent - found}"
-
-    def nags(self, table, name):
-        """The days on which somebody was reminded of a board."""
-        return [moment.day for moment in self.nagged.get((f"{name}@players.example", table.title, table.number), [])]
 
     def check_reminders(self):
         """Nobody was reminded twice within a day, nor while he was away."""

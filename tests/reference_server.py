@@ -208,7 +208,7 @@ class Secretary:
         self.inactive = {}
         self.limits = {}
         self.seeking = {}
-        self.subscribing, self.notified, self.hearing = set(), set(), set()
+        self.subscribing, self.notified = set(), set()
         self.pools = {}
         self.planned_turns = 0
         self.vacations = {}
@@ -218,7 +218,6 @@ class Secretary:
         self.digested = {}  # when the last digest went out
         self.addresses = {}
         self.dropped = set()  # players whose queued moves have just been dropped, who are told at once
-        self.waiting = set()  # users who have still to confirm their address
 
     @property
     def userids(self):
@@ -505,16 +504,6 @@ class Secretary:
     def message(self, name, *readers):
         return [(None, "Message"), *((reader, f"Message from {name}") for reader in readers)]
 
-    def hear(self, name, *, hears=True):
-        if hears:
-            self.hearing.add(name)
-        else:
-            self.hearing.discard(name)
-        return [(name, "pbm settings")]
-
-    def broadcast(self, name):
-        return [(None, "Broadcast"), *((reader, f"Broadcast from {name}") for reader in self.hearing)]
-
     # Wishes
 
     def limit(self, game, name, most):
@@ -567,7 +556,6 @@ class Secretary:
             table.notified.discard(name)
         for follows in (self.subscribing, self.notified):
             follows -= {(game, userid) for game, userid in follows if userid == name}
-        self.hearing.discard(name)
         self.vacations.pop(name, None)
         self.held = {(game, userid): day for (game, userid), day in self.held.items() if userid != name}
         del self.addresses[name]
