@@ -1,14 +1,10 @@
 """What an attacker has tried, and what holds now."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
 from pbm import budget, texts
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
-from pbm.store import Unusable, copies
 
 from conftest import ADDRESS
 from test_mail import answer, message, reply_address
@@ -81,26 +77,3 @@ def test_nobody_can_be_called_what_the_server_calls_a_draw(club):
     for name in ("draw", "pbm", "server", "challenger"):
         with pytest.raises(Refused, match="is a word of the command language"):
             club.say(f"signup {name} good-secret")
-
-
-@pytest.mark.parametrize(
-    ("change", "what"),
-    [
-        ("DROP TABLE replies", "there is no table replies"),
-        ("CREATE TRIGGER evil AFTER INSERT ON turns BEGIN DELETE FROM boards; END", "trigger evil"),
-        ("CREATE TRIGGER sqlites AFTER INSERT ON turns BEGIN DELETE FROM boards; END", "trigger sqlites"),
-        ("CREATE TRIGGER late AFTER INSERT ON _sqlite_migrations BEGIN DELETE FROM users; END", "trigger late"),
-        (
-            "DROP TRIGGER tally_new_board; CREATE TRIGGER tally_new_board BEFORE INSERT ON boards BEGIN SELECT 1; END",
-            "the trigger tally_new_board is not as pbm has made it",
-        ),
-    ],
-)
-def test_a_database_that_somebody_has_changed_is_not_restored_and_seen_by_the_doctor(club, tmp_path, change, what):
-    copies.copy(club.store.path, tmp_path / "copy.db")
-    with closing(sqlite3.connect(tmp_path / "copy.db")) as db:
-        db.executescript(change)
-    with pytest.raises(Unusable, match=what):
-        copies.bring_up_to_date(tmp_path / "copy.db", tmp_path / "copy.db", club.time)
-    club.store.db.executescript(change)
-    assert any(what in one for one in club.store.health.damage())

@@ -163,8 +163,15 @@ CHANGES = {
         "WHERE name = 'users'"
     ),
     "there is no index boards_first": "DROP INDEX boards_first",
+    "there is no table replies": "DROP TABLE replies",
     "there is a trigger theft that pbm has not made": (
         "CREATE TRIGGER theft AFTER INSERT ON users BEGIN DELETE FROM users; END"
+    ),
+    "there is a trigger sqlites that pbm has not made": (
+        "CREATE TRIGGER sqlites AFTER INSERT ON turns BEGIN DELETE FROM boards; END"
+    ),
+    "there is a trigger late that pbm has not made": (
+        "CREATE TRIGGER late AFTER INSERT ON _sqlite_migrations BEGIN DELETE FROM users; END"
     ),
     "the index boards_pool is not as pbm has made it": (
         "DROP INDEX boards_pool; CREATE INDEX boards_pool ON boards (game, pool)"
@@ -173,10 +180,11 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("reason", CHANGES)
-def test_restore_leaves_the_database_alone_if_anything_is_wrong_with_the_copy(kept, tmp_path, reason):
+def test_a_copy_that_somebody_has_changed_is_seen_by_the_doctor_and_not_restored(kept, tmp_path, reason):
     with closing(sqlite3.connect(tmp_path / "copy")) as db:
         db.executescript(CHANGES[reason])
     inode = (tmp_path / "pbm.db").stat().st_ino
+    assert reason in kept.run("doctor", PBM_DB=str(tmp_path / "copy")).stdout
     assert reason in kept.refused("restore", str(tmp_path / "copy"), "--yes")
     assert (tmp_path / "pbm.db").stat().st_ino == inode
     assert people_in(tmp_path / "pbm.db") == ["alice", "bob"]
