@@ -21,6 +21,8 @@ from pbm.texts import WIDTH
 
 import helptexts
 from conftest import ADDRESS, PASSWORDS, mail_of
+from contract import follow
+from examples import rules
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 EASY = "To move, reply with your move as the first line. You need no password."
@@ -413,40 +415,43 @@ def test_a_preview_shows_the_sender_what_moves_lead_to_plays_nothing_and_offers_
     assert html.link(read(shown.blocks)[-1], shown, ADDRESS).endswith("&body=confirm")
 
 
-def test_a_preview_in_an_answer_reveals_no_dice(pair):
-    """alice has thrown 5; what bob throws behind her move is known to the server already."""
-    recipient = tokens.reply_address(pair.server, "spiro", "101", "alice")
-    [shown] = send(pair, "Re: New Spiro Board 101 alice", "preview e3:5", ALICE, recipient)
-    assert shown.text.startswith("Preview: ")
-    assert "dice" not in shown.text.partition("\n\n")[2].split("\n\n")[0]
-    assert "Throws: 5\n" in shown.text
-    [refusal] = send(pair, "Re: New Spiro Board 101 alice", "preview e3:5 e2:4:2", ALICE, recipient)
-    assert "are not thrown yet" in refusal.text
-    assert turns(pair, "spiro") == []
-
-
-def test_a_submitted_move_is_shown_to_the_sender_and_played_when_he_confirms_it(board):
-    [shown] = answer(board, "submit e5")
-    assert (shown.subject, shown.address) == ("Symple Board 101 bob", ALICE)
-    assert "Nothing is played yet" in shown.text
-    assert turns(board) == []
-    told = answer(board, "confirm\n\nGood luck!")
-    assert {mail.userid for mail in told} == {"alice", "bob"}
-    assert turns(board) == ["e5"]
-    assert "alice writes:\n\nGood luck!" in told[0].text
-
-
-def test_a_queued_move_is_told_to_the_sender_alone_and_played_in_its_turn(board):
-    [shown] = answer(board, "queue a1", "bob")
-    assert (shown.address, shown.userid) == (BOB, None)
-    assert "Your plan:\nif any then a1\n" in shown.text
-    assert "Error" not in shown.subject
-    [shown] = answer(board, "queue clear", "bob")
-    assert "Your queued move is forgotten." in shown.text
-    answer(board, "queue b2", "bob")
-    told = answer(board, "e5")
-    assert turns(board) == ["e5", "b2"]
-    assert {mail.userid for mail in told} == {"alice", "bob"}
+@pytest.mark.parametrize(
+    "story",
+    rules("""
+a move that is submitted is shown to its sender, and played when they confirm it
+    challenge alice bob / alice answers: submit e5 / told sender / sender gets Symple Board 101 bob / \
+sender reads Nothing is played yet / played / alice answers: confirm⏎⏎Good luck! / told alice bob / played e5 / \
+all read alice writes: Good luck!
+a queued move is told to its sender alone, and played in its turn
+    challenge alice bob / bob answers: queue a1 / told sender / sender gets Symple Board 101 alice / \
+sender reads Your plan: if any then a1 / bob answers: queue clear / sender reads Your queued move is forgotten. / \
+bob answers: queue b2 / alice answers: e5 / played e5 (b2) / told alice bob
+votes are cast by answers
+    challenge alice bob / alice answers: propose / told alice bob / all read Waiting for bob to `accept` or `reject` / \
+bob answers: Reject. / vote / alice answers: e5 / alice answers: undo / bob answers: accept / played / \
+alice answers: propose / bob answers: accept / reason agreed
+a game is given up by an answer
+    challenge alice bob / plays e5 a1 / alice answers: resign⏎⏎Thank you for the game. / winner bob / \
+bob reads Thank you for the game.
+the opponent is reminded by an answer
+    challenge alice bob / 4 days / bob answers: nag / alice gets Nag: Symple Board 101 alice
+a board that is over still lists its turns and takes chat
+    challenge alice bob / plays e5 a1 resign / alice answers: history / sender reads Resign / \
+alice answers: chat Thank you / told alice bob
+a chat comes at once, whatever mails about boards one wants
+    challenge alice bob / bob: symple mail ME none / alice answers: chat Hello bob / told alice bob / \
+bob: symple mail ME digest / alice answers: chat Hello bob / told alice bob
+an answer of a subscriber plays nothing, but may ask and chat
+    challenge alice bob / carol: symple subscribe ME 101 / carol answers: e5 / ONLY_PLAYERS / \
+carol answers: queue e5 / ONLY_PLAYERS / carol answers: submit e5 / ONLY_PLAYERS / carol answers: confirm / \
+ONLY_PLAYERS / carol answers: resign / ONLY_PLAYERS / carol answers: propose / ONLY_PLAYERS / played / \
+carol answers: show / sender gets Symple Board 101 alice / carol answers: preview e5 / \
+sender gets Symple Board 101 bob / carol answers: history / sender reads No move has been made yet. / \
+carol answers: help / sender gets Help symple / carol answers: chat Hello / told alice bob carol
+    """),
+)
+def test_what_an_answer_does(four, story):
+    follow(four, story.replace("ONLY_PLAYERS", "sender reads You do not play on this board"))
 
 
 @pytest.mark.parametrize(
@@ -480,38 +485,10 @@ def test_a_chat_is_answered_by_writing_back(board):
     assert turns(board) == []
 
 
-def test_a_chat_comes_at_once_to_who_wants_no_mails_about_boards(board):
-    for how in ("none", "digest"):
-        board.say(f"symple mail bob bob-secret {how}")
-        assert {mail.userid for mail in answer(board, "chat Hello bob")} == {"alice", "bob"}
-
-
 def test_as_many_texts_go_through_a_reply_address_as_through_a_password(board):
     for number in range(100):
         assert len(answer(board, f"chat {number}")) == 2
     assert answer(board, "chat again")[0].subject == "Symple Board 101 Error"
-
-
-def test_votes_are_cast_by_answers(board):
-    told = answer(board, "propose")
-    assert {mail.userid for mail in told} == {"alice", "bob"}
-    assert "Waiting for bob to `accept` or `reject`" in told[0].text
-    answer(board, "Reject.", "bob")
-    answer(board, "e5")
-    answer(board, "undo")
-    answer(board, "accept", "bob")
-    assert turns(board) == []
-    answer(board, "propose")
-    answer(board, "accept", "bob")
-    assert board.store.boards.get("symple", "101").drawn
-
-
-def test_a_game_is_given_up_by_an_answer(board):
-    answer(board, "e5")
-    answer(board, "a1", "bob")
-    answer(board, "resign\n\nThank you for the game.")
-    assert board.store.boards.get("symple", "101").winner == "bob"
-    assert "Thank you for the game." in board.mails("bob")[-1].text
 
 
 def test_the_turns_of_the_board_are_listed_to_the_sender(board):
@@ -529,25 +506,6 @@ def test_the_turns_of_the_board_are_listed_to_the_sender(board):
     listed_rounds = [line.split() for line in lines if re.match(r"[1-6]\. ", line)]
     assert listed_rounds == [[f"{number}.", *turns] for number, turns in enumerate(rounds, 1)]
     assert "    a b c d" not in listed.text
-
-
-def test_a_finished_board_still_lists_its_turns_and_takes_chat_and_is_not_mailed_again(board):
-    alice = answer_to(board)
-    answer(board, "e5")
-    answer(board, "a1", "bob")
-    answer(board, "resign")
-    [listed] = send(board, "Re: Symple Board 101", "history", ALICE, alice)
-    assert "Resign" in listed.text
-    assert len(send(board, "Re: Symple Board 101", "chat Thank you", ALICE, alice)) == 2
-    assert len(send(board, "Re: Symple Board 101", "e6")) == 1
-    assert len(send(board, "Re: Symple Board 999 alice", "e6")) == 1
-
-
-def test_the_opponent_is_reminded_by_an_answer(board):
-    board.pass_time(days=4)
-    told = answer(board, "nag", "bob")
-    assert "alice" in {mail.userid for mail in told}
-    assert any(mail.subject.startswith("Nag: ") for mail in told)
 
 
 @pytest.mark.parametrize(("subject", "body"), [("Re: Symple Board 101 alice", "help"), ("Help", "")])
@@ -617,18 +575,6 @@ def test_a_reply_address_does_nothing_on_another_board_or_for_another_user(board
     assert all("bob writes" not in mail.text for mail in board.mails())
 
 
-def test_an_answer_of_a_subscriber_plays_nothing_but_may_ask_and_chat(board):
-    board.say("symple subscribe 101 carol carol-secret")
-    for word in ("e5", "queue e5", "submit e5", "confirm", "resign", "propose"):
-        [refusal] = answer(board, word, "carol")
-        assert "You do not play on this board" in refusal.text
-    assert turns(board) == []
-    for word in ("show", "preview e5", "history", "help"):
-        [told] = answer(board, word, "carol")
-        assert "Error" not in told.subject
-    assert {mail.userid for mail in answer(board, "chat Hello", "carol")} == {"alice", "bob", "carol"}
-
-
 def test_the_help_lists_every_word_of_an_answer(board):
     [told] = board.say("help commands")
     listed = told.text.partition("\n  MOVE  ")[2].partition("\n\n")[0]
@@ -659,6 +605,13 @@ def test_an_answer_that_has_lost_its_address_is_told_how_to_go_on_and_gets_the_b
     assert (refusal.address, refusal.reply_to) == (ALICE, answer_to(board))
     send(board, f"Re: {again.subject}", "e5", ALICE, again.reply_to)
     assert turns(board) == ["e5"]
+
+
+def test_a_board_that_is_over_or_not_there_is_not_mailed_again(board):
+    for move, name in (("e5", "alice"), ("a1", "bob"), ("resign", "alice")):
+        answer(board, move, name)
+    for number in ("101", "999"):
+        assert len(send(board, f"Re: Symple Board {number} alice", "e6")) == 1
 
 
 @pytest.mark.parametrize("sender", ["alice@evil.example", "carol@players.example"])
