@@ -36,22 +36,16 @@ def test_who_has_taken_the_other_side_wins_with_it(four):
     assert board.winner == {0: "bob", 1: "alice"}[board.state.result().winner]
 
 
-@pytest.mark.parametrize("end", ["resign", "propose"])
-def test_a_rating_that_stays_is_told_as_equal(four, end):
+def test_a_rating_that_stays_is_told_as_equal(four):
     with four.store.writing():
         for name in ("alice", "bob"):
             four.store.players.save(
                 "symple", four.store.players.get("symple", name)._replace(rating=1720, won=10, lost=10)
             )
-    four.begin()
-    four.plays("c3", "b1", end)
-    told = four.signs("bob", "symple move 101 ME accept") if end == "propose" else four.give("bob", "symple show 101")
-    text = told[0].text
-    if end == "propose":
-        assert "alice  1720 -> 1720  equal\n" in text
-    else:
-        assert "alice  1720 -> 1704  down 16\n" in text
-        assert "bob  1720 -> 1736  up 16\n" in text
+    draw = "challenge alice bob / plays c3 b1 / alice: move propose / bob: move accept"
+    follow(four, f"{draw} / all read alice 1720 -> 1720 equal")
+    win = "challenge alice bob / plays c3 b1 / alice: resign"
+    follow(four, f"{win} / all read alice 1720 -> 1704 down 16 / all read bob 1720 -> 1736 up 16")
 
 
 # Standings

@@ -207,12 +207,6 @@ def test_a_password_is_compared_in_its_exact_case(begun):
 # Boards
 
 
-def test_a_board_with_letters_is_found_in_any_case(both_ways):
-    both_ways.begin("symple challenge -size=5 --name=a1 alice bob")
-    both_ways.signs("alice", "symple move A1 ME c3")
-    assert both_ways.played("a1") == ["c3"]
-
-
 def test_boards_are_counted_up_from_101_in_each_game(both_ways):
     for game in ("symple", "symple", "spiro"):
         both_ways.give("alice", f"{game} challenge alice bob")

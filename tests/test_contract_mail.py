@@ -94,20 +94,6 @@ def test_every_mail_has_one_recipient(by_mail):
 # The table of events
 
 
-def test_challenge_accepted_is_told_to_both_players_and_everyone_under_subscribe_all(both_ways):
-    both_ways.signs("carol", "symple subscribe ME all")
-    told = both_ways.give("alice", "symple challenge -size=5 alice bob")
-    told = [one for one in told if one.to != SENDER]  # what a shell prints
-    assert to(told) == [(name, "New Symple Board 101 alice") for name in ("alice", "bob", "carol")]
-    assert all(one.text.startswith("New: Symple board 101") for one in told)
-
-
-def test_a_resignation_in_turn_is_told_with_no_player_in_the_subject(moved):
-    moved.signs("carol", "symple subscribe ME 101")
-    told = moved.signs("alice", "symple resign 101 ME", "Bye")
-    assert to(told) == [(name, "Symple Board 101 **") for name in ("alice", "bob", "carol")]
-
-
 def test_the_end_of_a_game_is_told_to_who_is_notified_as_a_notification(moved):
     moved.signs("carol", "symple notify ME 101")
     moved.signs("dora", "symple notify ME")
@@ -237,6 +223,10 @@ def test_all_moves_are_listed_where_the_whole_board_is_asked_for(begun, line):
 @pytest.mark.parametrize(
     "story",
     rules("""
+a challenge that is accepted is told to both players, and to everyone under subscribe all
+    carol: symple subscribe ME all / alice: symple challenge -size=5 alice bob / \
+alice gets New Symple Board 101 alice / bob gets New Symple Board 101 alice / \
+carol gets New Symple Board 101 alice / carol reads New: Symple board 101
 each step of a vote is told to the players and the subscribers
     challenge alice bob / plays c3 b1 / carol: symple subscribe ME 101 / bob: move propose / told alice bob carol / \
 all get Symple Board 101 alice / alice: move reject / told alice bob carol / all get Symple Board 101 alice / \
@@ -262,7 +252,9 @@ what is refused before board and password are known is a game error
 alice refused: symple move 101 alice wrong-secret c3 / sender gets Symple error / alice refused: symple move 101 ME / \
 sender gets Symple error / alice refused: symple nonsense / sender gets Symple error / \
 alice refused: symple show nosuch / sender gets Symple error / alice refused: symple limit ME x / \
-sender gets Symple error
+sender gets Symple error / alice refused: symple / sender gets Symple error
+what names no game is an error of the server
+    alice refused: hello there / sender gets pbm error
 what is refused on a game that is over is a game error
     challenge alice bob / plays c3 b1 resign / alice refused: move c4 / sender gets Symple error
 a challenge that is refused is an invalid challenge

@@ -203,8 +203,6 @@ stranger: symple games Alice / sender reads alice bob / dave refused: signup Ali
 who forfeits for total time is the player to move, and not who sends a command
     challenge --totaltime=2 alice bob / plays c3 b1 / 2 days / bob: move e5 / winner bob / plan / \
 sender reads alice had used up their time
-    challenge --totaltime=2 alice bob / plays c3 b1 / 2 days / bob: queue e5 / winner bob / plan
-    challenge --totaltime=2 alice bob / plays c3 b1 / 2 days / bob: submit e5 / winner bob / plan
 a refused challenge uses up no number
     bob: symple reject ME / alice: symple challenge alice nosuch / alice: symple challenge alice bob / \
 alice: symple challenge -size=6 alice carol / alice: symple challenge alice alice alice / \

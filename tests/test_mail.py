@@ -71,61 +71,13 @@ def test_a_mail_is_known_again_by_its_message_id_and_sender_or_without_one_by_it
     assert [one.subject for one in pair.mails()[-2:]] == ["Spiro Board 101 Error"] * 2
 
 
-@pytest.mark.parametrize(
-    ("subject", "quoted"),
-    [
-        ("sprio move 101 alice alice-secret", "> sprio move \u2026"),
-        ("spiro move alice alice-secret e3:4", "> spiro move alice PASSWORD e3:4"),
-        ("spiro move alice alice-secret e3:4 e4", "> spiro move alice PASSWORD e3:4 e4"),
-        ("spiro move 101 alice-secret-and-more alice e3:4", "> spiro move 101 PASSWORD alice e3:4"),
-        ("change password alice alice-secret", "> change password alice PASSWORD"),
-        ("signup alice alice-secret", "> signup alice PASSWORD"),
-    ],
-)
-def test_of_a_line_that_is_not_understood_every_word_that_may_be_a_password_is_masked(pair, subject, quoted):
-    send(pair, subject)
-    assert quoted in pair.mails()[-1].text
-    assert "alice-secret" not in pair.mails()[-1].text
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "spiro move 101 alice alice-secret e3:5",
-        "Re: signup alice alice-secret",
-        "change password alice alice-secret new-secret",
-    ],
-)
-def test_a_command_in_the_body_where_it_does_not_belong_is_masked_too(pair, line):
-    send(pair, "", f"Hello,\n{line}\nThank you")
+def test_a_command_in_the_body_where_it_does_not_belong_is_masked_too(pair):
+    send(pair, "", "Hello,\nRe: change password alice alice-secret new-secret\nThank you")
     text = pair.mails()[-1].text
     assert "a mail has it in the subject" in text
     assert "secret" not in text
     assert "> Hello," in text
     assert "> Thank you" in text
-
-
-@pytest.mark.parametrize("subject", ["x" * 100_000, f"spiro show {'x' * 100_000}", f"spiro challenge {'x' * 9999} y"])
-def test_what_is_said_back_of_a_long_line_is_short(pair, subject):
-    send(pair, subject)
-    assert len(pair.mails()[-1].text) < 1500
-
-
-@pytest.mark.parametrize(
-    ("subject", "answer"),
-    [
-        ("", "pbm error"),
-        ("hello there", "pbm error"),
-        ("spiro", "Spiro error"),
-        ("spiro frobnicate", "Spiro error"),
-        ("spiro move 101 alice nonsense e3:5", "Spiro error"),
-        ("spiro challenge alice nobody9", "Invalid challenge"),
-        ("spiro move 101 carol carol-secret e3:5", "Spiro Board 101 Error"),
-    ],
-)
-def test_the_subject_of_an_error_mail_says_how_far_the_command_was_understood(pair, subject, answer):
-    send(pair, subject)
-    assert pair.mails()[-1].subject == answer
 
 
 @pytest.mark.parametrize(
