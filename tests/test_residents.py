@@ -150,15 +150,16 @@ def test_a_seventh_level_is_one_row_of_one_table(shell):
 def test_what_is_printed_names_the_highest_level_that_there_is():
     top = Path(__file__).parents[1]
     last = LEVEL_NUMBERS[-1]
-    for name, text in {
-        "README.md": f"`robot1` to `robot{last}`",
-        "help/overview.txt": f"robot1 to robot{last}",
-        "help/tutorial.txt": f"robot1 to robot{last}",
-        "help/json.txt": f"level (1 to {last}, or",
-        "docs/json-schema.json": f'"minimum": 1, "maximum": {last} }}',
-        "docs/operating.md": f"a level from 1 to {last}",
-        "docs/robots.md": f"--level=1..{last}",
-    }.items():
+    for name, text in (
+        ("README.md", f"`robot1` to `robot{last}`"),
+        ("help/overview.txt", f"robot1 to robot{last}"),
+        ("help/tutorial.txt", f"robot1 to robot{last}"),
+        ("help/json.txt", f"level (1 to {last}, or"),
+        ("docs/json-schema.json", f'"minimum": 1, "maximum": {last} }}'),
+        ("docs/operating.md", f"a level from 1 to {last}"),
+        ("docs/robots.md", f"--level=1..{last}"),
+        ("docs/robots.md", f"at a level from 1 to {last}"),
+    ):
         assert text in (top / name).read_text(), name
 
 

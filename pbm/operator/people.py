@@ -139,6 +139,7 @@ def set_password(userid: str) -> None:
     elif not password:
         password = sys.stdin.readline().rstrip("\r\n")
     users.check_new_password(password)
+    server.passwords.prepare(password)
     with server.store.writing():
         users.replace_password(Session(server), user.userid, password)
     answer(f"{user.userid} has a new password.", {"userid": user.userid})
