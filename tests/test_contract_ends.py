@@ -4,25 +4,10 @@ from random import Random
 
 import pytest
 
-from contract import SENDER, follow, text_to, to
+from contract import SENDER, follow, text_to
 from examples import rules
 
 # The end
-
-
-def test_a_game_that_is_played_out_tells_all_moves_the_winner_and_the_ratings(both_ways):
-    both_ways.begin("spiro challenge -small -pieces=1 alice bob")
-    both_ways.signs("carol", "spiro subscribe ME 101")
-    board = both_ways.at(game="spiro")
-    while not board.is_over:
-        move = max(board.state.moves(), key=lambda move: move.count("x"))
-        told = both_ways.signs(board.turn, f"spiro move 101 ME {move}")
-        board = both_ways.at(game="spiro")
-    assert to(told) == [(name, "Spiro Board 101") for name in ("alice", "bob", "carol")]
-    for one in told:
-        assert f"Won by {board.winner}.\n\n" in one.text
-        assert f"{board.winner}  1600 -> 1824  up 224 (provisional)" in one.text
-        assert all(turn.text in one.text for turn in board.turns)
 
 
 def test_who_has_taken_the_other_side_wins_with_it(four):
@@ -34,35 +19,6 @@ def test_who_has_taken_the_other_side_wins_with_it(four):
         board = four.at(game="spora")
     assert board.reasons == ("rules",)
     assert board.winner == {0: "bob", 1: "alice"}[board.state.result().winner]
-
-
-def test_a_rating_that_stays_is_told_as_equal(four):
-    with four.store.writing():
-        for name in ("alice", "bob"):
-            four.store.players.save(
-                "symple", four.store.players.get("symple", name)._replace(rating=1720, won=10, lost=10)
-            )
-    draw = "challenge alice bob / plays c3 b1 / alice: move propose / bob: move accept"
-    follow(four, f"{draw} / all read alice 1720 -> 1720 equal")
-    win = "challenge alice bob / plays c3 b1 / alice: resign"
-    follow(four, f"{win} / all read alice 1720 -> 1704 down 16 / all read bob 1720 -> 1736 up 16")
-
-
-# Standings
-
-
-def test_the_standings_say_what_a_player_wants_and_plays(begun):
-    begun.plays("c3", "b1", "resign")
-    begun.begin("symple challenge -size=5 alice carol")
-    begun.signs("alice", "symple limit ME 4")
-    begun.signs("bob", "symple reject ME")
-    begun.signs("alice", "symple seek ME 2")
-    lines = text_to(SENDER, begun.give("stranger", "symple standings")).splitlines()
-    assert lines[1:4] == [
-        "Rank  Name   Rating  Won  Lost  Active  Limit    Seeking",
-        "   1  bob      1824    1     0          /reject",
-        "   2  alice    1424    0     1       1  / 4            2",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -82,15 +82,6 @@ def test_everything_else_goes_to_the_address_on_file(by_mail, line):
     assert "elsewhere@players.example" not in {mail.address for mail in by_mail.mails()}
 
 
-def test_every_mail_has_one_recipient(by_mail):
-    by_mail.signs("carol", "symple subscribe ME all")
-    by_mail.begin()
-    by_mail.signs("alice", "symple resign 101 ME")
-    assert sorted(str(mail.address) for mail in by_mail.mails()) == [
-        f"{name}@players.example" for name in ("alice", "bob", "carol")
-    ]
-
-
 # The table of events
 
 

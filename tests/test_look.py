@@ -9,37 +9,6 @@ from pbm.board.board import Board
 from pbm.refusals import Refused
 
 
-def test_a_player_who_challenges_by_mail_gets_the_board_once(club):
-    club.signed_up("alice", "bob")
-    club.say("spiro challenge alice bob", sender="alice@players.example")
-    assert [mail.userid for mail in club.mails()] == ["alice", "bob"]
-
-
-def test_a_move_is_printed_to_the_mover_and_mailed_to_the_other(pair):
-    before = len(pair.mails("alice"))
-    [printed] = pair.move("alice", "E3:5", comment="Your turn, bob")
-    assert printed.data["turn"] == "bob"
-    assert len(pair.mails("alice")) == before
-    mail = pair.mails("bob")[-1]
-    assert mail.subject == "Spiro Board 101 bob **"
-    assert "bob's turn (O, dice 4 and 2)." in mail.text
-    assert "Last turn: e3:5" in mail.text
-    assert "alice writes:\n\nYour turn, bob" in mail.text
-    assert mail.text.endswith("\n\nspiro move 101 bob PASSWORD MOVE#2\n")
-
-
-def test_who_resigns_before_both_have_moved_removes_the_board(pair):
-    pair.move("alice", "e3:5")
-    [printed] = pair.say("spiro resign 101 bob bob-secret", comment="No time, sorry")
-    assert printed.subject == "Spiro board 101 has been removed **"
-    assert pair.mails("alice")[-1].subject == printed.subject
-    assert "No time, sorry" in pair.mails("alice")[-1].text
-    assert printed.answer == "spiro challenge -small -pieces=2 alice bob"
-    with pytest.raises(Refused, match="There is no Spiro board"):
-        pair.say("spiro show 101")
-    assert "board 102" in pair.text("spiro challenge alice bob")
-
-
 def play_out(club):
     board = Board.load(club.store, "spiro", "101")
     while not board.is_over:

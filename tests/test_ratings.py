@@ -148,15 +148,6 @@ def test_a_game_with_a_handicap_is_not_rated(three, monkeypatch, word):
     assert player(three, "alice").rating is None
 
 
-def test_every_end_of_a_game_makes_its_players_active(three):
-    for userid in ("alice", "bob", "carol"):
-        three.store.players.save("symple", PlayerRow(userid, inactive=True))
-    ended(three, winner="alice")
-    assert [player(three, userid).inactive for userid in ("alice", "bob", "carol")] == [False, False, True]
-    ended(three, "102", first_player="carol", second_player="carol")
-    assert not player(three, "carol").inactive
-
-
 def test_a_player_who_has_signed_off_is_rated_under_his_name(three):
     three.store.users.sign_off("bob", three.time)
     ended(three, winner="alice")

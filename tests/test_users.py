@@ -84,21 +84,12 @@ ADDRESSES = [
     "nobody", "a@", "@b", "a b@c", "a@b,c@d", "<a@b>", "a@b\x00", "../x@y", 'a"b@c', "pbm@pbm.example", "ü@x", "a@b.",
     "a@b..c", "a@-b", "a\x01@b",
 ]  # fmt: skip
-USERIDS = ["a", "a" * 17, "1abc", "a;b", "é1", "all", "NEW", "spiro", "-x", "a:b", "ab'c"]
-NO_PASSWORDS = ["forgot@players.example", "short", "p" * 257, "with:colon", 'with"quote', "with'quote"]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(f"alice alice-secret {address}" for address in ADDRESSES),
-        *(f"{userid} good-secret" for userid in USERIDS),
-        *(f"alice {password}" for password in NO_PASSWORDS),
-    ],
-)
-def test_an_address_a_userid_or_a_password_that_cannot_be_one_is_refused(club, words):
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_that_cannot_be_one_is_refused(club, address):
     with pytest.raises(Refused):
-        club.say(f"signup {words}")
+        club.say(f"signup alice alice-secret {address}")
     assert club.store.users.password_of("alice") is None
 
 
