@@ -149,8 +149,8 @@ nobody leaves a tournament board
     challenge --name=a1 alice bob / bob: resign / played / alice: move c3 / played c3 (Resign)
 who resigns before two moves are made leaves, and the board is removed for good
     challenge alice bob / alice: resign / gone / all read symple challenge -size=5 alice bob / \
-alice has rating None / carol: symple history / sender reads No game of Symple is over yet / challenge alice bob / turn alice / alice: symple show 102 / \
-sender reads board 102
+alice has rating None / carol: symple history / sender reads No game of Symple is over yet / \
+challenge alice bob / turn alice / alice: symple show 102 / sender reads board 102
     challenge alice bob / bob: resign / gone
     challenge alice bob / plays c3 / alice: resign / gone / bob has rating None
     challenge alice bob / plays c3 / bob: resign / gone

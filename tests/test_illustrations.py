@@ -1,7 +1,6 @@
 """Board mails whose HTML begins with a picture of the board, and what can be tapped below it."""
 
 import email.policy
-import itertools
 import re
 import sqlite3
 import time
@@ -163,15 +162,6 @@ def test_when_many_mails_wait_they_go_without_pictures(board):
     assert got["bob"].kinds == ["multipart/alternative", "text/plain", "text/html"]
     assert got["bob"].page.pictures == []
     assert len(played(board, "c3")["bob"].pictures) == 1
-
-
-def test_who_draws_can_be_told_to_end_after_each_mail(board):
-    for _ in range(5):
-        board.say("help", sender="alice@players.example")
-    way, asked = Taking(), itertools.count()
-    flush(board.server, way, until=lambda: next(asked) >= 3)  # once before the first mail, and after each one
-    assert len(way.taken) == 3
-    assert len(board.store.outbox.due(board.time, 100)) == 2
 
 
 @pytest.mark.parametrize(

@@ -147,17 +147,6 @@ def test_dice_are_random_until_they_are_set_and_replaced_and_none_are_thrown_in_
 
 
 @pytest.mark.parametrize(
-    ("before", "dice", "why", "turn"),
-    [
-        *(("dice 4", dice, "one die", "e3:4") for dice in ("", "1 2", "0", "7", "4 4 4 4")),
-        *((MIDDLE, dice, "two dice", "f3:1:2") for dice in ("", "1", "1 2 3", "3 3 3 3", "0 1", "1 7")),
-    ],
-)
-def test_the_first_turn_takes_one_die_and_every_other_one_two(before, dice, why, turn):
-    assert said(before, f"dice {dice}", f"play {turn}")[1:] == [f"? This turn takes {why}, from 1 to 6.", f"= {turn}"]
-
-
-@pytest.mark.parametrize(
     ("request_", "words"),
     [
         ("dice", ["x", "-1", "1.0", "1,2", "1e0", "\u00b2", "9" * 5000]),
@@ -203,12 +192,6 @@ def test_a_position_needs_only_cells_and_turn_has_the_options_of_the_last_new_an
     assert found["options"] == {"no_inwards": True, "pieces": 12, "small": False}
     found = state(OVER)
     assert (found["over"], found["winner"], found["dice"], found["turn"]) == (True, "X", [], "O")
-
-
-@pytest.mark.parametrize(("moves", "dice"), [(0, 1), (1, 2), (2, 2), (10, 2)])
-def test_the_start_position_has_a_first_turn_only_with_no_moves(moves, dice):
-    found = state("position " + json.dumps({"cells": START, "turn": "X", "moves": moves}))
-    assert (len(found["dice"]), found["moves"]) == (dice, moves)
 
 
 def test_every_state_is_a_position_in_which_what_follows_from_the_rest_is_ignored():
