@@ -26,6 +26,17 @@ a user with active boards who refuses does not become inactive
 a challenge names exactly two users
     alice refused: symple challenge / sender reads USERID1 USERID2 / alice refused: symple challenge alice / \
 sender reads USERID1 USERID2 / alice refused: symple challenge alice bob carol / sender reads USERID1 USERID2
+accept and reject take all challenges or none, and say if it is so already
+    alice refused: symple accept ME / sender reads already / alice: symple reject ME / \
+alice refused: symple reject ME / sender reads already / bob: symple challenge bob alice / \
+sender reads alice takes no challenges / \
+alice: symple accept ME / bob: symple challenge bob alice / alice gets New Symple Board 101 bob
+seek and limit are said without a number, and seek in the standings
+    alice: symple seek ME 3 / alice: symple seek ME / alice reads You seek 3 challenges of Symple. / \
+carol: symple standings / sender reads alice 3 / alice: symple limit ME / alice reads all challenges / \
+alice: symple limit ME 4 / alice: symple limit ME / alice reads up to 4 active boards / alice has most 4 / \
+alice: symple seek ME 1 / alice reads You seek 1 challenge of Symple. / alice: symple seek ME 0 / \
+alice reads You seek no challenges of Symple.
 a challenge takes one from what each player seeks
     alice: symple seek ME 2 / challenge alice bob / alice has seeking 1 / bob has seeking 0 / challenge alice bob / \
 alice has seeking 0 / challenge alice bob / alice has seeking 0

@@ -120,15 +120,6 @@ def test_boards_to_subscribe_to_are_written_in_any_case_before_the_user_or_as_a_
     ]  # fmt: skip
 
 
-def test_accept_and_reject_take_all_challenges_or_none_and_say_if_it_is_so_already(both_ways):
-    assert "already" in both_ways.refused("alice", "symple accept ME").text
-    both_ways.signs("alice", "symple reject ME")
-    assert "already" in both_ways.refused("alice", "symple reject ME").text
-    assert "alice takes no challenges" in text_to(SENDER, both_ways.give("bob", "symple challenge bob alice"))
-    both_ways.signs("alice", "symple accept ME")
-    both_ways.give("bob", "symple challenge bob alice")
-
-
 @pytest.mark.parametrize(
     ("word", "most"),
     [("5", 5), ("0", 0), ("reject", 0), ("rejected", 0), ("accept", None), ("accepted", None), ("all", None),
@@ -145,21 +136,6 @@ def test_limit_takes_a_number_or_a_word(four, word, most):
 )
 def test_what_is_no_number_of_challenges_is_refused_and_said_back(four, command, word):
     assert word in four.refused("alice", f"symple {command} ME {word}").text
-
-
-def test_one_challenge_is_sought_in_the_singular(four):
-    assert "You seek 1 challenge of Symple." in text_to("alice", four.signs("alice", "symple seek ME 1"))
-    assert "You seek no challenges of Symple." in text_to("alice", four.signs("alice", "symple seek ME 0"))
-
-
-def test_seek_and_limit_are_said_without_a_number_and_seek_in_the_standings(both_ways):
-    both_ways.signs("alice", "symple seek ME 3")
-    assert "You seek 3" in text_to("alice", both_ways.signs("alice", "symple seek ME"))
-    assert "alice        3" in text_to(SENDER, both_ways.give("carol", "symple standings"))
-    assert "all challenges" in text_to("alice", both_ways.signs("alice", "symple limit ME"))
-    both_ways.signs("alice", "symple limit ME 4")
-    assert "up to 4 active boards" in text_to("alice", both_ways.signs("alice", "symple limit ME"))
-    assert both_ways.store.players.get("symple", "alice").most == 4
 
 
 def test_all_seekers_lists_them_in_all_games_with_their_ratings(both_ways):

@@ -255,6 +255,8 @@ def test_no_password_in_a_comment_reaches_the_opponent(pair, comment):
     [
         ("spiro preview 101 alice ? e3", "", "PASSWORD"),
         ("spiro preview 101 alice ?,x e3", "", "PASSWORD"),
+        ("spiro move alice ? e3:4 e4", "", "> spiro move alice PASSWORD e3:4 e4"),
+        ("spiro move 101 ?-and-more alice e3:4", "", "> spiro move 101 PASSWORD alice e3:4"),
         ("message alice ? alice ? bob", "", "PASSWORD"),
         ("spiro 101 alice ? e3", "", "> spiro 101 \u2026"),
         ("sprio move 101 alice ? e3", "", "> sprio move \u2026"),
