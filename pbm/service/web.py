@@ -19,7 +19,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -267,12 +267,14 @@ async def _wait_for(page: Path) -> None:
 
 
 class Files(StaticFiles):
-    """The files of a site."""
+    """The files of a site. Each is read at once: of one that is written anew meanwhile, a part would be sent."""
 
     def file_response(self, *args: Any, **words: Any) -> Response:
-        """A file without its length, for another one can take its place before it is opened."""
+        """A file as a whole, or the response that the browser has it already."""
         found = super().file_response(*args, **words)
-        del found.headers["content-length"]
+        if isinstance(found, FileResponse):
+            body = Path(found.path).read_bytes()
+            return Response(body, headers={**found.headers, "content-length": str(len(body))})
         return found
 
 
