@@ -13,9 +13,9 @@ from pbm import disk
 
 APPLICATION_ID = int.from_bytes(b"pbm1")
 """What SQLite's header calls the application that a file belongs to."""
-FIRST_SCHEMA = 11
+FIRST_SCHEMA = 12
 """The number of the tables of the first release; lower ones were those of versions before it."""
-SCHEMA = 11
+SCHEMA = 12
 """The number of the tables now: one more for each migration of `pbm.store.schema` behind the first."""
 BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""
