@@ -120,14 +120,20 @@ def run_beside_server() -> None:
     """Let `pbm serve` go first, and end this process by its input alone: the server's group gets signals, too."""
     import signal
 
-    for sent in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sent, signal.SIG_IGN)
+    if _has_pipe():  # or nothing could end it
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(sent, signal.SIG_IGN)
     let_server_go_first()
+
+
+def _has_pipe() -> bool:
+    """Whether standard input is a pipe."""
+    return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
 
 
 def is_told_to_end(seconds: float) -> bool:
     """Wait so many seconds. Returns whether standard input has ended, if that is a pipe; a byte there ends the wait."""
-    if sys.stdin is None or not stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode):
+    if not _has_pipe():
         time.sleep(seconds)
         return False
     ready, _, _ = select.select([sys.stdin.fileno()], [], [], seconds)
