@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, zip_longest
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from pbm.texts import WIDTH, fitted, folded, table
 
@@ -22,26 +22,12 @@ class Paragraph(NamedTuple):
     text: str
 
 
-class Preformatted(NamedTuple):
-    """Lines that are of use in a fixed pitch only and do not wrap."""
+class Table(NamedTuple):
+    """Lines in columns, which are of use in a fixed pitch only and do not wrap."""
 
     text: str
-
-
-class Table(NamedTuple):
-    """Cells in columns."""
-
-    rows: Sequence[Sequence[str]]
-    """The first one is the heading."""
-    numbers: Sequence[str] = ()
-    """The headings of columns that hold numbers."""
-    repeated: Sequence[str] = ()
-    """Of a table that may be too wide for text: the headings of the columns that stand in each of its parts there."""
-
-    @property
-    def text(self) -> str:
-        """The columns beside each other."""
-        return table(self.rows, self.numbers, self.repeated)
+    rows: Sequence[Sequence[str]] = ()
+    """The heading and the rows, cell by cell, if HTML is to have them as a table."""
 
 
 class Rule(NamedTuple):
@@ -86,8 +72,6 @@ class Drawing(NamedTuple):
     """Its number; empty if no such board is stored."""
     moves: int = 0
     """After how many of its moves it looks like that."""
-    height: int | None = None
-    """How many of its lines are the board itself, if the others are a legend, which may be wider."""
 
 
 class Curve(NamedTuple):
@@ -109,19 +93,13 @@ class Curve(NamedTuple):
 class Comment(NamedTuple):
     """What somebody wrote to others."""
 
-    writer: str | None
-    """None if it is not known who has started a board with this comment."""
+    writer: str
     words: str
 
     @property
-    def said(self) -> str:
-        """The words below the name of the writer."""
-        return f"{self.writer or 'Challenger'} writes:\n\n{self.words}"
-
-    @property
     def text(self) -> str:
-        """The same below a rule."""
-        return f"{Rule().text}\n{self.said}"
+        """The words below a rule and the name of the writer."""
+        return f"{Rule().text}\n{self.writer} writes:\n\n{self.words}"
 
 
 class NextCommand(NamedTuple):
@@ -132,8 +110,8 @@ class NextCommand(NamedTuple):
     """What a mail to the reply address says in its place, such as ``MOVE``; empty if nothing does."""
 
 
-Block = Paragraph | Preformatted | Table | Rule | Moves | Drawing | Curve | Comment | NextCommand
-BLOCK_KINDS: dict[str, type[Block]] = {kind.__name__: kind for kind in get_args(Block)}
+BLOCK_KINDS = {kind.__name__: kind for kind in (Paragraph, Table, Rule, Moves, Drawing, Curve, Comment, NextCommand)}
+Block = Paragraph | Table | Rule | Moves | Drawing | Curve | Comment | NextCommand
 Told = str | Iterable[Block]
 """Blocks, or the text of a single paragraph."""
 

@@ -290,8 +290,9 @@ def test_a_page_that_is_written_anew_while_it_is_asked_for_is_sent_whole(tmp_pat
         sent.append(part)
 
     asyncio.run(ask())
-    assert b"content-length" not in dict(sent[0]["headers"])
+    [length] = [int(value) for name, value in sent[0]["headers"] if name == b"content-length"]
     assert b"".join(part.get("body", b"") for part in sent) in {b"before", b"after that"}
+    assert length == sum(len(part.get("body", b"")) for part in sent)
 
 
 def test_pages_post_only_where_they_are_told_of_a_web_door(door, tmp_path):
@@ -457,7 +458,7 @@ def test_a_guest_plays_a_robot_and_keeps_the_board_by_signing_up_by_mail(club):
     assert place == player
     [letter] = handle_prepared(club.server, prepare_mail(club.server, delivery)).letters
     assert letter.data["players"] == {"white": player.userid, "black": "robot2"}
-    assert "This game is unrated: a guest plays it." in letter.body
+    assert "This game is unrated: a guest plays it." in letter.text
     _, delivery = posted(club.server, address, "signup dora dora-secret", "", "2")
     with club.store.writing():
         club.store.robots.ask_for_analysis("symple", player.board, player.userid, club.server.now())
@@ -636,6 +637,16 @@ def test_what_cannot_be_stored_is_to_be_posted_again(door):
             db.execute(rename.format("hidden", table))
         assert status == 503
     assert door.post(token=token, text="e5")[0] == 200
+
+
+def test_who_only_asks_does_not_wait_for_those_who_write(door):
+    token = door.token("alice", "112")
+    with closing(sqlite3.connect(door.shell.folder / "pbm.db")) as db:
+        db.execute("BEGIN IMMEDIATE")
+        begun = time.monotonic()
+        status, said = door.post(token=token, text="show")
+        assert (status, "112" in str(said)) == (200, True)
+        assert time.monotonic() - begun < 10  # a post that writes would wait for 30 s
 
 
 # What mails lead to

@@ -5,13 +5,12 @@ from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
 import games
-from games.figures import BoardText
 from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plans, ratings
 from pbm.board.board import FORFEIT, LEAVING, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import OVER, WAITING, Letter, note
 from pbm.store import BoardRow, TurnRow
-from pbm.texts import MINUTES, broken, counted, wrapped
+from pbm.texts import MINUTES, broken, counted, table, wrapped
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
@@ -56,7 +55,7 @@ def of_board(
         *_moves(point, is_full=is_full or point.is_over),
         *picture(point),
         *_about(point, is_full=is_full),
-        *([Comment(row.commenter, comment)] if comment else []),
+        *comment_part(row.commenter, comment),
     ]
     turn = f" {point.turn}" if point.turn else ""
     found, letters = data(point), []
@@ -116,7 +115,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     how = f"{leaver} has not moved in time on {name}." if writer == SERVER else left
     text = f"{how}\nThe board is removed. Nobody has won or lost."
     letter = note(
-        [Paragraph(text), *([Comment(writer, comment)] if comment else [])],
+        [Paragraph(text), *comment_part(writer, comment)],
         subject=f"{name} has been removed{_mark(comment)}",
         answer=challenge(board, *board.players),
         data={"userid": leaver, "game": board.row.game, "removed": board.row.board},
@@ -129,8 +128,7 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     board = point.board
     first = point.last_typed
     drawn = board.rules.draw(point.state, board.states[first])
-    height = drawn.height if isinstance(drawn, BoardText) else None
-    drawing = Drawing(board.row.game, drawn, board.row.board if board.is_stored else "", point.moves, height)
+    drawing = Drawing(board.row.game, drawn, board.row.board if board.is_stored else "", point.moves)
     last = "; ".join(turn_text(turn) for turn in board.turns[first : point.moves])
     return (drawing, Paragraph(broken(f"Last turn: {last}"))) if last else (drawing,)
 
@@ -330,7 +328,7 @@ def _clocks(point: Point, times: Times, to: str | None) -> list[Block]:
     rows.append(("Time of both", _days(sum(used))))
     if row.total_days:
         rows.append(("Allowed to each", counted(row.total_days, "day")))
-    return [Rule(), Table(rows)]
+    return [Rule(), Table(table(rows))]
 
 
 def _days(seconds: float) -> str:
@@ -387,6 +385,11 @@ def dice_proof(board: Board, *, is_told: bool, is_over: bool) -> tuple[str, str]
         how = f"The dice{which} come from a secret that the last mail will tell. This is its SHA-256:"
         return how, dice.commitment(board.row.secret)
     return None
+
+
+def comment_part(writer: str | None, text: str | None) -> list[Comment]:
+    """The comment in a letter, if there is one; it is by whoever started the board if no *writer* is known."""
+    return [Comment(writer or "Challenger", text)] if text else []
 
 
 def _hint(point: Point, to: str | None) -> str:

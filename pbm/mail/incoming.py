@@ -115,7 +115,7 @@ class PreparedMail(NamedTuple):
     """What it is, in a word."""
     command: MailedCommand | None = None
     outcome: Outcome | None = None
-    """What has come of it, if that is done: a page only asks something, and nothing is stored of that."""
+    """What has come of it, if that is done: a page only asked something. There is nothing to store of that."""
 
 
 def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -194,8 +194,6 @@ def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
 
     Returns what was done. Raises Unusable if the database cannot be used; then the mail has to come again.
     """
-    if prepared.outcome:
-        return prepared.outcome
     mail = prepared.mail
     sender = (mail.sender or "").lower()
     with server.store.writing():
@@ -227,7 +225,7 @@ def handle_within_limits(server: Server, raw: bytes, envelope_sender: str | None
     """
     try:
         with limited(2 * SECONDS_OF_MAIL):
-            return handle_prepared(server, prepare_mail(server, ReceivedMail(raw, envelope_sender, recipients)))
+            return handle(server, raw, envelope_sender, recipients)
     except TimeoutError as why:
         return give_up(server, raw, why)
 
