@@ -164,7 +164,7 @@ def _do(ready: Ready, reader: str | None) -> list[Letter]:
         session = replace(session, comment=without(session.comment, call.passwords))
         name, given = _prove(session, call)
         if call.command.takes_plan:
-            session, lines = function("language.plans.without_plan")(session)
+            session, lines = function("language.typed_plans.without_plan")(session)
             given = [*given, lines]
         told = [_do_lines(ready)] if ready.lines else function(call.command.deed)(session, *given)
     except Illegal as why:  # whoever has signed for a board sees it again

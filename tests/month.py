@@ -18,7 +18,7 @@ from pbm.actions import cleanup
 from pbm.board.board import DROPPED
 from pbm.language.commands import root
 from pbm.language.line import Line
-from pbm.mail import outbox
+from pbm.mail import sending
 from pbm.mail.incoming import handle
 from pbm.operator.doctor import examine
 from pbm.refusals import Refused
@@ -423,7 +423,7 @@ class Month(Club):
     def send(self):
         """Send what is in the outbox to the maildirs beside the database."""
         due = [mail for mail in self.store.outbox.all() if mail.address]
-        assert outbox.flush(self.server, transport()) == (len(due), 0, None)
+        assert sending.flush(self.server, transport()) == (len(due), 0, None)
         self.waiting.clear()
 
     # What is true at every time

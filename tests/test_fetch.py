@@ -456,7 +456,7 @@ def test_one_call_takes_mail_and_sends_the_answers(shell):
 @pytest.mark.parametrize("can", [MOVING, "IMAP4rev1 AUTH=PLAIN MOVE"])
 def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair, monkeypatch, can, capfd):
     monkeypatch.setattr(fetch, "POLLING_SECONDS", 0.05)
-    monkeypatch.setattr("pbm.mail.outbox.PAUSES", (0.05,) * 20)
+    monkeypatch.setattr("pbm.mail.sending.PAUSES", (0.05,) * 20)
     monkeypatch.setattr(fetch, "LISTENING_SECONDS", 0.2)
     monkeypatch.setattr(fetch, "SENDER", (sys.executable, "-c", "import sys; sys.stdin.read()"))
     pair.store.close()

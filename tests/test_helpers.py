@@ -198,7 +198,7 @@ def test_the_processes_beside_a_server_let_those_go_first_that_answer(players, t
 
 
 def test_a_helper_that_cannot_be_started_is_tried_again_ever_later(club, monkeypatch, capfd):
-    monkeypatch.setattr("pbm.mail.outbox.PAUSES", (0.01, 0.6, 1e6))
+    monkeypatch.setattr("pbm.mail.sending.PAUSES", (0.01, 0.6, 1e6))
 
     async def watch():
         helper = Helper(["/nowhere"], "does nothing", Service(club.store))

@@ -17,7 +17,7 @@ from pbm.actions import cleanup
 from pbm.board.board import Board
 from pbm.drawing import images
 from pbm.mail import illustrations
-from pbm.mail.outbox import MOST_WITH_PICTURES, flush
+from pbm.mail.sending import MOST_WITH_PICTURES, flush
 from pbm.mail.transports import Transport
 from pbm.session import Session
 

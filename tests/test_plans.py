@@ -5,9 +5,9 @@ from textwrap import fill
 import pytest
 
 from games import Illegal
-from pbm.board import plans
-from pbm.board.plans import Conditional
-from pbm.language.plans import read, split_plan
+from pbm.board import plan_lines
+from pbm.board.plan_lines import Conditional
+from pbm.language.typed_plans import read, split_plan
 
 from contract import follow
 from examples import rules
@@ -42,7 +42,7 @@ WAYS = {
 
 @pytest.mark.parametrize(("meant", "typed"), [(meant, typed) for meant, ways in WAYS.items() for typed in ways])
 def test_a_line_is_read_as_it_is_typed(meant, typed):
-    assert plans.text_of_branch(read(typed)).lower() == meant
+    assert plan_lines.text_of_branch(read(typed)).lower() == meant
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,13 @@ def test_a_long_line_that_is_broken_within_a_step_is_one_also_where_it_is_broken
 
 
 def plan(*typed):
-    return plans.merged([], map(read, typed))
+    return plan_lines.merged([], map(read, typed))
 
 
 def test_lines_that_begin_alike_are_one_tree():
     both = plan("if c3 then d4 if e5 then f6", "if c3 then d4 if any then g7", "if any then a1")
-    assert plans.tree(both) == ["if c3 then d4", "  if e5 then f6", "  if any then g7", "if any then a1"]
-    assert plans.branches("\n".join(map(plans.text_of_branch, both))) == both
+    assert plan_lines.tree(both) == ["if c3 then d4", "  if e5 then f6", "  if any then g7", "if any then a1"]
+    assert plan_lines.branches("\n".join(map(plan_lines.text_of_branch, both))) == both
 
 
 def test_two_answers_to_one_move_are_refused_naming_both():
@@ -111,18 +111,18 @@ def test_two_answers_to_one_move_are_refused_naming_both():
 
 def test_a_later_line_replaces_what_it_names_again_and_leaves_the_rest():
     before = plan("if c3 then d4 if e5 then f6", "if a1 then b2")
-    assert plans.merged(before, [read("if c3 then d5")]) == plan("if a1 then b2", "if c3 then d5")
-    assert plans.merged(before, [read("if a1 then b2 if b1 then b3")]) == plan(
+    assert plan_lines.merged(before, [read("if c3 then d5")]) == plan("if a1 then b2", "if c3 then d5")
+    assert plan_lines.merged(before, [read("if a1 then b2 if b1 then b3")]) == plan(
         "if c3 then d4 if e5 then f6", "if a1 then b2 if b1 then b3"
     )
-    assert plans.merged(before, [read("if c3 then d4")]) == before
+    assert plan_lines.merged(before, [read("if c3 then d4")]) == before
 
 
 def test_a_move_that_is_named_goes_before_any():
     both = plan("if any then a1", "if c3 then d4 if e5 then f6")
-    assert plans.reply_to(both, "c3") == ("d4", [(Conditional("e5", "f6"),)])
-    assert plans.reply_to(both, "c4") == ("a1", [])
-    assert plans.reply_to(plan("if c3 then d4"), "c4") == ("", [])
+    assert plan_lines.reply_to(both, "c3") == ("d4", [(Conditional("e5", "f6"),)])
+    assert plan_lines.reply_to(both, "c4") == ("a1", [])
+    assert plan_lines.reply_to(plan("if c3 then d4"), "c4") == ("", [])
 
 
 def test_a_plan_has_at_most_200_moves_of_its_owner_and_20_in_a_row():

@@ -23,9 +23,9 @@ from pbm.console import is_told_to_end, let_server_go_first
 from pbm.levels import LEVEL_NUMBERS
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
-from pbm.robot_players import analysis, turns
+from pbm.robot_players import analysis, tasks
 from pbm.robot_players.analysis import Critic, curve
-from pbm.robot_players.turns import do_task, next_task, play_all
+from pbm.robot_players.tasks import do_task, next_task, play_all
 from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.store import Robot, Store
@@ -63,7 +63,7 @@ class Mind:
 @pytest.fixture
 def mind(monkeypatch):
     mind = Mind()
-    monkeypatch.setattr(turns, "Player", mind)
+    monkeypatch.setattr(tasks, "Player", mind)
     return mind
 
 
@@ -433,17 +433,17 @@ def test_a_board_that_has_changed_meanwhile_is_thought_about_again(against, mind
     [
         (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda: time.sleep(PATIENCE), "TimeoutError: it took more than 0.05 seconds"),
-        (lambda: bytearray(2 * turns.MOST_MEMORY), "MemoryError: "),
+        (lambda: bytearray(2 * tasks.MOST_MEMORY), "MemoryError: "),
     ],
 )
 def test_a_robot_that_fails_or_takes_too_much_time_or_memory_plays_at_random(
     against, mind, monkeypatch, capsys, meanwhile, said
 ):
     if "Timeout" in said:
-        monkeypatch.setattr(turns, "GRACE_SECONDS", -1.95)
+        monkeypatch.setattr(tasks, "GRACE_SECONDS", -1.95)
     mind.meanwhile = meanwhile
     before = resource.getrlimit(resource.RLIMIT_DATA)[0]
-    with turns.limited_memory():
+    with tasks.limited_memory():
         assert plays(against) == 1
     assert len(moves(against)) == 2
     assert capsys.readouterr().err == f"robot2 could not think about symple 101 ({said}); it plays at random.\n"
@@ -457,7 +457,7 @@ def test_an_illegal_move_of_ours_is_not_sent(against, mind, monkeypatch, capsys)
 
 
 def test_in_a_shell_whatever_goes_wrong_with_the_robot_the_move_is_played(typed, monkeypatch):
-    monkeypatch.setattr(turns, "do_task", lambda *_: 1 / 0)
+    monkeypatch.setattr(tasks, "do_task", lambda *_: 1 / 0)
     done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     assert (done.returncode, done.stderr) == (0, "robot1 could not answer (ZeroDivisionError: division by zero).\n")
     assert "robot1's turn (black)." in done.stdout
@@ -468,7 +468,7 @@ def test_a_process_that_thinks_stands_behind_all_others(monkeypatch, before, aft
     set_to = []
     monkeypatch.setattr(os, "getpriority", lambda *_: before)
     monkeypatch.setattr(os, "setpriority", lambda *one: set_to.append(one))
-    let_server_go_first(turns.NICENESS)
+    let_server_go_first(tasks.NICENESS)
     assert set_to == [(os.PRIO_PROCESS, 0, after)]
 
 
@@ -718,7 +718,7 @@ def test_with_no_wait_it_does_not_and_else_a_proposal_is_answered_too(typed):
 
 
 def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
-    monkeypatch.setattr(turns, "next_task", lambda *_: pytest.fail("There is nothing to do."))
+    monkeypatch.setattr(tasks, "next_task", lambda *_: pytest.fail("There is nothing to do."))
     with Store(typed.folder / "pbm.db") as store, store.writing():
         until = datetime.now(UTC) + timedelta(minutes=5)
         store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(None, until))

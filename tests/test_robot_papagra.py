@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from games import SKIP, papagra
 from games.boards import bits
 from pbm.robots.papagra import LAST_RAISE, Papagra
-from pbm.robots.papagra.turns import Grid, Scan
+from pbm.robots.papagra.all_turns import Grid, Scan
 from pbm.robots.thinking import Limit
 
 from examples import examples

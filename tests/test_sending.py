@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from pbm.mail import outbox
-from pbm.mail.outbox import flush
+from pbm.mail import sending
+from pbm.mail.sending import flush
 from pbm.mail.transports import Transport, transport
 from pbm.mail.writing import compose
 from pbm.store import Unusable
@@ -149,7 +149,7 @@ def test_a_mail_that_cannot_be_composed_holds_up_no_other(waiting, monkeypatch, 
             raise fault
         return compose(mail, *others)
 
-    monkeypatch.setattr(outbox, "compose", composed)
+    monkeypatch.setattr(sending, "compose", composed)
     with setting("maildir", tmp_path) as (text, got):
         assert flush(waiting.server, transport(text)) == (3, 1, said)
         assert sorted(got()) == [f"{name}@players.example" for name in ("alice", "carol", "dave")]
@@ -174,7 +174,7 @@ def test_a_relay_that_hangs_up_behind_the_text_does_not_get_the_mail_again_at_on
 
 
 @contextmanager
-def sending(path, text, room=resource.RLIM_INFINITY):
+def sender(path, text, room=resource.RLIM_INFINITY):
     """The process that sends for `pbm serve`, which can make files grow up to so many bytes."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PBM_")}
     environment |= {"PBM_DB": str(path), "PBM_ADDRESS": ADDRESS, "PBM_TRANSPORT": text}
@@ -191,7 +191,7 @@ def sending(path, text, room=resource.RLIM_INFINITY):
 
 @pytest.mark.parametrize("kind", SLOWLY)
 def test_a_full_disk_makes_no_mail_go_out_again_and_again(waiting, kind, tmp_path):
-    with setting(kind, tmp_path) as (text, got), sending(waiting.store.path, text, room=6000) as process:
+    with setting(kind, tmp_path) as (text, got), sender(waiting.store.path, text, room=6000) as process:
         time.sleep(SECONDS)
         assert max(Counter(got()).values(), default=0) <= 1
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
@@ -204,7 +204,7 @@ def test_a_lock_held_long_makes_no_mail_go_out_again_and_again(waiting, kind, tm
     with setting(kind, tmp_path) as (text, got):
         with closing(sqlite3.connect(waiting.store.path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            with sending(waiting.store.path, text):
+            with sender(waiting.store.path, text):
                 time.sleep(SECONDS)
                 assert got() == []
                 other.execute("ROLLBACK")
@@ -231,7 +231,7 @@ def test_the_lock_of_the_sender_follows_no_link_and_changes_no_file(waiting, tmp
 
 
 def test_whoever_waits_for_another_sender_gives_up_with_a_sentence(waiting, tmp_path, monkeypatch):
-    monkeypatch.setattr("pbm.mail.outbox.LOCK_SECONDS", 0.2)
+    monkeypatch.setattr("pbm.mail.sending.LOCK_SECONDS", 0.2)
     with setting("maildir", tmp_path) as (text, _):
         way = Counting(transport(text))
 

@@ -323,7 +323,7 @@ def test_programs_that_start_at_once_make_one_database(shell):
 
 NOT_NEEDED = (
     *("importlib.metadata", "pbm.store.schema", "random", "secrets", "sqlite_utils", "aiosmtpd", "email.message"),
-    *("smtplib", "pbm.robots", "pbm.robot_players.turns"),
+    *("smtplib", "pbm.robots", "pbm.robot_players.tasks"),
 )
 
 

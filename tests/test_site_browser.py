@@ -12,7 +12,7 @@ import pytest
 import games
 from pbm.access import tokens
 from pbm.actions import tournaments
-from pbm.board import plans
+from pbm.board import plan_lines
 from pbm.board.board import Board
 from pbm.drawing import images
 from pbm.mail.incoming import handle
@@ -250,8 +250,8 @@ def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, v
     handle(club.server, (head + body).encode(), None, [address])
     after = Board.load(club.store, game, "101")
     assert [turn.text for turn in after.turns][len(board.turns) :] == [board.state.parse(move)]
-    kept = plans.branches(after.plans[name])
-    assert [plans.text_of_branch(line).replace("+", "") for line in kept] == lines
+    kept = plan_lines.branches(after.plans[name])
+    assert [plan_lines.text_of_branch(line).replace("+", "") for line in kept] == lines
 
 
 def step_of(browser):

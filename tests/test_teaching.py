@@ -16,8 +16,8 @@ from pbm.board.board import Board
 from pbm.mail.illustrations import Illustrator
 from pbm.mail.writing import compose
 from pbm.refusals import Refused
-from pbm.robot_players import analysis, turns
-from pbm.robot_players.turns import is_wanted_in_idle_time, next_task, play_all, think_once
+from pbm.robot_players import analysis, tasks
+from pbm.robot_players.tasks import is_wanted_in_idle_time, next_task, play_all, think_once
 from pbm.robots import Player
 from pbm.robots.general import thrown
 from pbm.session import Session
@@ -232,9 +232,9 @@ def test_analyses_come_before_moves_that_take_minutes_and_after_all_others(patie
             patient.say("symple challenge -size=5 bob alice")
         signs(patient, f"symple move 103 ME {move}", name)
     signs(patient, "symple analyse 103 ME", "bob")
-    done, play, analyse = [], turns.do_task, analysis.analyse_for_readers
+    done, play, analyse = [], tasks.do_task, analysis.analyse_for_readers
     monkeypatch.setattr(analysis, "Player", thinker)
-    monkeypatch.setattr(turns, "do_task", lambda session, task: done.append(task.robot) or play(session, task))
+    monkeypatch.setattr(tasks, "do_task", lambda session, task: done.append(task.robot) or play(session, task))
     monkeypatch.setattr(analysis, "analyse_for_readers", lambda *args: done.append("analysis") or analyse(*args))
     assert play_all(Session(patient.server)) == 1
     assert done == ["robot1", "analysis", "robot6"]
@@ -242,7 +242,7 @@ def test_analyses_come_before_moves_that_take_minutes_and_after_all_others(patie
 
 def test_only_one_process_thinks_in_idle_time(patient):
     session = Session(patient.server)
-    with turns.only_thinker(session):
+    with tasks.only_thinker(session):
         assert not is_wanted_in_idle_time(session)
         assert not think_once(session)
     assert think_once(session)

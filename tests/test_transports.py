@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult
 
-from pbm.mail.outbox import flush
+from pbm.mail.sending import flush
 from pbm.mail.transports import Maildirs, Smtp, Transport, transport
 
 from conftest import ADDRESS

@@ -6,9 +6,9 @@ import games
 from games import SKIP, Illegal
 from pbm import letters
 from pbm.actions import turns, votes
-from pbm.board import plans
+from pbm.board import plan_lines
 from pbm.board.board import RESIGN, Board
-from pbm.board.plans import ANY_MOVE, Conditional, PlanLine
+from pbm.board.plan_lines import ANY_MOVE, Conditional, PlanLine, text_of_branch
 from pbm.letters import Letter
 from pbm.session import Session
 from pbm.store import BoardRow
@@ -27,7 +27,7 @@ def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine], 
         add(session, board, name, lines)
     planned = _planned(board, name)
     if any(len(line) > 1 for line in planned):
-        notes = (*notes, "\n".join(["Your plan as a tree:", *plans.tree(planned)]))
+        notes = (*notes, "\n".join(["Your plan as a tree:", *plan_lines.tree(planned)]))
     elif not planned:
         notes = (*notes, "You have no plan on this board.")
     return board_for(session, board, name, *notes)
@@ -42,19 +42,19 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
     if board.plans.get(name) == RESIGN:
         cancel = f"{board.row.game} move {board.row.board} {name} PASSWORD unresign"
         raise Illegal(f"You resign when your turn comes. To plan a move, cancel this first:\n{cancel}")
-    plans.check_size(lines)
+    plan_lines.check_size(lines)
     trial = board.until(len(board.turns))
     for move in after:
         trial.play(str(trial.turn), move, session.now)
     added = _checked(session, trial, name, lines)
     known = _checked(session, trial, name, _planned(board, name), is_new=False)
-    turns.keep_plan(session, board, name, plans.text_of_plan(plans.merged(known, added)))
+    turns.keep_plan(session, board, name, plan_lines.text_of_plan(plan_lines.merged(known, added)))
 
 
 def _planned(board: Board, name: str) -> list[PlanLine]:
     """The lines of a player's plan; none if they have none, or will resign."""
     plan = board.plans.get(name, "")
-    return [] if plan == RESIGN else plans.branches(plan)
+    return [] if plan == RESIGN else plan_lines.branches(plan)
 
 
 def _checked(
@@ -70,7 +70,7 @@ def _checked(
     for line in lines:
         if has_dice and any(step.theirs != ANY_MOVE for step in line):
             raise Illegal(
-                f"In a game with dice, only `any` can stand behind `if`, and not as in `{plans.text_of_branch(line)}`."
+                f"In a game with dice, only `any` can stand behind `if`, and not as in `{text_of_branch(line)}`."
             )
         for at, step in enumerate(line):
             begin = line[: at + 1]
@@ -84,7 +84,7 @@ def _checked(
                     moves.append(_tried(session, trial, mover, move) if trial else _written(present, move))
                 except Illegal as why:
                     if is_new:  # a queued move is no branch
-                        branch = "" if plans.queued([line]) else f" This is about `{plans.text_of_branch(begin)}`."
+                        branch = "" if plan_lines.queued([line]) else f" This is about `{text_of_branch(begin)}`."
                         raise Illegal(f"{why}{branch}") from why
                     moves.append(move)
                     trial = None
@@ -119,7 +119,7 @@ def forget_queued(session: Session, board: Board, name: str) -> list[Letter]:
     others = [line for line in lines if line[0].theirs != ANY_MOVE]
     if others == lines:
         raise Illegal("There is no queued move of yours.")
-    turns.keep_plan(session, board, name, plans.text_of_plan(others))
+    turns.keep_plan(session, board, name, plan_lines.text_of_plan(others))
     return board_for(session, board, name, "Your queued move is forgotten.")
 
 

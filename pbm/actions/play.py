@@ -10,7 +10,7 @@ from pbm import letters, texts
 from pbm.actions import plans, turns, votes
 from pbm.actions.finding import find_point
 from pbm.board.board import Board, Point
-from pbm.board.plans import ANY_MOVE, Conditional, PlanLine
+from pbm.board.plan_lines import ANY_MOVE, Conditional, PlanLine
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session

@@ -9,7 +9,7 @@ import games
 from games import SKIP, Illegal
 from pbm import delivery, letters, texts
 from pbm.actions.finding import board_of
-from pbm.board import clocks, dice, plans, ratings
+from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import DROPPED, FIRST_MOVES, FORFEIT, RESIGN, SERVER, SWAP, About, Board, Point
 from pbm.board.clocks import Clocks
 from pbm.letters import Letter
@@ -241,7 +241,7 @@ def _readers(board: Board) -> list[str]:
 def _play_planned(session: Session, board: Board, name: str, text: str) -> list[str]:
     """Play what a player has planned to answer the last move with. Drop the plan if it has no answer that is legal."""
     made = board.turns[-1].text
-    mine, rest = plans.reply_to(plans.branches(text), made)
+    mine, rest = plan_lines.reply_to(plan_lines.branches(text), made)
     if not mine:
         drop_plan(session, board, name, f"Your plan has no answer to {texts.broken(made)}, and is dropped.")
         return []
@@ -253,11 +253,11 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
         return []
     board.play(name, move, session.now, automatic=True)
     kept = () if board.is_over else (_known_now(board, line) for line in rest)
-    keep_plan(session, board, name, plans.text_of_plan(kept))
+    keep_plan(session, board, name, plan_lines.text_of_plan(kept))
     return [f"{texts.broken(move)} by {name}"]
 
 
-def _known_now(board: Board, line: plans.PlanLine) -> plans.PlanLine:
+def _known_now(board: Board, line: plan_lines.PlanLine) -> plan_lines.PlanLine:
     """A line of a plan whose first condition is canonical if it is legal; behind `any`, that was not known before.
 
     So what the opponent plays is compared with texts alone, and takes as long as without a plan.

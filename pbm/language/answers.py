@@ -6,7 +6,7 @@ from pbm import delivery, letters
 from pbm.actions import votes
 from pbm.actions.finding import find_board, player_at_sender
 from pbm.actions.plans import CLEAR
-from pbm.language import plans, words
+from pbm.language import typed_plans, words
 from pbm.language.commands import MOVES, OF_GAME, ON_BOARD, argument
 from pbm.language.grammar import MOST_CHARACTERS, Call, Command
 from pbm.language.line import Line
@@ -73,7 +73,7 @@ def read(reply: Reply, line: str) -> Call:
     first, _, rest = bare(line).partition(" ")
     name = words.command(bare(first))
     given: dict[str, object] = {"game": reply.game, "board": reply.board, "userid": reply.userid, "password": ""}
-    if name == "plan" or plans.is_line(line):
+    if name == "plan" or typed_plans.is_line(line):
         text = rest if name == "plan" else line
         return Call(ANSWERS["plan"], given | {"lines": [CLEAR if bare(text).lower() == CLEAR else text]})
     if name not in ANSWERS or (name == "move" and not rest):  # MOVE is what our mails have in the place of one

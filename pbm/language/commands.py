@@ -63,7 +63,7 @@ OF_A_GAME = (
         In a shell the command ends when a robot has answered; with --no-wait it ends at once.
         """),
     Command("plan", [*ON_BOARD, arguments("lines", "[LINE;...|clear]")],
-        "language.plans.plan_typed",
+        "language.typed_plans.plan_typed",
         text="""Plan your answers to moves that your opponent may make. The server plays them at once.
 
         A line begins with `if`, your opponent's move, `then` and your answer:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import games
 from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
-from pbm.board import clocks, dice, plans, ratings
+from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import FORFEIT, LEAVING, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import OVER, WAITING, Letter, note
 from pbm.store import BoardRow, TurnRow
@@ -247,7 +247,7 @@ def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, objec
         cancel = f"{row.game} move {row.board} {to} PASSWORD unresign"
         told.append(f"You will resign as soon as it is your turn. To cancel this:\n{cancel}")
     elif plan:
-        if queued := plans.queued(plans.branches(plan)):
+        if queued := plan_lines.queued(plan_lines.branches(plan)):
             data["queued"] = queued
         data["plan"] = lines = plan.split("\n")
         forget = f"{row.game} plan {row.board} {to} PASSWORD clear"

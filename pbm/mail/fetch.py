@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from pbm.mail import incoming
-from pbm.mail.outbox import SENDER, ever_longer
+from pbm.mail.sending import SENDER, ever_longer
 from pbm.names import is_host
 from pbm.refusals import Refused
 from pbm.server import Server

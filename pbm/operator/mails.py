@@ -23,7 +23,7 @@ def outbox() -> None:
 @outbox.command("flush")
 def flush_mails() -> int:
     """Send all mails that are due."""
-    from pbm.mail.outbox import flush
+    from pbm.mail.sending import flush
 
     server = open_server()
     done = flush(server, transport())
@@ -34,7 +34,7 @@ def flush_mails() -> int:
 @outbox.command("keep-sending", hidden=True)
 def send_mails() -> None:
     """Send mails as they come, until standard input ends; `pbm serve` runs this."""
-    from pbm.mail.outbox import keep_sending
+    from pbm.mail.sending import keep_sending
 
     run_beside_server()
     keep_sending(open_existing(), transport(), is_told_to_end)

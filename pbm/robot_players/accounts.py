@@ -184,30 +184,30 @@ def run_robots(*, once: bool) -> None:
 
     If standard input is a pipe, it ends when the pipe ends.
     """
-    from pbm.robot_players import turns
+    from pbm.robot_players import tasks
 
     server = open_existing()
-    let_server_go_first(turns.NICENESS)
-    with turns.limited_memory():
+    let_server_go_first(tasks.NICENESS)
+    with tasks.limited_memory():
         if once:
-            done = turns.play_all(Session(server))
+            done = tasks.play_all(Session(server))
             answer(f"{texts.counted(done, 'answer')} given.", {"given": done})
         else:
-            turns.keep_playing(Session(server), is_told_to_end)
+            tasks.keep_playing(Session(server), is_told_to_end)
 
 
 @robots_.command("think", hidden=True)
 def think_() -> None:
     """Do what robots do in idle time, until nothing is left of it or standard input ends."""
-    from pbm.robot_players import turns
+    from pbm.robot_players import tasks
 
     server = open_existing()
-    let_server_go_first(turns.IDLE_NICENESS)
+    let_server_go_first(tasks.IDLE_NICENESS)
     with suppress(AttributeError, OSError):  # where there is such a policy
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     threading.Thread(target=_end_with_input, daemon=True).start()
-    with turns.limited_memory():
-        while turns.think_once(Session(server)):
+    with tasks.limited_memory():
+        while tasks.think_once(Session(server)):
             pass
 
 

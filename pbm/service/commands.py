@@ -240,7 +240,7 @@ def fetch_(url: str, folder: str, *, idle: bool) -> int:
     import imaplib
 
     from pbm.mail.fetch import account, complaint, fetch, folder_name, keep_fetching
-    from pbm.mail.outbox import flush
+    from pbm.mail.sending import flush
 
     box, folder = account(url), folder_name(folder)
     password, way, server = _imap_password(), transport(), open_server()

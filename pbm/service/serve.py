@@ -25,7 +25,7 @@ from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.disk import reason
 from pbm.mail import incoming
 from pbm.mail.incoming import Outcome, ReceivedMail
-from pbm.mail.outbox import LONGEST_PAUSE, SENDER, ever_longer
+from pbm.mail.sending import LONGEST_PAUSE, SENDER, ever_longer
 from pbm.mail.smtp import Answer, Connection, Connections, Entry, LMTPConnection
 from pbm.names import is_host
 from pbm.refusals import touching

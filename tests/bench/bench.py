@@ -38,7 +38,7 @@ from typing import NamedTuple
 from games import SKIP
 from pbm.board.board import Board
 from pbm.mail import incoming
-from pbm.mail.outbox import flush
+from pbm.mail.sending import flush
 from pbm.mail.transports import Maildirs
 from pbm.passwords import Passwords
 from pbm.server import Server

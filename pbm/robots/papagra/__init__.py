@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, cast
 
 from games import SKIP, Options, State
 from games.boards import bits
-from pbm.robots.papagra.turns import Actions, Grid, Marks, Reached, Scan, Stand, TimeIsUpError
+from pbm.robots.papagra.all_turns import Actions, Grid, Marks, Reached, Scan, Stand, TimeIsUpError
 from pbm.robots.thinking import Limit, Thought, guessed
 
 LAST_RAISE = -1

@@ -1,4 +1,4 @@
-"""The outbox: mails that were written in a transaction go out here, one by one, until they have arrived."""
+"""Sending: mails that a transaction has put into the outbox go out here, one by one, until they have arrived."""
 
 import sys
 import time

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from games import Illegal
 from pbm.actions import plans
-from pbm.board.plans import ANY_MOVE, Conditional, PlanLine
+from pbm.board.plan_lines import ANY_MOVE, Conditional, PlanLine
 from pbm.language import words
 from pbm.letters import Letter
 from pbm.session import Session
