@@ -19,7 +19,7 @@ from pbm.actions.analyses import choices
 from pbm.actions.cleanup import clean_up
 from pbm.blocks import drawn_curve
 from pbm.board.board import Board
-from pbm.console import is_told_to_end, let_server_go_first
+from pbm.console import let_server_go_first, wait_for_end
 from pbm.levels import LEVEL_NUMBERS
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
@@ -509,7 +509,7 @@ def test_nobody_is_answered_a_second_time_before_others_who_have_waited_as_long(
 
 def test_who_plays_goes_on_where_standard_input_is_closed(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
-    assert not is_told_to_end(0)
+    assert not wait_for_end(0)
 
 
 def test_what_a_living_process_has_claimed_is_left_to_it(against, mind):

@@ -111,7 +111,7 @@ def names_boards(session: Session, game: str, words: Sequence[str]) -> bool:
 
 
 def read(session: Session, game: str, words: Sequence[str]) -> Among:
-    """The boards of a game that words select, or those of any game if that is empty.
+    """The boards of a game that words select. Without a game, the caller says of which games.
 
     Raises Refused if the words exclude each other, or one of them is unknown.
     """

@@ -26,7 +26,7 @@ def parsed(board: Board, text: str) -> str:
     check_placeholder(board, move)
     check_number(board, number)
     skips = move.lower() in {SKIP, "pass"}
-    if skips and board.state.must_skip:  # which only a plan says; else the server plays it
+    if skips and board.state.must_skip:  # only a plan gets here: the server plays other skips by itself
         return SKIP
     return board.state.parse(SKIP if skips else move)
 
@@ -135,7 +135,7 @@ def start(
 
 
 def play_turn(session: Session, board: Board, name: str, text: str, reason: str | None = None) -> list[Letter]:
-    """Add a turn and all that follows from it, and tell everybody. The server makes a player take the turn FORFEIT.
+    """Add a turn and all that follows from it, and tell everybody. FORFEIT counts as played by the server.
 
     The *reason*, one of REASONS, is why the game ends by that turn, if the turn does not say so.
     """

@@ -116,8 +116,8 @@ def let_server_go_first(niceness: int = NICER) -> None:
     os.setpriority(os.PRIO_PROCESS, 0, max(niceness, os.getpriority(os.PRIO_PROCESS, 0)))
 
 
-def run_beside_server() -> None:
-    """Let `pbm serve` go first, and end this process by its input alone: the server's group gets signals, too."""
+def prepare_helper() -> None:
+    """Give way to `pbm serve`, and ignore the signals to its group: the end of the input ends this process."""
     import signal
 
     if _has_pipe():  # or nothing could end it
@@ -131,7 +131,7 @@ def _has_pipe() -> bool:
     return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
 
 
-def is_told_to_end(seconds: float) -> bool:
+def wait_for_end(seconds: float) -> bool:
     """Wait so many seconds. Returns whether standard input has ended, if that is a pipe; a byte there ends the wait."""
     if not _has_pipe():
         time.sleep(seconds)
@@ -140,7 +140,7 @@ def is_told_to_end(seconds: float) -> bool:
     return bool(ready) and not os.read(sys.stdin.fileno(), 65536)
 
 
-def changes(store: Store, seconds: float, is_told_to_end: Callable[[float], bool] = is_told_to_end) -> Iterator[None]:
+def changes(store: Store, seconds: float, wait_for_end: Callable[[float], bool] = wait_for_end) -> Iterator[None]:
     """Come back at once, and then whenever somebody else has changed the database, until told to end.
 
     It looks for changes every so many seconds. What changes while the caller works is seen at the next look.
@@ -150,7 +150,7 @@ def changes(store: Store, seconds: float, is_told_to_end: Callable[[float], bool
         if (version := store.data_version()) != seen:
             seen = version
             yield
-        if is_told_to_end(seconds):
+        if wait_for_end(seconds):
             return
 
 

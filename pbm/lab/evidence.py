@@ -80,4 +80,6 @@ def decision(hypotheses: tuple[float, float], points: Iterable[float]) -> Decisi
     shares = Counter(both / 2 for both in points)
     low, high = map(expected, hypotheses)
     ratio = likelihood_ratio({share: shares[share] for share in (0, 0.25, 0.5, 0.75, 1)}, low, high)
-    return Decision(ratio, hypotheses[ratio > 0] if abs(ratio) >= BOUND else None)
+    if abs(ratio) < BOUND:
+        return Decision(ratio, None)
+    return Decision(ratio, hypotheses[1] if ratio > 0 else hypotheses[0])

@@ -105,8 +105,8 @@ def flush(
     return Sent(sent, failed, last)
 
 
-def keep_sending(server: Server, way: Transport, is_told_to_end: Callable[[float], bool]) -> None:
-    """Send what is due, and look again after each second, until *is_told_to_end*.
+def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float], bool]) -> None:
+    """Send what is due, and look again after each second, until *wait_for_end* says so.
 
     That waits for so many seconds, or fewer when there is something to send. While nothing can be sent it looks ever
     more seldom.
@@ -116,7 +116,7 @@ def keep_sending(server: Server, way: Transport, is_told_to_end: Callable[[float
         """Whether the end came in so many seconds, whatever else comes."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            if is_told_to_end(left):
+            if wait_for_end(left):
                 return True
         return False
 
@@ -124,18 +124,18 @@ def keep_sending(server: Server, way: Transport, is_told_to_end: Callable[[float
     while not is_over:
         try:
             server.store.check_in_place()
-            flush(server, way, partial(is_told_to_end, 0), rested, ever_longer())
+            flush(server, way, partial(wait_for_end, 0), rested, ever_longer())
         except Replaced:  # nothing that is sent could be noted
             raise
         except Exception as error:  # a sender that ended would leave all mails lying
-            if isinstance(error.__cause__, BlockingIOError) and is_told_to_end(0):  # while another one was sending
+            if isinstance(error.__cause__, BlockingIOError) and wait_for_end(0):  # while another one was sending
                 break
             why = str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
             pause = next(pauses)
             warn(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.")
             is_over = rested(pause)
         else:
-            pauses, is_over = ever_longer(), is_told_to_end(LOOKING_SECONDS)
+            pauses, is_over = ever_longer(), wait_for_end(LOOKING_SECONDS)
 
 
 def ever_longer() -> Iterator[float]:

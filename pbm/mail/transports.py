@@ -59,7 +59,7 @@ class Transport(AbstractContextManager["Transport"]):
     """How many mails go out before it is noted that they have; more if a mail that is sent again does no harm.
 
     Into maildirs, a mail takes 1.25 ms of computing if each is noted by itself, and 1.05 in batches of 8 or of 100.
-    Where pictures are drawn, all mails of a batch have to wait for those of the others.
+    Each mail of a batch waits until the pictures of all are drawn.
     """
 
     @abstractmethod

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from pbm import texts
-from pbm.console import answer, answer_list, changes, is_told_to_end, open_existing, run_beside_server, time_text
+from pbm.console import answer, answer_list, changes, open_existing, prepare_helper, time_text, wait_for_end
 from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, within
 from pbm.disk import reason
 from pbm.refusals import Refused
@@ -165,8 +165,8 @@ def _rest(seconds: float) -> bool:
 @hook.command("keep-running", hidden=True)
 def keep_running_hooks() -> None:
     """Run programs for events as they come, until standard input ends; `pbm serve` runs this."""
-    run_beside_server()
-    keep_running(open_existing(), is_told_to_end)
+    prepare_helper()
+    keep_running(open_existing(), wait_for_end)
 
 
 def event_data(event: Event) -> dict[str, Any]:
@@ -188,18 +188,18 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     return went_well[True], went_well[False]
 
 
-def keep_running(server: Server, is_told_to_end: Callable[[float], bool]) -> None:
-    """Run programs for events as they come, until *is_told_to_end*, which waits for so many seconds."""
+def keep_running(server: Server, wait_for_end: Callable[[float], bool]) -> None:
+    """Run programs for events as they come, until *wait_for_end* says so, which waits for so many seconds."""
     seen = None
     while True:
         version, hooks = server.store.data_version(), server.store.events.hooks()
         if hooks and (version != seen or any(hook.due for hook in hooks)):
             try:
-                run_due(server, lambda: is_told_to_end(0))
+                run_due(server, lambda: wait_for_end(0))
             except Unusable as why:
                 warn(str(why))
         seen = version
-        if is_told_to_end(LOOK_FOR_EVENTS):
+        if wait_for_end(LOOK_FOR_EVENTS):
             return
 
 

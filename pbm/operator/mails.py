@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from pbm import texts
-from pbm.console import answer, answer_list, is_told_to_end, more_than, open_existing, run_beside_server, time_text
+from pbm.console import answer, answer_list, more_than, open_existing, prepare_helper, time_text, wait_for_end
 from pbm.console.usage import LIMIT, WHOLE_NUMBER, Commands
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -36,8 +36,8 @@ def send_mails() -> None:
     """Send mails as they come, until standard input ends; `pbm serve` runs this."""
     from pbm.mail.sending import keep_sending
 
-    run_beside_server()
-    keep_sending(open_existing(), transport(), is_told_to_end)
+    prepare_helper()
+    keep_sending(open_existing(), transport(), wait_for_end)
 
 
 @outbox.command("list")

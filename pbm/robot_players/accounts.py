@@ -12,7 +12,7 @@ import click
 import games
 from pbm import letters, texts
 from pbm.actions import users
-from pbm.console import answer, answer_list, confirm, is_told_to_end, let_server_go_first, open_existing, time_text
+from pbm.console import answer, answer_list, confirm, let_server_go_first, open_existing, time_text, wait_for_end
 from pbm.console.usage import USER_ARGUMENT, WHOLE_NUMBER, YES, Commands, Listing, Parsed, within
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.names import RESERVED, is_userid
@@ -193,7 +193,7 @@ def run_robots(*, once: bool) -> None:
             done = tasks.play_all(Session(server))
             answer(f"{texts.counted(done, 'answer')} given.", {"given": done})
         else:
-            tasks.keep_playing(Session(server), is_told_to_end)
+            tasks.keep_playing(Session(server), wait_for_end)
 
 
 @robots_.command("think", hidden=True)

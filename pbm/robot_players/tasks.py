@@ -62,7 +62,7 @@ IDLE_FACTOR = 10
 """In idle time, a robot may take so many times as long as it thinks."""
 MOST_PROGRAMS = 16
 """How many programs of the operator's one process asks at once."""
-SHELL_PATIENCE = 120.0
+SHELL_SECONDS = 120.0
 """How many seconds a shell waits for the answer of a robot."""
 
 
@@ -339,8 +339,8 @@ def _try(session: Session, task: Task) -> bool:
     return False
 
 
-def keep_playing(session: Session, is_told_to_end: Callable[[float], bool]) -> None:
-    """Do what robots have to do as it comes, until *is_told_to_end*, which waits for so many seconds.
+def keep_playing(session: Session, wait_for_end: Callable[[float], bool]) -> None:
+    """Do what robots have to do as it comes, until *wait_for_end* says so, which waits for so many seconds.
 
     Raises Replaced if the database has become another file.
     """
@@ -349,14 +349,14 @@ def keep_playing(session: Session, is_told_to_end: Callable[[float], bool]) -> N
         rest = LOOK_FOR_TASKS
         try:
             session.store.check_in_place()
-            playing.play(lambda: is_told_to_end(0))
+            playing.play(lambda: wait_for_end(0))
             playing.start_thinker()
         except Replaced:
             raise
         except Unusable as why:
             warn(f"Robots could not play: {why}")
             rest = REST_AFTER_FAULT
-        if is_told_to_end(rest):
+        if wait_for_end(rest):
             return
 
 
@@ -371,7 +371,7 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
     if session.store.robots.among([robot])[robot].thinks_in_idle_time:
         return [*answers]
     person = next(name for name in shown.data["players"].values() if name != robot)
-    end, is_answered = time.monotonic() + SHELL_PATIENCE, False
+    end, is_answered = time.monotonic() + SHELL_SECONDS, False
     try:
         with spinning(f"{robot} thinks"), limited_memory():
             while _is_awaited(session, *place) and time.monotonic() < end:

@@ -23,7 +23,7 @@ MOST_KNOWN = 1000
 
 
 Worths = Sequence[tuple[float, float]]
-"""What each of some things is worth to its owner on a full board, and how much more on an empty one."""
+"""For each thing that is counted, what it is worth to its owner on a full board, and how much more on an empty one."""
 
 
 class Tuning(NamedTuple):
@@ -215,8 +215,10 @@ class Search(Generic[P, T]):
 
     def _is_decided(self, root: Node[P, T], rng: Random) -> bool:
         """Whether there is one turn only, or no more than one that is not proven to lose, or the end is proven."""
-        if root.proof is not None or not root.is_spread or len(root.hopeful) > 1:
-            return root.proof is not None
+        if root.proof is not None:
+            return True
+        if not root.is_spread or len(root.hopeful) > 1:
+            return False
         self._list_all(root)  # a sample of a hundred can be one turn while there are others
         return root.is_spread and not self._sample_more(root, rng)
 
@@ -316,7 +318,7 @@ class Search(Generic[P, T]):
 
 
 def advantage(own: Sequence[int], enemy: Sequence[int], worths: Worths, part: float) -> float:
-    """What a side has more than the other one of all things, by their worths where that part of the board is empty."""
+    """What a side has more than the other of all things, by their worths where that part of the board is empty."""
     counted = zip(own, enemy, worths, strict=True)
     return sum([(mine - theirs) * (full + more * part) for mine, theirs, (full, more) in counted])
 

@@ -161,7 +161,7 @@ class Progress(NamedTuple):
 
     @property
     def idle(self) -> list[str]:
-        """Who has, or had, a bye."""
+        """Who has had a bye, in any round."""
         return [meeting.first for meeting in self.meetings if meeting.is_bye]
 
     def with_bye(self, number: int) -> set[str]:

@@ -22,9 +22,9 @@ from pbm.tournaments.kinds import WORTH, Entrant, Meeting, meetings_of, points
 SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
 """How a table shows a game that was won, tied or lost, and one that is still to be played."""
 AS_POINTS = {1: "1", 0: "0.5", -1: "0", None: "-"}
-"""How a spreadsheet shows the same."""
+"""How a spreadsheet shows them."""
 CANCELLED = "x"
-"""How it shows one that was cancelled."""
+"""How both show a game that was cancelled."""
 
 
 class TieBreak(NamedTuple):
