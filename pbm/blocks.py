@@ -93,13 +93,19 @@ class Curve(NamedTuple):
 class Comment(NamedTuple):
     """What somebody wrote to others."""
 
-    writer: str
+    writer: str | None
+    """None if it is not known who has started a board with this comment."""
     words: str
 
     @property
+    def said(self) -> str:
+        """The words below the name of the writer."""
+        return f"{self.writer or 'Challenger'} writes:\n\n{self.words}"
+
+    @property
     def text(self) -> str:
-        """The words below a rule and the name of the writer."""
-        return f"{Rule().text}\n{self.writer} writes:\n\n{self.words}"
+        """The same below a rule."""
+        return f"{Rule().text}\n{self.said}"
 
 
 class NextCommand(NamedTuple):

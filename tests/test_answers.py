@@ -577,7 +577,7 @@ def test_a_reply_address_does_nothing_on_another_board_or_for_another_user(board
 
 def test_the_help_lists_every_word_of_an_answer(board):
     [told] = board.say("help commands")
-    listed = told.text.partition("\n  MOVE  ")[2].partition("\n\n")[0]
+    listed = told.body.partition("\n  MOVE  ")[2].partition("\n\n")[0]
     for name in answers.ANSWERS:
         takes = answers.takes(name)
         assert f"move {takes}" in listed if name == "move" else f"\n  {name} {takes}".rstrip() in listed

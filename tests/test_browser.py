@@ -55,7 +55,7 @@ def page(*told):
 
 def page_of(letter):
     """The HTML of a letter."""
-    return page(*letter.with_answer())
+    return page(*letter.mailed(is_easy=False))
 
 
 def point_of_board(line, moves=40):
@@ -225,7 +225,7 @@ def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(
     width = round(images.width(png) / illustrations.ZOOM)
     illustration = illustrations.Illustration(png, turns=turns, page="https://games.example.org/spiro/101.html")
     [letter] = letters.of_board(TIMES, point, point.turn or NAMES[0], is_full=True)
-    told = blocks.stored(letter.with_answer())
+    told = blocks.stored(letter.mailed(is_easy=False))
     row = Mail("bob", "bob@players.example", "Board 101 bob", told, "<1@pbm.example>", None, NOW, NOW)
     row = row._replace(reply_to="pbm+token@pbm.example")
     source = html.page(row, ADDRESS, illustration, "1@pbm.example")

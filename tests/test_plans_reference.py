@@ -120,7 +120,7 @@ class Match:
         else:
             who = f"{self.board} {name} {PASSWORDS[name]}"
             try:
-                told = [letter.text for letter in self.club.say(f"{self.game} {line.replace('ME', who)}")]
+                told = [letter.body for letter in self.club.say(f"{self.game} {line.replace('ME', who)}")]
             except (Refused, Illegal):
                 assert self.club.mails() == []
                 return []

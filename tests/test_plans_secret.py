@@ -156,7 +156,11 @@ class Spied(Club):
             told = run(read, lambda: Session(self.server, comment=body, body=body))
         except Refused as why:
             told = [read.refusal(why, is_user=self.store.users.is_taken)]
-        return [] if name == "alice" else [(one.to, one.subject, one.text, json.dumps(one.data)) for one in told]
+        return (
+            []
+            if name == "alice"
+            else [(one.to, one.subject, one.body, one.answer, json.dumps(one.data)) for one in told]
+        )
 
     def left(self):
         tables = [name for (name,) in self.store.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]

@@ -130,7 +130,7 @@ def test_only_users_with_a_rated_game_who_are_still_signed_up_are_listed(members
     known(members, "carol", most=3)
     members.store.users.sign_off("bob", members.time)
     assert [player["userid"] for player in standings(members).data["players"]] == ["alice"]
-    assert "carol" not in standings(members).text
+    assert "carol" not in standings(members).body
 
 
 def test_the_standings_of_one_game_have_nothing_of_another_and_of_none_that_nobody_has_played(members):
@@ -181,7 +181,7 @@ def test_the_standings_for_programs_have_all_that_is_public_of_a_player(members)
 
 def test_ratings_is_another_name_of_standings_and_both_take_a_page_alone(members):
     said = [
-        [(letter.text, letter.data) for letter in members.say(line)] for line in ("symple ratings", "SYMPLE Standings")
+        [(letter.body, letter.data) for letter in members.say(line)] for line in ("symple ratings", "SYMPLE Standings")
     ]
     assert said[0] == said[1]
     for line in ("symple standings alice", "symple history 0"):
@@ -197,7 +197,7 @@ def test_standings_of_players_with_the_longest_names_and_great_numbers_fit_a_mai
     for userid in LONG:
         known(members, userid, 2500, won=9999, lost=9999, tied=9999, most=9999, seeking=9999)
     known(members, "alice", 1600, won=1, inactive=True, most=0)
-    assert max(map(len, standings(members).text.splitlines())) <= 78
+    assert max(map(len, standings(members).body.splitlines())) <= 78
 
 
 # Histories

@@ -83,7 +83,7 @@ def test_the_source_is_named_in_every_mail_and_by_show(spiro):
     told = "The first 4 moves are those of board 101; the game is not rated."
     assert {mail.userid for mail in spiro.mails() if told in mail.text} == {"carol", "alice"}
     [shown] = spiro.say("spiro show 102")
-    assert told in shown.text
+    assert told in shown.body
     assert shown.data["source"] == {"board": "101", "moves": 4}
     assert "source" not in spiro.say("spiro show 101")[0].data
 

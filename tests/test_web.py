@@ -458,7 +458,7 @@ def test_a_guest_plays_a_robot_and_keeps_the_board_by_signing_up_by_mail(club):
     assert place == player
     [letter] = handle_prepared(club.server, prepare_mail(club.server, delivery)).letters
     assert letter.data["players"] == {"white": player.userid, "black": "robot2"}
-    assert "This game is unrated: a guest plays it." in letter.text
+    assert "This game is unrated: a guest plays it." in letter.body
     _, delivery = posted(club.server, address, "signup dora dora-secret", "", "2")
     with club.store.writing():
         club.store.robots.ask_for_analysis("symple", player.board, player.userid, club.server.now())

@@ -269,10 +269,10 @@ def test_a_long_turn_is_not_broken_inside_a_cell_in_the_list_of_moves_either(gam
     board.turns.append(TurnRow("alice", turn, (), automatic=False, played=now))
     board.states.append(board.state)
     [letter] = letters.of_board(SimpleNamespace(now=now, zone=lambda _: UTC), board.present, "bob")
-    lines = MOVES.search(letter.text)[0].split("\n")[1:-2]
+    lines = MOVES.search(text := f"{letter.body}\n\n")[0].split("\n")[1:-2]
     assert "".join(line[6:].strip() for line in lines) == turn
     assert not any(CUT.search(line) for line in lines)
-    last = re.search("^Last turn: (.*?)\n\n", letter.text, re.MULTILINE | re.DOTALL)[1]
+    last = re.search("^Last turn: (.*?)\n\n", text, re.MULTILINE | re.DOTALL)[1]
     assert last.replace("\n", "") == turn
     assert not any(CUT.search(line) for line in last.split("\n"))
 

@@ -67,14 +67,6 @@ def _hold(session: Session, letter: Letter, userid: str) -> None:
     session.store.outbox.hold(Held(userid, letter.game, letter.subject, told, session.now))
 
 
-def _mover(session: Session, letter: Letter, place: Reply) -> str:
-    """Who is to move on a board: as a letter to its player says that shows it, and else as it is stored."""
-    if letter.to:
-        return letter.mover
-    row = session.store.boards.get(place.game, place.board)
-    return (row and row.turn) or ""
-
-
 def _place(session: Session, letter: Letter) -> Reply | None:
     """The player for whom, and the board on which, an answer to a letter counts."""
     if letter.to:
@@ -104,7 +96,10 @@ def send(
     """
     place, is_easy = _place(session, letter), False
     if place:
-        mover = _mover(session, letter, place)
+        mover = letter.mover
+        if letter.to is None:  # it may be about another board, or none
+            row = session.store.boards.get(place.game, place.board)
+            mover = (row and row.turn) or ""
         is_easy = mover == place.userid and bool(letter.notation)
         reply_to = tokens.reply_address(session.server, *place) if mover or letter.hint else reply_to
     fresh = f"<{session.server.random_bytes(12).hex()}{mark}@{session.server.host}>"

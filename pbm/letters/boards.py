@@ -55,7 +55,7 @@ def of_board(
         *_moves(point, is_full=is_full or point.is_over),
         *picture(point),
         *_about(point, is_full=is_full),
-        *comment_part(row.commenter, comment),
+        *([Comment(row.commenter, comment)] if comment else []),
     ]
     turn = f" {point.turn}" if point.turn else ""
     found, letters = data(point), []
@@ -115,7 +115,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     how = f"{leaver} has not moved in time on {name}." if writer == SERVER else left
     text = f"{how}\nThe board is removed. Nobody has won or lost."
     letter = note(
-        [Paragraph(text), *comment_part(writer, comment)],
+        [Paragraph(text), *([Comment(writer, comment)] if comment else [])],
         subject=f"{name} has been removed{_mark(comment)}",
         answer=challenge(board, *board.players),
         data={"userid": leaver, "game": board.row.game, "removed": board.row.board},
@@ -385,11 +385,6 @@ def dice_proof(board: Board, *, is_told: bool, is_over: bool) -> tuple[str, str]
         how = f"The dice{which} come from a secret that the last mail will tell. This is its SHA-256:"
         return how, dice.commitment(board.row.secret)
     return None
-
-
-def comment_part(writer: str | None, text: str | None) -> list[Comment]:
-    """The comment in a letter, if there is one; it is by whoever started the board if no *writer* is known."""
-    return [Comment(writer or "Challenger", text)] if text else []
 
 
 def _hint(point: Point, to: str | None) -> str:

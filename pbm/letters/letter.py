@@ -60,24 +60,15 @@ class Letter(NamedTuple):
         return text_of(self.blocks)
 
     @property
-    def text(self) -> str:
-        """The whole text for a screen: the command to answer with is its last line."""
-        return f"{text_of(self.with_answer())}\n"
-
-    @property
     def drawings(self) -> list[Drawing]:
         """The boards in it."""
         return [block for block in self.blocks if isinstance(block, Drawing)]
 
-    def with_answer(self, *hints: str) -> tuple[Block, ...]:
-        """All blocks: those above, *hints* how to answer, and the command to answer with."""
-        how = [Paragraph("\n".join(hints))] if hints else []
-        return (*self.blocks, *how, *([NextCommand(self.answer, self.bare)] if self.answer else []))
-
     def mailed(self, *, is_easy: bool) -> tuple[Block, ...]:
         """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
         hints = [EASY if is_easy else self.hint, self.notation and f"Notation: {self.notation}"]
-        return self.with_answer(*filter(None, hints))
+        how = [Paragraph("\n".join(filter(None, hints)))] if any(hints) else []
+        return (*self.blocks, *how, *([NextCommand(self.answer, self.bare)] if self.answer else []))
 
 
 def note(told: Told, *, subject: str, answer: str, data: dict[str, Any] | None = None, to: str | None = None) -> Letter:
@@ -92,8 +83,8 @@ def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str
 
 
 def printed(found: Iterable[Letter]) -> str:
-    """What a shell prints for all answers to a command."""
-    return "\n\n".join(letter.text.rstrip() if letter.thread else letter.body for letter in found)
+    """What a shell prints for all answers to a command. One about a board ends with the command to answer with."""
+    return "\n\n".join(f"{letter.body}\n\n{letter.answer}" if letter.thread else letter.body for letter in found)
 
 
 def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:

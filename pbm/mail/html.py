@@ -166,7 +166,7 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
             yield _Part(_wrapping("\n".join(_turn_by_turn(block))))
         case Comment():
             yield _fixed(f"{Rule().text}\n", TABLE_SIZE)
-            yield _Part(_wrapping(texts.fitted(f"{block.writer} writes:\n\n{block.words}")))
+            yield _Part(_wrapping(texts.fitted(block.said)))
         case Table(rows=[_, *_] as rows):
             yield _Part(f"{hypertext(rows)}\n", is_whole=True)
         case Table() | Rule():

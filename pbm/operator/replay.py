@@ -17,6 +17,7 @@ import games
 from games import Game
 from pbm import letters, texts
 from pbm.actions.finding import find_board, find_point
+from pbm.blocks import Comment
 from pbm.board.board import Board, Point
 from pbm.board.records import turns_as_data
 from pbm.console import answer, open_existing
@@ -136,7 +137,7 @@ def shown(point: Point) -> str:
     last = f"{turn.userid}{dice}: {letters.turn_text(turn)}" if turn else "The beginning."
     coloured = painted(board.rules, letters.picture(point)[0].text)
     end = [letters.status_of(point)] if point.is_present else []
-    comment = [one.text for one in letters.comment_part(row.commenter, row.comment) if point.is_present]
+    comment = [Comment(row.commenter, row.comment).text] if row.comment and point.is_present else []
     where = f"Move {point.moves} of {len(board.turns)}. "
     above, below = [letters.title(point), where + texts.broken(last)], [*end, *comment, KEYS]
     return "\n\n".join([*map(escaped, above), coloured, *map(escaped, below)])
@@ -172,7 +173,7 @@ def listed(board: Board) -> str:
     lines = [("Move", "Player", "Dice", "Turn")]
     for number, turn in enumerate(board.turns, 1):
         lines.append((str(number), turn.userid, " ".join(map(str, turn.dice)), letters.turn_text(turn)))
-    comment = [one.text for one in letters.comment_part(row.commenter, row.comment)]
+    comment = [Comment(row.commenter, row.comment).text] if row.comment else []
     shown = letters.title(point), texts.table(lines), letters.picture(point)[0].text, letters.status_of(point)
     return "\n\n".join([*shown, *comment])
 
