@@ -313,7 +313,10 @@ class Game(Protocol[S]):
         """
 
     def draw(self, state: S, before: S | None = None) -> str:
-        """The board for a fixed-pitch font, in lines of at most 78 columns; moves since *before* are marked."""
+        """The board for a fixed-pitch font, in lines of at most 78 columns; moves since *before* are marked.
+
+        A `games.figures.BoardText` tells its legend from the board, which has larger letters in mails.
+        """
 
 
 def glyphs(game: Game[Any]) -> Glyphs:

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import groupby
 from math import sqrt
 from operator import itemgetter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 from games import State
 from games.boards import Board, Square, bits, union
@@ -256,6 +256,20 @@ class Picture:
     def __str__(self) -> str:
         """The lines, without blanks at their ends."""
         return "\n".join("".join(line).rstrip() for line in self.lines)
+
+
+class BoardText(str):
+    """A board in lines of text, and below it the lines of its legend."""
+
+    __slots__ = ("height",)
+    height: int
+    """How many of the lines are the board itself, with what stands beside it."""
+
+    def __new__(cls, board: str, legend: Iterable[str]) -> Self:
+        """Put a legend below a board."""
+        text = super().__new__(cls, "\n".join([board, *legend]))
+        text.height = board.count("\n") + 1
+        return text
 
 
 Places = dict[int, tuple[int, int]]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, higher, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
-from games.figures import Figure, Label, Mark, Note, Strokes, Way, honeycomb, honeycomb_in_text
+from games.figures import BoardText, Figure, Label, Mark, Note, Strokes, Way, honeycomb, honeycomb_in_text
 
 if TYPE_CHECKING:
     from random import Random
@@ -394,7 +394,7 @@ def effects(before: State, after: State) -> Effects:
     ]
 
 
-def draw(state: State, before: State | None = None) -> str:
+def draw(state: State, before: State | None = None) -> BoardText:
     """The board with its coordinates, and under it the track of the marks, the matched groups and whose turn it is.
 
     Stones that were not there *before* are drawn as O and @.
@@ -410,11 +410,11 @@ def draw(state: State, before: State | None = None) -> str:
         has_new = has_new or bool(own & ~was)
         for cell in bits(own):
             picture.put(*places[cell], glyphs[not was & cell])
-    lines = [str(picture), "", *_track(state.marks), ""]
-    legend = f"   o Pink {state.marks[0]}    # Black {state.marks[1]}    . empty    ( ) matched now"
-    lines.append(legend + "    O @ last turn" * has_new)
-    lines += textwrap.wrap(_told_matches(board, matches), 78, initial_indent=" " * 3, subsequent_indent=" " * 6)
-    return "\n".join([*lines, *(f"   {line}" for line in (_standing(state), _task(state)) if line)])
+    signs = f"   o Pink {state.marks[0]}    # Black {state.marks[1]}    . empty    ( ) matched now"
+    legend = ["", *_track(state.marks), "", signs + "    O @ last turn" * has_new]
+    legend += textwrap.wrap(_told_matches(board, matches), 78, initial_indent=" " * 3, subsequent_indent=" " * 6)
+    legend += [f"   {line}" for line in (_standing(state), _task(state)) if line]
+    return BoardText(str(picture), legend)
 
 
 Matches = Sequence[tuple[Mapping[int, int], Sequence[int]]]

@@ -18,7 +18,7 @@ from string import ascii_lowercase
 from typing import Any, NamedTuple, Self
 
 from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, Value, quoted, read_cells, read_turn
-from games.figures import ROW, Cell, Figure, Label, Note, Picture, Piece, Place, Strokes, Way, pile
+from games.figures import ROW, BoardText, Cell, Figure, Label, Note, Picture, Piece, Place, Strokes, Way, pile
 
 SIDES: tuple[str, str] = ("X", "O")
 GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), latest=r"\([XO ]\)")
@@ -743,7 +743,7 @@ def effects(before: State, after: State) -> Effects:
     ]
 
 
-def draw(state: State, before: State | None = None) -> str:
+def draw(state: State, before: State | None = None) -> BoardText:
     """The board with its coordinates, and beside it the dice of the player to move.
 
     That is the whole picture of a position. In a game, where there is a position *before*, what the last turn has
@@ -768,10 +768,10 @@ def draw(state: State, before: State | None = None) -> str:
             face = (".-----.", *(f"|{part}|" for part in _FACES[die - 1].split("|")), "`-----'")
             for line, text in enumerate(face):
                 picture.put(line, column + 11 + 8 * box, text)
-    lines = [str(picture)]
+    legend: list[str] = []
     if before:
-        lines += ["", *_race(state), *["( ) changed by the last turn"] * (state.stacks != before.stacks)]
-    return "\n".join(lines)
+        legend = ["", *_race(state), *["( ) changed by the last turn"] * (state.stacks != before.stacks)]
+    return BoardText(str(picture), legend)
 
 
 def _counted(pips: int) -> str:

@@ -34,7 +34,7 @@ from games import (
     read_turn,
 )
 from games.boards import Square, bits, union
-from games.figures import Figure, Label, Mark, Note, Piece, grid, pile
+from games.figures import BoardText, Figure, Label, Mark, Note, Piece, grid, pile
 
 if TYPE_CHECKING:
     from random import Random
@@ -581,7 +581,7 @@ def effects(before: State, after: State) -> Effects:
     ]
 
 
-def draw(state: State, before: State | None = None) -> str:
+def draw(state: State, before: State | None = None) -> BoardText:
     """The board with its coordinates, and below it what each side has; what changed since *before* is marked."""
     board = state.board
     changed = _changed(state, before) if before else 0
@@ -592,17 +592,16 @@ def draw(state: State, before: State | None = None) -> str:
         points = [board.bit[f"{letter}{row}"] for letter in board.letters]
         cells = gap.join(_cell(state, point, is_marked=bool(point & changed)) for point in points)
         lines.append(f"{row:2} {cells} {row}")
-    lines += [header, ""]
+    legend = ["", "       stacks  territory  komi  score  reserve"]
     if changed:
-        lines += ["b w: stacks that the last turn changed    : points that it emptied", ""]
-    lines.append("       stacks  territory  komi  score  reserve")
+        legend = ["", "b w: stacks that the last turn changed    : points that it emptied", *legend]
     for side, name in enumerate(SIDES):
         komi = "" if side == 0 or state.komi is None else state.komi + 0.5
         numbers = f"{state.stacks[side][0].bit_count():6}  {state.territory[side].bit_count():9}  {komi:>4}"
-        lines.append(f"{name}  {numbers}  {state.scores[side]:>5}  {state.reserve[side]:>7}")
+        legend.append(f"{name}  {numbers}  {state.scores[side]:>5}  {state.reserve[side]:>7}")
     if task := _task(state):
-        lines += ["", task]
-    return "\n".join(lines)
+        legend += ["", task]
+    return BoardText("\n".join([*lines, header]), legend)
 
 
 def _task(state: State) -> str:

@@ -16,7 +16,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, higher, quoted, read_cells, read_turn
 from games.boards import Graph, bits
-from games.figures import Cell, Figure, Label, Mark, Note, Picture, Places, Template, box, honeycomb, honeycomb_in_text
+from games.figures import (
+    BoardText,
+    Cell,
+    Figure,
+    Label,
+    Mark,
+    Note,
+    Picture,
+    Places,
+    Template,
+    box,
+    honeycomb,
+    honeycomb_in_text,
+)
 
 if TYPE_CHECKING:
     from random import Random
@@ -473,7 +486,7 @@ def effects(before: State, after: State) -> Effects:
     ]
 
 
-def draw(state: State, before: State | None = None) -> str:
+def draw(state: State, before: State | None = None) -> BoardText:
     """The board with its coordinates, and under it the territories and what the side to move must play to.
 
     On hexagons, lines join touching stones of one colour.
@@ -487,7 +500,7 @@ def draw(state: State, before: State | None = None) -> str:
             picture.put(*places[cell], "BW"[side] + "*" * bool(cell & fresh))
         placed |= fresh
     legend = "B Black   W White   . empty" + "   * placed in the last turn" * bool(placed)
-    return "\n".join([str(picture), "", legend, *_summary(state)])
+    return BoardText(str(picture), ["", legend, *_summary(state)])
 
 
 def _summary(state: State) -> Iterator[str]:

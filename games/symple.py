@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, higher, quoted, read_turn
 from games.boards import Square, bits, union
-from games.figures import Figure, Note, grid
+from games.figures import BoardText, Figure, Note, grid
 
 if TYPE_CHECKING:
     from random import Random
@@ -324,7 +324,7 @@ def effects(before: State, after: State) -> Effects:
     ]
 
 
-def draw(state: State, before: State | None = None) -> str:
+def draw(state: State, before: State | None = None) -> BoardText:
     """The board with its coordinates, the stones since *before* in brackets, and under it the scores."""
     board = state.board
     white, black = state.stones
@@ -339,15 +339,14 @@ def draw(state: State, before: State | None = None) -> str:
             line += STONES[0] if bit & white else STONES[1] if bit & black else "."
         lines.append(line + (")" if bit & closed else " ") + f" {row}")
     lines.append(lines[0])
-    if latest:
-        lines.append("In brackets: the stones of the last turn.")
-    lines.append(f"          stones  groups  score (stones - {state.penalty} x groups)")
+    legend = ["In brackets: the stones of the last turn."] if latest else []
+    legend.append(f"          stones  groups  score (stones - {state.penalty} x groups)")
     for side, (name, score) in enumerate(zip(SIDES, state.scores, strict=True)):
         stones, groups = state.stones[side].bit_count(), state.count_groups(side)
-        lines.append(f"{STONES[side]} {name.capitalize()} {stones:8}{groups:8}{score:7}")
+        legend.append(f"{STONES[side]} {name.capitalize()} {stones:8}{groups:8}{score:7}")
     if state.may_balance and state.vacant:
-        lines.append(BALANCE)
-    return "\n".join(lines)
+        legend.append(BALANCE)
+    return BoardText("\n".join(lines), legend)
 
 
 def figure(state: State, before: State | None = None) -> Figure:

@@ -72,6 +72,8 @@ class Drawing(NamedTuple):
     """Its number; empty if no such board is stored."""
     moves: int = 0
     """After how many of its moves it looks like that."""
+    height: int | None = None
+    """How many of its lines are the board itself, if the others are a legend, which may be wider."""
 
 
 class Curve(NamedTuple):

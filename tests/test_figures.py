@@ -26,7 +26,6 @@ from PIL import Image
 import games
 from games.figures import Cell, Figure, Label, Mark, Note, Piece, box
 from pbm.drawing import images, svg, terminals
-from pbm.mail.html import height
 from pbm.refusals import Refused
 
 from conftest import PASSWORDS, set_up
@@ -144,8 +143,7 @@ def test_a_picture_marks_what_the_last_turn_has_put_and_where_stacks_have_change
 
 def board_lines(position):
     """The lines of the board in text, without what stands below it."""
-    lines = position.text.split("\n")
-    return lines[: height(lines)]
+    return position.text.split("\n")[: position.text.height]
 
 
 def numbers(text):

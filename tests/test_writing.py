@@ -364,7 +364,9 @@ def test_a_command_that_is_no_move_goes_to_the_server_itself_unless_it_is_too_lo
 def test_a_board_is_a_block_of_its_own_in_a_fixed_pitch_and_not_coloured(pair):
     board = Board.load(pair.store, "spiro", "101")
     [drawing] = (block for block in blocks.read(due(pair, "bob")[-1].blocks) if isinstance(block, Drawing))
-    assert drawing == Drawing("spiro", board.rules.draw(board.state, board.states[0]), "101", 0)
+    drawn = board.rules.draw(board.state, board.states[0])
+    assert drawing == Drawing("spiro", drawn, "101", 0, 21)
+    assert drawn.split("\n")[21:] == ["", *(f"{side}    32 pips to go   0 of 2 pieces off" for side in "XO")]
     pair.move("alice", "e3:5")
     source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content().replace("\r\n", "\n")
     board = Board.load(pair.store, "spiro", "101")

@@ -5,6 +5,7 @@ from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
 import games
+from games.figures import BoardText
 from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import FORFEIT, LEAVING, REASONS, RESIGN, SERVER, SWAP, Board, Point
@@ -128,7 +129,8 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     board = point.board
     first = point.last_typed
     drawn = board.rules.draw(point.state, board.states[first])
-    drawing = Drawing(board.row.game, drawn, board.row.board if board.is_stored else "", point.moves)
+    height = drawn.height if isinstance(drawn, BoardText) else None
+    drawing = Drawing(board.row.game, drawn, board.row.board if board.is_stored else "", point.moves, height)
     last = "; ".join(turn_text(turn) for turn in board.turns[first : point.moves])
     return (drawing, Paragraph(broken(f"Last turn: {last}"))) if last else (drawing,)
 

@@ -5,7 +5,7 @@ style sheet, and scroll by themselves where that is thrown away.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from itertools import chain
 from typing import NamedTuple
@@ -70,9 +70,6 @@ PLAINER = (
     "mails without pictures, and `mail {0} PASSWORD text` text alone; `mail {0} PASSWORD pictures` brings them back."
 )
 WHOLE = '<span\nclass="whole" style="white-space: nowrap">{}</span>'
-
-LEGEND = r"[A-Za-z]{2}|,|\w\.$"
-"""What is in lines of words, and in those of a board only where something is said beside it."""
 NOT_PLAIN = re.compile(r"(?<!\S)[^\s&<>,-]*+[&<>,-]\S*")
 """A word that is not shown as it is, or that may break."""
 
@@ -175,19 +172,12 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
             yield _fixed(block.text, TABLE_SIZE)
         case Drawing():
             lines = texts.fitted(block.text).split("\n")
-            board, legend = lines[: height(lines)], lines[height(lines) :]
-            if board:
-                yield _fixed("\n".join([*board, *([""] if legend else [])]), BOARD_SIZE)
+            board, legend = lines[: block.height], lines[block.height :] if block.height else []
+            yield _fixed("\n".join([*board, *([""] if legend else [])]), BOARD_SIZE)
             if legend:
                 yield _fixed("\n".join(legend), TABLE_SIZE)
         case _:
             yield _Part(_wrapping(texts.fitted(block.text)))
-
-
-def height(lines: Sequence[str]) -> int:
-    """How many lines of a drawing are the board itself, with what stands beside it; its legend may be wider."""
-    last_first = zip(range(len(lines), 0, -1), reversed(lines), strict=True)
-    return next((number for number, line in last_first if line.strip() and not re.search(LEGEND, line)), 0)
 
 
 def _fixed(text: str, most: int) -> _Part:
