@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from pbm.texts import WIDTH, fitted, folded, table
 
@@ -22,12 +22,26 @@ class Paragraph(NamedTuple):
     text: str
 
 
-class Table(NamedTuple):
-    """Lines in columns, which are of use in a fixed pitch only and do not wrap."""
+class Preformatted(NamedTuple):
+    """Lines that are of use in a fixed pitch only and do not wrap."""
 
     text: str
-    rows: Sequence[Sequence[str]] = ()
-    """The heading and the rows, cell by cell, if HTML is to have them as a table."""
+
+
+class Table(NamedTuple):
+    """Cells in columns."""
+
+    rows: Sequence[Sequence[str]]
+    """The first one is the heading."""
+    numbers: Sequence[str] = ()
+    """The headings of columns that hold numbers."""
+    repeated: Sequence[str] = ()
+    """Of a table that may be too wide for text: the headings of the columns that stand in each of its parts there."""
+
+    @property
+    def text(self) -> str:
+        """The columns beside each other."""
+        return table(self.rows, self.numbers, self.repeated)
 
 
 class Rule(NamedTuple):
@@ -118,8 +132,8 @@ class NextCommand(NamedTuple):
     """What a mail to the reply address says in its place, such as ``MOVE``; empty if nothing does."""
 
 
-BLOCK_KINDS = {kind.__name__: kind for kind in (Paragraph, Table, Rule, Moves, Drawing, Curve, Comment, NextCommand)}
-Block = Paragraph | Table | Rule | Moves | Drawing | Curve | Comment | NextCommand
+Block = Paragraph | Preformatted | Table | Rule | Moves | Drawing | Curve | Comment | NextCommand
+BLOCK_KINDS: dict[str, type[Block]] = {kind.__name__: kind for kind in get_args(Block)}
 Told = str | Iterable[Block]
 """Blocks, or the text of a single paragraph."""
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pbm import blocks, letters, texts
 from pbm.actions import cleanup
-from pbm.blocks import Comment, Drawing, Moves, NextCommand, Paragraph, Rule, Table
+from pbm.blocks import Comment, Drawing, Moves, NextCommand, Paragraph, Preformatted, Rule, Table
 from pbm.board.board import Board
 from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
@@ -149,7 +149,8 @@ WORDS = st.text("abc (<&>)", min_size=1).map(str.strip).filter(bool)
 TURNS = st.text("abc123,+-<&", max_size=99)
 BLOCKS = st.one_of(
     *(st.builds(kind, LINES) for kind in (Paragraph, NextCommand)),
-    st.builds(Table, LINES, st.just([])),  # those with cells are in test_tournaments
+    st.builds(Preformatted, LINES),
+    st.builds(Table, st.lists(st.lists(WORDS, min_size=2, max_size=2), min_size=1), st.just([]), st.just([])),
     st.builds(Rule, st.sampled_from("*="), st.booleans()),
     st.builds(Drawing, st.sampled_from(helptexts.GAMES), LINES, st.just("101#1")),
     st.builds(Comment, WORDS, LINES),

@@ -10,7 +10,6 @@ from pbm import delivery, letters, texts
 from pbm.access.quotas import most
 from pbm.actions import lists, turns
 from pbm.actions.finding import find_point
-from pbm.blocks import Table
 from pbm.board import clocks
 from pbm.board.board import LEAVING, Point
 from pbm.letters import Letter
@@ -320,7 +319,7 @@ def seekers(session: Session, word: str) -> list[Letter]:
         for game, who in found
     ]
     letter = letters.note(
-        [Table(lists.aligned(rows, {"Rating", "Seeking"}, {"Wants"}))] if rows else "Nobody seeks challenges.",
+        [lists.aligned(rows, {"Rating", "Seeking"}, {"Wants"})] if rows else "Nobody seeks challenges.",
         subject="List of seekers",
         answer="GAME seek USERID PASSWORD 1",
         data={"seekers": told},

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 import games
-from pbm import letters, texts
+from pbm import letters
 from pbm.access import tokens
 from pbm.actions import finding
 from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
@@ -56,10 +56,11 @@ def on_page(
     return (lines[::-1] if is_backwards else lines), following
 
 
-def aligned(rows: Sequence[Row], numbers: Collection[str] = (), rare: Collection[str] = ()) -> str:
-    """The text of a table; *numbers* end below each other. Columns that are *rare* are left out if they say nothing."""
+def aligned(rows: Sequence[Row], numbers: Collection[str] = (), rare: Collection[str] = ()) -> Table:
+    """A table with columns of *numbers*. Columns that are *rare* are left out if they say nothing."""
     columns = [name for name in rows[0] if name not in rare or any(row[name] not in {"", "0"} for row in rows)]
-    return texts.table([columns, *([row[name] for name in columns] for row in rows)], numbers)
+    cells = [[row[name] for name in columns] for row in rows]
+    return Table([columns, *cells], [name for name in columns if name in numbers])
 
 
 def with_next(letter: Letter, command: str, following: int) -> Letter:
@@ -125,9 +126,8 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     rows, following = on_page(session, page, found, "There is no page {page} of these boards.")
     if not rows:
         return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
-    text = aligned([_waiting(session, row, among.userids) for row in rows])
     letter = letters.note(
-        [Table(text), *_calendar(session, among.userids)],
+        [aligned([_waiting(session, row, among.userids) for row in rows]), *_calendar(session, among.userids)],
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
         data={"boards": [_waiting_data(session, row, among.userids) for row in rows]},
@@ -210,11 +210,11 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
 
 def _tabled(session: Session, game: str, rows: Sequence[BoardRow]) -> Letter:
     """The table of some boards."""
-    text = aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})
+    shown = aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})
     boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
     data = {"boards": [letters.data(board.present) for board in boards if board]}
     subject = f"List of {game.capitalize()} games"
-    return letters.note([Table(text)], subject=subject, answer=f"{game} show {rows[0].board}", data=data)
+    return letters.note([shown], subject=subject, answer=f"{game} show {rows[0].board}", data=data)
 
 
 def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
@@ -227,7 +227,7 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
         return [letter for name in dict.fromkeys(names) for letter in table(session, name, ["active"])]
     counts = {name: session.store.boards.totals(name)[1] for name in games.names()}
     lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
-    told = [Table(texts.table(lines))]
+    told = [Table(lines)]
     return [letters.note(told, subject="List of games", answer="help GAME", data={"games": counts})]
 
 

@@ -3,7 +3,7 @@
 import games
 from pbm import letters, texts
 from pbm.actions.finding import find_board
-from pbm.blocks import Paragraph, Table
+from pbm.blocks import Paragraph, Preformatted, Table
 from pbm.board import dice
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -47,7 +47,7 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
     if given:
         moves = "first move" if given == 1 else f"first {given} moves"
         verdict += f"\nThe dice of the {moves} are those of board {board.row.source}."
-    told = Table(texts.table(lines)), Paragraph(verdict), Table(proof)
+    told = Table(lines), Paragraph(verdict), Preformatted(proof)
     data = {"secret": secret.hex(), "sha256": dice.commitment(secret), "dice": [*throws.values()]}
     subject = f"{game.capitalize()} Board {number} Dice"
     return [letters.note(told, subject=subject, answer=f"{game} show {number}", data=data)]
@@ -85,8 +85,8 @@ def count_dice(session: Session, game: str) -> list[Letter]:
     found = [tuple(map(str, test.values())) for test in tests]
     told = (
         Paragraph(f"{texts.counted(total, 'throw')} of {title} have been played here."),
-        Table(texts.table([FACES, *shares], FACES)),
-        Table(texts.table([TESTS, *found], TESTS[1:])),
+        Table([FACES, *shares], FACES),
+        Table([TESTS, *found], TESTS[1:]),
         Paragraph(CHANCE),
     )
     grid = [pairs[at : at + 6] for at in range(0, 36, 6)]

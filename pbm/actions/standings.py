@@ -9,7 +9,7 @@ from typing import Any
 
 from pbm import letters
 from pbm.actions import lists
-from pbm.blocks import Block, Paragraph, Table
+from pbm.blocks import Block, Paragraph, Preformatted
 from pbm.board.ratings import Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -59,9 +59,9 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
             else one
             for _, rank, one in lines
         ]
-        tables.append(f"{title}\n{lists.aligned(rows, NUMBERS, RARE if 'Rank' in rows[0] else ())}")
+        tables.append(f"{title}\n{lists.aligned(rows, NUMBERS, RARE if 'Rank' in rows[0] else ()).text}")
     told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if is_nobody else []
-    told += [Table("\n\n".join(tables))] if tables else []
+    told += [Preformatted("\n\n".join(tables))] if tables else []
     data = {"game": game} if number else _data(session, game)
     letter = letters.note(told, subject=f"{name} Standings", answer=f"{game} challenge USERID1 USERID2", data=data)
     return [lists.with_next(letter, f"{game} standings", following)]
@@ -98,7 +98,7 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
     data = {"game": game, "userid": player, "results": shown}
     return [
         letters.note(
-            [Paragraph(said), Table(drawn)], subject=f"{name} Standings", answer=f"{game} standings", data=data
+            [Paragraph(said), Preformatted(drawn)], subject=f"{name} Standings", answer=f"{game} standings", data=data
         )
     ]
 
@@ -110,7 +110,7 @@ def history(session: Session, game: str, page: str) -> list[Letter]:
     zone = session.zone(None)
     rows = [_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in found]
     letter = letters.note(
-        [Table(_fitting(lists.aligned(rows, NUMBERS, RARE)))] if rows else f"No game of {name} is over yet.",
+        [_fitting(lists.aligned(rows, NUMBERS, RARE).text)] if rows else f"No game of {name} is over yet.",
         subject=f"Historical List of {name} games",
         answer=f"{game} standings",
         data={"game": game, "games": [_of_game(row, is_rated=is_rated) for row, is_rated in found]},
@@ -217,10 +217,11 @@ def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, st
     }
 
 
-def _fitting(table: str) -> str:
+def _fitting(table: str) -> Preformatted:
     """A table of games, in which the second player stands below the first one where both do not fit."""
     below = " " * min(table.index("Players"), WIDTH - LONGEST)
-    return "\n".join(part for line in table.split("\n") for part in wrap(line, WIDTH, subsequent_indent=below))
+    lines = (part for line in table.split("\n") for part in wrap(line, WIDTH, subsequent_indent=below))
+    return Preformatted("\n".join(lines))
 
 
 def _of_player(player: PlayerRow, active: int, *, is_robot: bool) -> dict[str, Any]:

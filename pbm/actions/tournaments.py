@@ -232,7 +232,7 @@ def _listed(session: Session, game: str) -> Letter:
         data.append(status | {"who": who})
     title = game.capitalize()
     how = [Paragraph(f"To join: {_joining(game, 'POOL')}")] if any(row[-1] == ANYBODY for row in rows) else []
-    told: Told = [Table(texts.table(rows)), *how] if found else f"No tournament of {title} is open, or on."
+    told: Told = [Table(rows), *how] if found else f"No tournament of {title} is open, or on."
     answer = f"{game} table POOL" if found else f"{game} games tournament"
     return letters.note(told, subject=f"{title} tournaments", answer=answer, data={"game": game, "tournaments": data})
 

@@ -7,7 +7,7 @@ from textwrap import fill, indent
 
 import games
 from pbm import letters, texts
-from pbm.blocks import Block, Paragraph, Table
+from pbm.blocks import Block, Paragraph, Preformatted
 from pbm.language import words
 from pbm.language.commands import root
 from pbm.language.grammar import Explained
@@ -56,8 +56,8 @@ def help_letter(subject: str) -> Letter:
 
 
 def _block(paragraph: str) -> Block:
-    """A paragraph of a help text, which is a table if there is more than one blank between words of it."""
-    return (Table if SPACED.search(paragraph) else Paragraph)(paragraph)
+    """A paragraph of a help text, which keeps its lines if there is more than one blank between words of it."""
+    return (Preformatted if SPACED.search(paragraph) else Paragraph)(paragraph)
 
 
 def subjects() -> list[str]:

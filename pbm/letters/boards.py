@@ -11,7 +11,7 @@ from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import FORFEIT, LEAVING, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import OVER, WAITING, Letter, note
 from pbm.store import BoardRow, TurnRow
-from pbm.texts import MINUTES, broken, counted, table, wrapped
+from pbm.texts import MINUTES, broken, counted, wrapped
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
@@ -330,7 +330,7 @@ def _clocks(point: Point, times: Times, to: str | None) -> list[Block]:
     rows.append(("Time of both", _days(sum(used))))
     if row.total_days:
         rows.append(("Allowed to each", counted(row.total_days, "day")))
-    return [Rule(), Table(table(rows))]
+    return [Rule(), Table(rows)]
 
 
 def _days(seconds: float) -> str:

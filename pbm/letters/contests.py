@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from pbm import texts
-from pbm.blocks import Block, Paragraph, Rule, Table, Told, text_of
+from pbm.blocks import Block, Paragraph, Preformatted, Rule, Table, Told, text_of
 from pbm.letters.letter import Letter, note
 from pbm.tournaments import tables
 from pbm.tournaments.kinds import WORTH, Pair, Progress, Tournament, meetings_of
@@ -116,7 +116,7 @@ class Shown(Progress):
     @property
     def blocks(self) -> list[Block]:
         """The table for letters."""
-        shown = [Table(texts.table(rows, repeated=REPEATED), rows) for rows in self.tables(fits=True)]
+        shown = [Table(rows, repeated=REPEATED) for rows in self.tables(fits=True)]
         return [Paragraph(self.heading), *shown, Paragraph(texts.broken(self.legend))]
 
     def text(self, form: str = "text") -> str:
@@ -205,7 +205,7 @@ def described_tournament(shown: Shown) -> list[Block]:
     for name in ("players", "withdrawn", "running"):
         if data[name]:
             lines += texts.folded(f"{name.capitalize():11}{', '.join(data[name])}")
-    return [Paragraph(shown.title), Table("\n".join(lines))]
+    return [Paragraph(shown.title), Preformatted("\n".join(lines))]
 
 
 def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", to: str | None = None) -> Letter:
@@ -225,7 +225,7 @@ def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequen
     one = shown.tournament
     rows = [("Board", "First", "Second"), *((board, *pair) for board, pair in boards.items())]
     told: list[Block] = [Paragraph(f"Round {number} of pool {one.pool} of {one.game.capitalize()}:")]
-    told += [Table(texts.table(rows))] if boards else []
+    told += [Table(rows)] if boards else []
     asked = shown.with_bye(number)
     byes = (f"{name} has a bye, which counts as {'half a point' if name in asked else 'a win'}." for name in idle)
     return [*told, *map(Paragraph, byes)]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pbm import texts
-from pbm.blocks import Block, Comment, Curve, Drawing, Moves, NextCommand, Rule, Table, read, spaced
+from pbm.blocks import Block, Comment, Curve, Drawing, Moves, NextCommand, Preformatted, Rule, Table, read, spaced
 from pbm.letters.contests import hypertext
 from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
@@ -164,9 +164,9 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
         case Comment():
             yield _fixed(f"{Rule().text}\n", TABLE_SIZE)
             yield _Part(_wrapping(texts.fitted(block.said)))
-        case Table(rows=[_, *_] as rows):
+        case Table(rows, repeated=[_, *_]):
             yield _Part(f"{hypertext(rows)}\n", is_whole=True)
-        case Table() | Rule():
+        case Table() | Preformatted() | Rule():
             yield _fixed(texts.fitted(block.text), TABLE_SIZE)
         case Curve():
             yield _fixed(block.text, TABLE_SIZE)

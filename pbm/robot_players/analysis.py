@@ -259,7 +259,7 @@ def as_blocks(board: Board, data: Mapping[str, Any], site: str | None) -> list[B
         link = f"{site}/{row.game}/{row.board}.html#{one.number - 1}" if site else ""
         shown = [texts.broken(f"{name}: {turn}") for name, turn in (("Played", one.turn), ("Better", one.best))]
         told.append(Paragraph("\n".join(filter(None, [head, *shown, fill(one.why, texts.WIDTH), link]))))
-    return [*told, Table(texts.table(lines))]
+    return [*told, Table(lines)]
 
 
 def _short(text: str) -> str:
