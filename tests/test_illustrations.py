@@ -6,7 +6,6 @@ import sqlite3
 import time
 from contextlib import closing
 from email import message_from_bytes
-from html.parser import HTMLParser
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
@@ -22,6 +21,7 @@ from pbm.mail.transports import Transport
 from pbm.session import Session
 
 from conftest import PASSWORDS
+from test_writing import Page
 
 SITE = "https://games.example.org/play"
 
@@ -38,38 +38,6 @@ class Taking(Transport):
         assert message.isascii()
         assert max(map(len, message.split(b"\n"))) <= 998
         self.taken.append((recipient.partition("@")[0], message))
-
-
-class Page(HTMLParser):
-    """The HTML of a mail: its pictures, its links with what they say, and its text. It has to be balanced."""
-
-    VOID = frozenset("meta img wbr".split())
-
-    def __init__(self, source):
-        super().__init__()
-        self.open, self.pictures, self.links, self.text = [], [], [], ""
-        self.feed(source)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        attributes = dict(attrs)
-        if tag == "img":
-            self.pictures.append(attributes)
-        if tag == "a":
-            self.links.append([attributes["href"], ""])
-        assert "url(" not in attributes.get("style", "")
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "a" in self.open:
-            self.links[-1][1] += data
-        if "body" in self.open:
-            self.text += data
 
 
 class Got:

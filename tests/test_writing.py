@@ -34,33 +34,36 @@ HOSTILE = '<script>x()</script><img src="http://evil.example/x.png"></pre></body
 class Page(HTMLParser):
     """HTML as a mail program reads it: it has to be balanced, and neither runs nor fetches anything."""
 
-    TAGS = frozenset("html head meta title style body pre b span a wbr".split())
+    EMPTY = frozenset("meta wbr img".split())
+    TAGS = EMPTY | frozenset("html head title style body pre b span a".split())
 
     def __init__(self, source):
         super().__init__()
-        self.open, self.paragraphs, self.links = [], [], []
+        self.open, self.paragraphs, self.links, self.pictures = [], [], [], []
         self.feed(source)
         self.close()
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
         assert tag in self.TAGS
-        if tag in {"meta", "wbr"}:
-            return
-        self.open.append(tag)
         attributes = dict(attrs)
-        assert set(attributes) <= {"class", "style", "href", "lang"}
+        assert tag in self.EMPTY or set(attributes) <= {"class", "style", "href", "lang"}
         assert "url(" not in attributes.get("style", "")
+        if tag == "img":
+            self.pictures.append(attributes)
         if tag == "pre":
             self.paragraphs.append("")
         if tag == "a":
-            assert attributes["href"].startswith("mailto:")
-            self.links.append(attributes["href"])
+            self.links.append([attributes["href"], ""])
+        if tag not in self.EMPTY:
+            self.open.append(tag)
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
+        if "a" in self.open:
+            self.links[-1][1] += data
         if "pre" in self.open:
             self.paragraphs[-1] += data
         else:
@@ -86,7 +89,9 @@ def plain(message):
 
 
 def page(message):
-    return Page(message.get_body(("html",)).get_content().replace("\r\n", "\n"))
+    read = Page(message.get_body(("html",)).get_content().replace("\r\n", "\n"))
+    assert read.pictures == [link for link, _ in read.links if not link.startswith("mailto:")] == []
+    return read
 
 
 def told(text, bare=""):
@@ -256,9 +261,9 @@ def test_no_line_ends_inside_a_cell_of_a_turn_and_the_link_has_all_of_it(game, b
     lines = row.text.split("\n")[2:-1]
     assert len(lines) > 2
     assert not any(CUT.search(line) for line in lines[1:])
-    [link] = page(parsed(row)).links
+    [[link, _]] = page(parsed(row)).links
     assert target(link)[1]["subject"] == command
-    [link] = page(parsed(row, reply_to="pbm+token@pbm.example")).links
+    [[link, _]] = page(parsed(row, reply_to="pbm+token@pbm.example")).links
     assert target(link)[1]["body"] == turn
 
 
@@ -340,21 +345,21 @@ def target(link):
 
 
 def test_the_link_begins_a_mail_with_the_command_and_with_a_reply_address_the_move_alone(pair):
-    [link] = page(parsed(due(pair, "alice")[-1], reply_to=None)).links
+    [[link, _]] = page(parsed(due(pair, "alice")[-1], reply_to=None)).links
     assert target(link) == (ADDRESS, {"subject": "spiro move 101 alice PASSWORD MOVE#1"})
     row = due(pair, "alice")[-1]._replace(reply_to="pbm+token@pbm.example")
-    [link] = page(parsed(row)).links
+    [[link, _]] = page(parsed(row)).links
     assert target(link) == (
         "pbm+token@pbm.example",
         {"subject": "Re: New Spiro Board 101 alice", "body": "MOVE"},
     )
-    [link] = page(parsed(row, blocks=told("Bob's turn.\n\nspiro show 101\n", "show"))).links
+    [[link, _]] = page(parsed(row, blocks=told("Bob's turn.\n\nspiro show 101\n", "show"))).links
     assert target(link)[1]["body"] == "show"
 
 
 def test_a_command_that_is_no_move_goes_to_the_server_itself_unless_it_is_too_long_for_a_link():
     row = mail("Won by bob.\n\nspiro challenge -small bob alice\n", form=HTML, reply_to="pbm+token@pbm.example")
-    assert target(page(parsed(row)).links[0]) == (ADDRESS, {"subject": "spiro challenge -small bob alice"})
+    assert target(page(parsed(row)).links[0][0]) == (ADDRESS, {"subject": "spiro challenge -small bob alice"})
     row = mail(f"Preview.\n\nsymple move 101 bob PASSWORD {'a1,' * 600}\n", form=HTML)
     assert page(parsed(row)).links == []
 
