@@ -30,15 +30,13 @@ NOTE_SIZE, LINE_HEIGHT = 13, 24
 """Pixels: how high the letters and lines below a board are."""
 NOTE_INDENT = 36
 """Pixels in front of such a line for what shows whose it is."""
-EXPLAINED = {"latest": "last turn", "eye": "eye", "territory": "territory", "matched": "matched"}
-"""What marks mean, by their roles, as it stands in the last line below a board where they are."""
-LEGEND_SHAPES = {
-    "latest": '<circle class="key{hue}" cx="{x}" cy="{y}" r="6"/>',
-    "eye": '<path class="turn" d="M{x} {y}m0-5l5 5-5 5-5-5z"/>',
-    "territory": '<path class="turn" d="M{x} {y}m-4-4h8v8h-8z"/>',
-    "matched": '<circle class="key matched" cx="{x}" cy="{y}" r="5"/>',
+EXPLAINED = {
+    "latest": ("last turn", '<circle class="key{hue}" cx="{x}" cy="{y}" r="6"/>'),
+    "eye": ("eye", '<path class="turn" d="M{x} {y}m0-5l5 5-5 5-5-5z"/>'),
+    "territory": ("territory", '<path class="turn" d="M{x} {y}m-4-4h8v8h-8z"/>'),
+    "matched": ("matched", '<circle class="key matched" cx="{x}" cy="{y}" r="5"/>'),
 }
-"""What they look like."""
+"""What marks of each role mean and look like in the last line below a board that has them."""
 EXPLAINED_WIDTH = 100
 """Pixels from one such mark to the next."""
 LETTER_RATIO = 0.6
@@ -334,7 +332,8 @@ def _legend(roles: Iterable[str], y: float, hue: str) -> Iterator[str]:
     for number, role in enumerate(roles):
         x = MARGIN + 10 + EXPLAINED_WIDTH * number
         place = f'x="{x + 12}" y="{pixels(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
-        yield f"{LEGEND_SHAPES[role].format(x=x, y=pixels(y), hue=hue)}\n<text {place}>{EXPLAINED[role]}</text>\n"
+        meaning, shape = EXPLAINED[role]
+        yield f"{shape.format(x=x, y=pixels(y), hue=hue)}\n<text {place}>{meaning}</text>\n"
 
 
 def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tuple[str, int]:
