@@ -180,6 +180,6 @@ def read(stored: str) -> tuple[Block, ...]:
     return tuple(BLOCK_KINDS[kind](*fields) for kind, *fields in json.loads(stored))
 
 
-def mailed(stored: str) -> str:
-    """Blocks that were stored, as the text of a mail: no line has more than 78 columns."""
-    return f"{fitted(text_of(read(stored)))}\n"
+def mailed(blocks: Sequence[Block]) -> str:
+    """Blocks as the text of a mail: no line has more than 78 columns."""
+    return f"{fitted(text_of(blocks))}\n"

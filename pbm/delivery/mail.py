@@ -121,7 +121,7 @@ def send(
 
 def _size(letter: Letter) -> int:
     """How many bytes a letter has as a mail, or a little more."""
-    text = f"{texts.fitted(blocks.text_of(letter.mailed(is_easy=True)))}\n"
+    text = blocks.mailed(letter.mailed(is_easy=True))
     length = len(text.encode()) + text.count("\n")
     return OVERHEAD + (length if text.isascii() else length * 3 // 2)
 

@@ -76,7 +76,7 @@ class Mail(NamedTuple):
     @property
     def text(self) -> str:
         """What it says as text."""
-        return blocks.mailed(self.blocks)
+        return blocks.mailed(blocks.read(self.blocks))
 
 
 class Held(NamedTuple):
