@@ -109,7 +109,7 @@ def _told(answers: Letters, drawn_by: "Server | None", *, as_json: bool) -> int:
     """Print the answers, and the boards of a server as pictures where these are wanted; return the exit status."""
     if drawn_by and not as_json:
         _show_pictures(answers, drawn_by)
-    data = letters.as_one(letter.data for letter in answers)
+    data = letters.as_one(answers)
     say(letters.printed(answers), data, as_json=as_json)
     return int(data.get("status", 0))
 

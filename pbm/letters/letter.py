@@ -1,6 +1,6 @@
 """A letter: what somebody is told, whichever way it reaches them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import fill
 from typing import Any, NamedTuple
 
@@ -87,13 +87,12 @@ def printed(found: Iterable[Letter]) -> str:
     return "\n\n".join(f"{letter.body}\n\n{letter.answer}" if letter.thread else letter.body for letter in found)
 
 
-def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def as_one(found: Sequence[Letter]) -> dict[str, Any]:
     """The object that ``--json`` prints for all answers to a command. Boards become a list, texts one text."""
-    found = list(parts)
     if len(found) == 1:
-        return found[0]
+        return found[0].data
     one: dict[str, Any] = {}
-    for part in found:
+    for part in [letter.data for letter in found]:
         listed = {"boards": [part]} if "position" in part else {"removals": [part]} if "removed" in part else part
         for key, value in listed.items():
             if key in one and key == "reply":

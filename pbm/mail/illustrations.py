@@ -58,7 +58,7 @@ class Illustrator:
         """
         found = blocks.read(mail.blocks) if mail.pictures and images.is_available() else ()
         for curve in [block for block in found if isinstance(block, Curve)]:
-            return _illustrated(curve)
+            return Illustration(images.curve_png(curve.chances, ZOOM), "curve")
         drawings = [block for block in found if isinstance(block, Drawing)]
         if len(drawings) != 1 or not drawings[0].board:
             return None
@@ -76,11 +76,6 @@ class Illustrator:
         page = f"{self.server.site}/{drawing.game}/{drawing.board}.html" if self.server.site else ""
         token = f"#{tokens.token_of(address)}" if page and meaning and meaning.reply.userid else ""
         return drawn._replace(turns=turns, page=f"{page}{token}")
-
-
-def _illustrated(curve: Curve) -> Illustration:
-    """The picture of a curve."""
-    return Illustration(images.curve_png(curve.chances, ZOOM), "curve")
 
 
 def _drawn(server: Server, drawing: Drawing) -> Illustration | None:

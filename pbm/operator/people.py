@@ -161,7 +161,7 @@ def remove_user(userid: str, *, yes: bool) -> None:
     with server.store.writing():
         told = users.sign_off(Session(server), user.userid)
     text = f"{user.userid} is signed off."
-    answer(text, letters.as_one(letter.data for letter in told) | {"reply": text})
+    answer(text, letters.as_one(told) | {"reply": text})
 
 
 def _check_person(server: Server, user: UserRow) -> None:

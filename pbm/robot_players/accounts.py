@@ -144,7 +144,7 @@ def remove_robot(userid: str, *, yes: bool) -> None:
     with server.store.writing():
         told = users.sign_off(Session(server), robot.userid)
     text = f"{robot.userid} is removed."
-    answer(text, letters.as_one(letter.data for letter in told) | {"reply": text})
+    answer(text, letters.as_one(told) | {"reply": text})
 
 
 @robots_.command("pause")

@@ -123,7 +123,7 @@ class WebDoor:
             raise _refusal(outcome)
         told = letters.printed(outcome.letters)
         if _wants_json(request):
-            found = letters.as_one(letter.data for letter in outcome.letters)
+            found = letters.as_one(outcome.letters)
             found |= {"text": told, "userid": player.userid, "repeated": is_repeated}
             return JSONResponse(found | await self.work(self._shown, outcome.letters, player, address))
         shown = secrets.token_urlsafe(24)
