@@ -3,8 +3,8 @@
 All turns of a position are valued when it is looked at, and its own value is that of the best one. Then it goes on
 where the best turns lead, with a bonus for what was seldom looked at, as in UCB1 (Auer, Cesa-Bianchi and Fischer 2002):
 a turn that looks good meets its best answer soon, and comes up again if that leaves less than was thought. Answers are
-few where it looks far; so before a turn is played, more of them are looked at, and if one of these wins, so it goes
-with the next turn.
+few where it looks first, and a turn looks best to which the strong ones are missing; so more of them are looked at when
+it comes up again, and many before a turn is played: if one of these wins, so it goes with the next turn.
 
 Certain is only what was seen: a turn that wins, and so the loss of a side that allows it. As not all turns are looked
 at, a side of which all turns that were found lose has lost almost certainly.
@@ -20,6 +20,8 @@ from pbm.robots.thinking import Limit, P, T, Thought
 
 ALMOST = 0.994
 """What a turn is worth if all the answers that were found lose for certain."""
+WIDENED = 2
+"""After so many visits more answers to a position are looked at."""
 CHECK_SHARE = 0.1
 """The part of the time that is kept to look at more answers to the turn that is best."""
 
@@ -71,11 +73,17 @@ class BestFirst(Generic[P, T]):
     """A `Thinker` that looks at positions one by one."""
 
     def __init__(
-        self, knowledge: Valuation[P, T], *, curiosity: float = 0.1, at_root: int = 100, inside: int = 20
+        self,
+        knowledge: Valuation[P, T],
+        *,
+        curiosity: float = 0.1,
+        at_root: int = 100,
+        inside: int = 20,
+        widened: int = 80,
     ) -> None:
-        """Search with that knowledge, so many turns of the position and of later ones."""
+        """Search with that knowledge, so many turns of the position, of later ones, and of those that come up again."""
         self.knowledge = knowledge
-        self.curiosity, self.at_root, self.inside = curiosity, at_root, inside
+        self.curiosity, self.at_root, self.inside, self.widened = curiosity, at_root, inside, widened
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """The turn that was looked at most, or one that wins for certain."""
@@ -114,6 +122,8 @@ class BestFirst(Generic[P, T]):
             path[-1].answers.clear()
             return
         for branch in reversed(path):
+            if branch.visits == WIDENED and branch is not root:
+                self._look(branch, self.widened, rng, limit)
             if all(one.value <= 1 - ALMOST for one in branch.answers):
                 self._look(branch, self.at_root, rng, limit)  # there can be a way out among turns that seemed bad
             self._value(branch)

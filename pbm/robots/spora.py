@@ -30,6 +30,8 @@ WON = 50.0
 """The value of a game that is won."""
 MOST_INSIDE = 20
 """How many turns of a position are asked for that is not the one that is thought about."""
+MOST_WIDENED = 80
+"""And how many when it comes up again."""
 FEW_GROUPS = 4
 """So many groups of the enemy can be captured at once, if at all, so that all sowings after all drops are tried."""
 DROPS_SHARE = 0.6
@@ -225,7 +227,8 @@ class Spora:
                     break
                 if again := self._sown_so(dropped, sowing):
                     found.append((self._value(position, again), f"{drop},{sowing}", again))
-            if 0 < sum(1 for _ in self.board.groups(position.begun.enemy[0])) <= FEW_GROUPS:
+            is_few = 0 < sum(1 for _ in self.board.groups(position.begun.enemy[0])) <= FEW_GROUPS
+            if most > MOST_WIDENED and is_few:
                 found += self._captures_of_all(drops[first:], limit)
         return found
 
@@ -384,7 +387,7 @@ class Sower:
 
     def __init__(self, knowledge: Spora) -> None:
         """Search with that knowledge."""
-        self.knowledge, self.search = knowledge, BestFirst(knowledge, inside=MOST_INSIDE)
+        self.knowledge, self.search = knowledge, BestFirst(knowledge, inside=MOST_INSIDE, widened=MOST_WIDENED)
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """The best turn; of the komi the fairest, and of the sides the better one."""
