@@ -21,10 +21,10 @@ GAMES = "papagra", "spiro", "spora", "sprout", "symple"
 """The games of which a module of `pbm.robots` knows more than their rules."""
 LEVELS: Sequence[Sequence[Level]] = (
     (Level(1, 0.5), Level(1, 0.6), Level(1, 0.5), Level(8), Level(8), Level(8, 0.3)),
-    (Level(1), Level(1, 0.4), Level(1, 0.15), Level(24), Level(32), Level(16, 0.1)),
-    (Level(6), Level(1, 0.2), Level(5), Level(80), Level(128), Level(50)),
-    (Level(12), Level(1, 0.05), Level(25), Level(256), Level(512), Level(150)),
-    (Level(1000), Level(8_000), Level(200), Level(2048), Level(2048), Level(500)),
+    (Level(1), Level(1, 0.4), Level(1, 0.25), Level(24), Level(32), Level(16, 0.1)),
+    (Level(6), Level(1, 0.2), Level(5, 0.16), Level(80), Level(128), Level(50)),
+    (Level(12), Level(1, 0.05), Level(25, 0.08), Level(256), Level(512), Level(150)),
+    (Level(1000), Level(8_000), Level(100), Level(2048), Level(2048), Level(500)),
     (Level(None),) * 6,
 )
 """What each level is in each of GAMES, and at last in all others."""
