@@ -15,10 +15,11 @@ from pbm.session import Session
 
 
 def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter]:
-    """Deliver letters; return those to whoever gives the command, which is the *actor*, too, where they are printed."""
+    """Deliver letters. Returns those to whoever gives the command; where these are printed, the *actor*'s are, too."""
     own = [letter for letter in answers if letter.to is None or (session.is_printed and letter.to == actor)]
-    begun = session.proved and session.on_page  # the page knows only its own board, and a mail leads to another one
-    queue(session, *(each for each in answers if each not in own or (begun and each.to and each.begins_thread)))
+    queue(session, *(letter for letter in answers if letter not in own))
+    if session.proved and session.on_page:  # the page knows only its own board, and a mail leads to a new one
+        queue(session, *(letter for letter in own if letter.to and letter.begins_thread))
     return own
 
 

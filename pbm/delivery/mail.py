@@ -1,4 +1,4 @@
-"""Letters by mail: whom one reaches, at which address, and what waits for a digest."""
+"""Address letters as mail: their recipients, the addresses of these, and what waits for a digest."""
 
 from itertools import accumulate
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from pbm.mail import incoming
-from pbm.mail.sending import SENDER, ever_longer
+from pbm.mail.sending import SENDER, growing_pauses
 from pbm.names import is_host
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -221,11 +221,11 @@ def keep_fetching(server: Server, box: Account, password: str, to: str) -> NoRet
     """
     fetch(server, box, password, to)
     sender: subprocess.Popen[bytes] | None = None
-    pauses = ever_longer()
+    pauses = growing_pauses()
     while True:
         try:
             with opened(box, password, to) as mailbox:
-                pauses = ever_longer()
+                pauses = growing_pauses()
                 is_alive = True
                 while is_alive:
                     _handle_new(server, mailbox)

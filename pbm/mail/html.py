@@ -78,7 +78,7 @@ class _Part(NamedTuple):
     """Lines of a page that are shown in one way."""
 
     html: str
-    most: int = 0
+    size: int = 0
     """How high their letters are at most, in pixels, if they do not wrap."""
     columns: int = 0
     """How wide they are then."""
@@ -88,18 +88,18 @@ class _Part(NamedTuple):
     @property
     def name(self) -> str:
         """Their class."""
-        return f"w{self.most}-{self.columns}" if self.most else "text"
+        return f"w{self.size}-{self.columns}" if self.size else "text"
 
     @property
     def rule(self) -> str:
         """What the style sheet says of them, so that the widest line has place; empty if they wrap."""
         width = f"calc((100vw - {MARGINS}px) / {self.columns * LETTER:.2f})"
-        return f".{self.name} {{ font-size: min({self.most}px, {width}) !important; }}\n" if self.most else ""
+        return f".{self.name} {{ font-size: min({self.size}px, {width}) !important; }}\n" if self.size else ""
 
     @property
     def shown(self) -> str:
         """The lines in their paragraph."""
-        style = FIXED if self.most else WRAPPING
+        style = FIXED if self.size else WRAPPING
         return self.html if self.is_whole else PARAGRAPH.format(name=self.name, style=style, text=self.html)
 
 
@@ -180,8 +180,8 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
             yield _Part(_wrapping(texts.fitted(block.text)))
 
 
-def _fixed(text: str, most: int) -> _Part:
-    return _Part(_escaped(text), most, max(1, *map(len, text.split("\n"))))
+def _fixed(text: str, size: int) -> _Part:
+    return _Part(_escaped(text), size, max(1, *map(len, text.split("\n"))))
 
 
 def _turn_by_turn(moves: Moves) -> Iterator[str]:

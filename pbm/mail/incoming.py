@@ -44,7 +44,7 @@ LAST_REFUSAL = (
     f"That was mistake number {most('error', 'address')} today, the last that is answered before tomorrow.\n"
     "Correct commands still get an answer."
 )
-MOST_OF_ONE = 10_000
+MOST_PASSED_ON = 10_000
 """How many characters of the text of a mail for the postmaster are passed on."""
 MOST_LOGGED = 200
 """How many of a mail that is only logged, because the operator has no address."""
@@ -57,7 +57,7 @@ GUESTS = "A command with a userid comes by mail, or from a page of a user who ha
 
 
 class Outcome(str):
-    """What became of a mail, in a word, as it is recorded; and for the log its command, and why that was refused."""
+    """The result of a mail, in a word, as it is recorded; for the log also its command, and why that was refused."""
 
     __slots__ = "command", "letters", "reason"
     command: str
@@ -115,7 +115,7 @@ class PreparedMail(NamedTuple):
     """What it is, in a word."""
     command: MailedCommand | None = None
     outcome: Outcome | None = None
-    """What has come of it, if that is done: a page only asked something. There is nothing to store of that."""
+    """The outcome, if the command is done already: a page only asked something, and nothing is stored of that."""
 
 
 def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -172,7 +172,7 @@ def posted(
         message_id=f"<{key}.{game}-{board}-{userid}.page@{server.host}>",
         subject=f"Re: {game.capitalize()} Board {board}",  # as our own mails make a mail program write
         body=quotes.own(said)[: reading.MOST_BODY],
-        quoted=quotes.first(said),
+        quoted=quotes.lone_quotation(said),
     )
     raw = f"{recipient}\n{text}\n{comment}".encode(errors="replace")
     return found.reply, ReceivedMail(raw, mail.sender, (recipient,), peer, mail)
@@ -340,7 +340,7 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     sender = mail.sender or ""
     text, subject = (
         tokens.masked(
-            masking.without_passwords(root, texts.clean(said)[:MOST_OF_ONE], server.store.users.is_taken).text
+            masking.without_passwords(root, texts.clean(said)[:MOST_PASSED_ON], server.store.users.is_taken).text
         )
         for said in (mail.body, mail.subject)
     )
@@ -393,7 +393,7 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
 
 
 def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
-    """What has come of a command, and the letters that say so to whoever gave it.
+    """The outcome of a command, with the letters for whoever gave it.
 
     The log says nothing of a line that is none, for nobody knows what stands in it.
     """

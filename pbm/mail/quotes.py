@@ -147,7 +147,7 @@ def visible(line: str) -> str:
     return seen if set(seen) <= {"-", " "} else line.translate(VISIBLE_BLANKS).strip(INVISIBLE_LETTERS)
 
 
-def first(text: str) -> str:
+def lone_quotation(text: str) -> str:
     """The first line of a text without the angle bracket in front of it, if that line is a quotation by itself."""
     line, below, *_ = [*text.lstrip().split("\n", 2), ""]
     quoted = line.removeprefix(">").strip()

@@ -96,7 +96,7 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
         message_id=message_id if message_id.strip("<>()@. ") else fingerprint(raw),
         subject=subject,
         body=body,
-        quoted=quotes.first(text)[:MOST_BODY],
+        quoted=quotes.lone_quotation(text)[:MOST_BODY],
         is_automatic=report is not None
         or automatic.is_automatic(message, fields, sender, envelope_sender)
         or automatic.is_reaction(_all_parts(message), body),

@@ -29,7 +29,7 @@ LOOKING_SECONDS = 1.0
 """Seconds after which the outbox is looked at for mails that other processes have put there."""
 PAUSES = 1.0, 2.0, 4.0, 8.0, 16.0, 32.0
 LONGEST_PAUSE = 60.0
-"""Seconds between tries of what the database does not allow for now, and the one with which `ever_longer` goes on."""
+"""Seconds between tries of what the database does not allow for now, and those with which `growing_pauses` goes on."""
 MOST_WITH_PICTURES = 50
 """How many mails may be due when pictures are drawn; if there are more, they go out without, to go out soon."""
 LOCK_SECONDS = 60.0
@@ -120,11 +120,11 @@ def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float],
                 return True
         return False
 
-    pauses, is_over = ever_longer(), False
+    pauses, is_over = growing_pauses(), False
     while not is_over:
         try:
             server.store.check_in_place()
-            flush(server, way, partial(wait_for_end, 0), rested, ever_longer())
+            flush(server, way, partial(wait_for_end, 0), rested, growing_pauses())
         except Replaced:  # nothing that is sent could be noted
             raise
         except Exception as error:  # a sender that ended would leave all mails lying
@@ -135,10 +135,10 @@ def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float],
             warn(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.")
             is_over = rested(pause)
         else:
-            pauses, is_over = ever_longer(), wait_for_end(LOOKING_SECONDS)
+            pauses, is_over = growing_pauses(), wait_for_end(LOOKING_SECONDS)
 
 
-def ever_longer() -> Iterator[float]:
+def growing_pauses() -> Iterator[float]:
     """The pauses between tries of a process that never gives up: PAUSES, and then the longest again and again."""
     return chain(PAUSES, repeat(LONGEST_PAUSE))
 

@@ -85,7 +85,7 @@ class Answer(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What came of a mail."""
+    """A line of the log: a mail and its outcome."""
 
     peer: str
     """The machine that brought it; empty for a local socket."""

@@ -25,7 +25,7 @@ from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.disk import reason
 from pbm.mail import incoming
 from pbm.mail.incoming import Outcome, ReceivedMail
-from pbm.mail.sending import LONGEST_PAUSE, SENDER, ever_longer
+from pbm.mail.sending import LONGEST_PAUSE, SENDER, growing_pauses
 from pbm.mail.smtp import Answer, Connection, Connections, Entry, LMTPConnection
 from pbm.names import is_host
 from pbm.refusals import touching
@@ -95,7 +95,7 @@ class Helper:
 
     async def run(self) -> None:
         """Start the process, and start it again if it ends before the service does, ever later if it does so soon."""
-        pauses, loop = ever_longer(), asyncio.get_running_loop()
+        pauses, loop = growing_pauses(), asyncio.get_running_loop()
         while not self.service.ended.is_set():
             begin = loop.time()
             try:
@@ -106,7 +106,7 @@ class Helper:
             if self.service.ended.is_set():
                 return
             if loop.time() > begin + LONGEST_PAUSE:
-                pauses = ever_longer()
+                pauses = growing_pauses()
             pause = next(pauses)
             warn(f"The process that {self.does} {end}; it is started again in {pause:.0f} s.")
             with suppress(TimeoutError):
