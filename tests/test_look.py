@@ -53,6 +53,12 @@ def test_the_promise_of_the_dice_is_shown_with_the_board_and_those_of_a_turn_nev
     assert pair.say("spiro show 101#0")[0].data["dice"] == [5]
 
 
+def test_the_history_that_programs_are_told_has_all_moves_and_no_resignation(pair):
+    for name, move in (("alice", "e3:5"), ("bob", "e2:4:2"), ("alice", "resign")):
+        pair.move(name, move)
+    assert pair.say("spiro show 101")[0].data["position"]["history"] == ["e3:5", "e2:4:2"]
+
+
 def test_a_preview_takes_supposed_dice_but_for_the_present_turn_and_the_options_of_its_board(pair):
     [shown] = pair.say("spiro preview 101 e3:5 dice=6,1 e2:6:1")
     assert shown.data["position"]["cells"] == {"e3": "X", "f1": "X", "e2": "O", "f4": "O"}
