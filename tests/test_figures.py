@@ -242,8 +242,6 @@ def test_a_picture_has_the_coordinates_of_the_text(kind):
     empty = game.setup({"cells": {}}, **games.read_options(game, words))
     labels = [label for label in game.figure(empty).labels if label.role == "coordinate"]
     written = re.findall(r"(?<!\w)(?:[a-z]|\d+)(?!\w)", "\n".join(board_lines(Played(game, {}, empty, None))))
-    if "track" in {strokes.role for strokes in game.figure(empty).lines}:  # whose numbers are no coordinates
-        written = re.findall(r"(?<!\w)(?:[a-z]|\d+)(?!\w)", game.draw(empty).partition("\n\n")[0])
     assert Counter(label.text for label in labels) == Counter(written)
     cells = game.figure(empty).cells
     for label in labels:
