@@ -313,25 +313,18 @@ def test_a_comment_cannot_begin_a_part_of_its_own(pair):
     assert plain(message) == text
 
 
-def test_a_mail_lists_every_throw_and_the_one_for_the_turn_to_come(pair):
+@pytest.mark.parametrize("end", [["alice resign"], ["alice propose", "bob accept"]])
+def test_a_mail_lists_every_throw_and_the_one_for_the_turn_to_come_also_at_the_end(pair, end):
     assert "\n\nThrows: 5\n\n" in due(pair, "bob")[-1].text
     pair.move("alice", "e3:5")
     assert "\n\nThrows: 5, 4-2\n\n" in due(pair, "bob")[-1].text
     pair.move("bob", "e2:4:2")
-    board = Board.load(pair.store, "spiro", "101")
-    third = "-".join(map(str, board.state.dice))
-    assert f"\n\nThrows: 5, 4-2, {third}\n\n" in due(pair, "alice")[-1].text
-
-
-@pytest.mark.parametrize("end", [["alice resign"], ["alice propose", "bob accept"]])
-def test_the_mail_at_the_end_lists_the_last_throw_too(pair, end):
-    pair.move("alice", "e3:5")
-    pair.move("bob", "e2:4:2")
     third = "-".join(map(str, Board.load(pair.store, "spiro", "101").state.dice))
+    throws = f"\n\nThrows: 5, 4-2, {third}\n\n"
+    assert throws in due(pair, "alice")[-1].text
     for line in end:
         pair.move(*line.split())
-    winner = due(pair, "bob" if len(end) == 1 else "alice")[-1].text
-    assert f"\n\nThrows: 5, 4-2, {third}\n\n" in winner
+    assert throws in due(pair, "bob" if len(end) == 1 else "alice")[-1].text
 
 
 # The link to answer with
