@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from games import Illegal, needs_dice
+from games import SKIP, Illegal, needs_dice
 
 IS_QUICK = "PBM_TEST_ALL" not in os.environ
 """Whether tests marked `long` are left out."""
@@ -84,6 +84,12 @@ def random_game(game: Any, options: dict[str, Any], seed: object, most: int | No
         if move is None:
             return
         state = thrown(state.play(move), rng)
+
+
+def played_by_robot(state: Any, text: str) -> Any:
+    """The position after a turn of a robot, which is legal and in canonical form, or the skip that the rules make."""
+    assert state.must_skip if text == SKIP else state.parse(text) == text
+    return state.play(text)
 
 
 def attempt(state: Any, text: str) -> tuple[str | None, str]:

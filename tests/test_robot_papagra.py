@@ -11,7 +11,7 @@ from pbm.robots.papagra import LAST_RAISE, Papagra
 from pbm.robots.papagra.all_turns import Grid, Scan
 from pbm.robots.thinking import Limit
 
-from examples import examples
+from examples import examples, played_by_robot
 
 SEEDS = st.integers(0, 2**32)
 
@@ -25,15 +25,6 @@ def begun(size, removals, rng, most=16):
             break
         state = after
     return state
-
-
-def played(state, text):
-    """The position after a turn of the robot, which is legal and in canonical form, or the skip that the rules make."""
-    if text == SKIP:
-        assert state.must_skip
-    else:
-        assert state.parse(text) == text
-    return state.play(text)
 
 
 @examples(20)
@@ -58,7 +49,7 @@ def test_what_the_robot_expects_of_a_turn_is_what_it_leads_to(seed):
     for some in rng.sample(found, 5):
         thinned = [*scan.thinned(some, 3)] if state.actions == 2 else []
         for turn, own, marks in (some, *thinned):
-            after = played(state, robot.text(scan.own, turn))
+            after = played_by_robot(state, robot.text(scan.own, turn))
             assert (after.stones[mover], after.marks[:: 1 - 2 * mover]) == (own, marks)
 
 
@@ -120,7 +111,7 @@ def test_a_leader_wins_by_an_arrangement_that_stands_for_the_third_time():
         before = state._replace(past=(state.stones,) * times)
         thought = Papagra(3, 0).think([before], Limit(playouts=1), Random(times))
         assert (thought.chance == 1) == is_sure
-        after = played(before, thought.move)
+        after = played_by_robot(before, thought.move)
         assert (after.result() is not None) == is_sure
 
 
@@ -139,7 +130,7 @@ def test_it_beats_turns_at_random_by_looking_one_turn_ahead():
             if state.must_skip:
                 state = state.play(SKIP)
             elif state.turn == side:
-                state = played(state, robot.think([state], Limit(playouts=1), rng).move)
+                state = played_by_robot(state, robot.think([state], Limit(playouts=1), rng).move)
             else:
                 state = state.play(state.random(rng))
         assert state.result().winner == side

@@ -10,7 +10,7 @@ from games import spora
 from pbm.robots.spora import Sower, Spora, thinker
 from pbm.robots.thinking import Limit
 
-from examples import examples
+from examples import examples, played_by_robot
 
 SEEDS = st.integers(0, 2**32)
 SIZES = st.sampled_from((5, 6, 7, 9))
@@ -33,9 +33,7 @@ def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_margin_is_that_
     turns = []
     margin = knowledge.playout(knowledge.root([state]), rng, turns)
     for turn in turns:
-        text = knowledge.text(knowledge.root([state]), turn)
-        assert state.parse(text) == text
-        state = state.play(text)
+        state = played_by_robot(state, knowledge.text(knowledge.root([state]), turn))
     assert state.scores[0] - state.scores[1] == margin
     if result := state.result():
         assert result.winner == (margin < 0)
@@ -51,11 +49,10 @@ def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_ru
     assert (knowledge.outcome(position) is None) == bool(found)
     assert len({turn for _, turn, _ in found}) == len(found) <= 30
     for value, turn, after in found:
-        text = knowledge.text(position, turn)
-        assert state.parse(text) == text
+        later = played_by_robot(state, knowledge.text(position, turn))
         assert 0 < value < 1
-        assert after == knowledge.root([state.play(text)])
-        if result := state.play(text).result():
+        assert after == knowledge.root([later])
+        if result := later.result():
             assert knowledge.outcome(after) == 1 - result.winner
 
 

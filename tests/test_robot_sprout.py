@@ -10,20 +10,11 @@ from games import SKIP, sprout
 from pbm.robots import Player
 from pbm.robots.sprout import Sprout
 
-from examples import examples
+from examples import examples, played_by_robot
 
 SEEDS = st.integers(0, 2**32)
 BOARDS = st.sampled_from(("limping-3", "limping-5", "cairo-1", "square-9"))
 GREED = st.sampled_from((0, 0.8))
-
-
-def played(state, text):
-    """The position after a turn of the robot, which is legal and in canonical form, or the skip that the rules make."""
-    if text == SKIP:
-        assert state.must_skip
-    else:
-        assert state.parse(text) == text
-    return state.play(text)
 
 
 def worth(state):
@@ -43,7 +34,7 @@ def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_
     value = knowledge.playout(knowledge.root([state]), rng, turns)
     for turn in turns:
         assert not state.result()
-        state = played(state, turn)
+        state = played_by_robot(state, turn)
     assert worth(state) == value
 
 
@@ -57,7 +48,7 @@ def test_the_turns_that_are_tried_are_legal_and_lead_where_the_rules_say(board, 
         turns = knowledge.turns(position, 6, rng)
         assert 1 <= len({frozenset(turn) for turn in turns}) == len(turns) <= 6
         turn = rng.choice(turns)
-        state, position = played(state, knowledge.text(position, turn)), knowledge.play(position, turn)
+        state, position = played_by_robot(state, knowledge.text(position, turn)), knowledge.play(position, turn)
         assert position == knowledge.root([state])
     assert knowledge.outcome(position) == worth(state)
 

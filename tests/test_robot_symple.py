@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from games import symple
 from pbm.robots.symple import Symple
 
-from examples import examples
+from examples import examples, played_by_robot
 
 SEEDS = st.integers(0, 2**32)
 BOARDS = {"size": st.sampled_from((5, 7, 9, 13)), "penalty": st.sampled_from((2, 4, 8, 20)), "seed": SEEDS}
@@ -31,9 +31,7 @@ def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_
     turns = []
     worth = knowledge.playout(knowledge.root([state]), rng, turns)
     for turn in turns:
-        text = knowledge.text(knowledge.root([state]), turn)
-        assert state.parse(text) == text
-        state = state.play(text)
+        state = played_by_robot(state, knowledge.text(knowledge.root([state]), turn))
     assert state.result().winner == 1 - worth
 
 
@@ -47,12 +45,10 @@ def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_ru
     assert (knowledge.outcome(position) is None) == bool(turns)
     assert len(set(turns)) == len(turns) <= 40
     for turn in turns:
-        text = knowledge.text(position, turn)
-        assert state.parse(text) == text
-        after = knowledge.play(position, turn)
-        again = knowledge.root([state.play(text)])
+        later, after = played_by_robot(state, knowledge.text(position, turn)), knowledge.play(position, turn)
+        again = knowledge.root([later])
         assert (after.own, after.enemy, after.turn) == (again.own, again.enemy, again.turn)
-        if outcome := state.play(text).result():
+        if outcome := later.result():
             assert knowledge.outcome(after) == 1 - outcome.winner
 
 
