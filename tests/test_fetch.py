@@ -380,20 +380,6 @@ def test_a_wrong_password_is_told_in_a_line_without_it(shell, can):
     assert done.stderr == "The mailbox cannot be read: wrong password.\n"
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "nonsense", "imap://host", "imaps://user@", "pop3://user@host", "imaps://user:hidden@host",
-        "imaps://user@host:x", "imaps://user@host:99999", "imaps://user@[host", "imaps://user@host/a%22b",
-        "imaps://user@host/a%0D%0Ab", "imaps://user@host/M%C3%BCll",
-    ],
-)  # fmt: skip
-def test_a_mailbox_that_is_none_is_refused_in_a_line_that_tells_no_password(shell, url):
-    done = shell.run("fetch", url, PBM_IMAP_PASSWORD=PASSWORD)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-    assert "hidden" not in done.stderr
-
-
 def test_without_a_password_or_a_server_the_command_says_so_in_a_line(shell):
     done = shell.run("fetch", "imaps://user@host")
     assert (done.returncode, done.stdout) == (1, "")

@@ -263,6 +263,7 @@ def test_automatic_mail_for_the_postmaster_is_not_passed_on(club, field, value):
 
 LONG = f"/{'x' * 300}"
 NO_MAILBOX = "A mailbox is written imaps://USER@HOST, or imap://USER@HOST:PORT/FOLDER."
+FOLDERS = ("a*", "a*"), ("a%22b", 'a"b'), ("a%0D%0Ab", r"a\r\nb"), ("M%C3%BCll", "Müll")
 NO_FOLDER = "'a*' is no name of a folder here: only ASCII, and neither quotes nor wildcards."
 NOT_SEEN = "The password of the mailbox belongs in PBM_IMAP_PASSWORD, and not where all can see it."
 NO_FILE, NO_ADDRESS = "there is no such file or folder.", "this machine has no such address."
@@ -275,10 +276,13 @@ NO_FILE, NO_ADDRESS = "there is no such file or folder.", "this machine has no s
         ("serve --listen=192.0.2.1:0", f"The server cannot listen on 192.0.2.1:0: {NO_ADDRESS}"),
         ("serve --listen=127.0.0.1:0 --metrics=192.0.2.1:0", f"The metrics cannot listen on 192.0.2.1:0: {NO_ADDRESS}"),
         ("serve --certificate=/nowhere/c --key=/k", f"/nowhere/c and /k are no certificate and its key: {NO_FILE}"),
-        ("fetch imaps://mail.example", NO_MAILBOX),
-        ("fetch imaps://user@a..b", NO_MAILBOX),
+        *(
+            (f"fetch {form}", NO_MAILBOX)
+            for form in ("nonsense", "imaps://mail.example", "imaps://user@", "pop3://u@h")
+        ),
+        *((f"fetch imaps://user@{host}", NO_MAILBOX) for host in ("a..b", "host:x", "host:99999", "[host")),
         ("fetch imaps://user:secret@mail.example", NOT_SEEN),
-        ("fetch imaps://user@mail.example/a*", NO_FOLDER),
+        *((f"fetch imaps://user@mail.example/{name}", NO_FOLDER.replace("a*", meant)) for name, meant in FOLDERS),
         ("fetch imaps://user@mail.example --to=a*", NO_FOLDER),
         ("fetch imaps://user@mail.example", "The password of the mailbox has to be in PBM_IMAP_PASSWORD."),
         (f"backup {LONG}", f"{LONG} cannot be written: the name is too long."),
@@ -340,6 +344,7 @@ def test_a_fault_in_an_operators_command_is_shown_as_one_and_is_no_refusal(shell
 
 NO_PASSWORD = "PBM_TRANSPORT names a user, so their password has to be in PBM_TRANSPORT_PASSWORD."
 NO_TLS = "A password is sent over TLS only: PBM_TRANSPORT has to begin with smtps or smtp+starttls."
+NO_RELAY = "PBM_TRANSPORT is not smtp://HOST:PORT."
 STRAY_PASSWORD = "PBM_TRANSPORT names a user with a password; that belongs in PBM_TRANSPORT_PASSWORD."
 FORMS = (
     "PBM_TRANSPORT is not maildir:FOLDER, smtp://HOST:PORT, smtps://USER@HOST:PORT, smtp+starttls://USER@HOST:PORT "
@@ -351,9 +356,8 @@ FORMS = (
 @pytest.mark.parametrize(
     ("setting", "why"),
     [
-        ("pigeons", FORMS),
-        ("smtp://", "PBM_TRANSPORT is not smtp://HOST:PORT."),
-        ("smtp://a..b", "PBM_TRANSPORT is not smtp://HOST:PORT."),
+        *((form, FORMS) for form in ("pigeons", "maildir:", "sendmail:", "pop3://x", "smtpz://user:secret@host")),
+        *((f"smtp://{host}", NO_RELAY) for host in ("", "a..b", "host:port", "host:99999", "host/path")),
         ("smtps://user:secret@relay.example", STRAY_PASSWORD),
         ("smtp://user@relay.example", NO_TLS),
         ("smtps://user@relay.example", NO_PASSWORD),

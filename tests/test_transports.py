@@ -267,22 +267,6 @@ def test_a_server_that_does_not_offer_encryption_gets_no_mail(waiting):
 
 
 @pytest.mark.parametrize(
-    ("setting", "password"),
-    [
-        ("nonsense", ""), ("smtp://", ""), ("smtp://host:port", ""), ("smtp://host:99999", ""),
-        ("smtp://host/path", ""), ("maildir:", ""), ("sendmail:", ""), ("pop3://x", ""),
-        ("smtps://user:hidden@host", "hidden"), ("smtpz://user:hidden@host", "hidden"),
-        ("smtps://user@host", ""), ("smtp://user@host", "hidden"), ("smtps://user:hidden@[host", "hidden"),
-    ],
-)  # fmt: skip
-def test_a_transport_that_is_none_is_refused_in_a_line_that_tells_no_password(shell, setting, password):
-    done = shell.run("outbox", "flush", PBM_TRANSPORT=setting, PBM_TRANSPORT_PASSWORD=password)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.count("\n") == 1
-    assert "hidden" not in done.stderr
-
-
-@pytest.mark.parametrize(
     ("setting", "port"), [("smtp://relay", 25), ("smtps://relay", 465), ("smtp+starttls://relay", 587)]
 )
 def test_each_scheme_has_its_port(setting, port):
