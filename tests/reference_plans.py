@@ -44,14 +44,6 @@ class Turn(NamedTuple):
     is_planned: bool = False
 
 
-class Told(NamedTuple):
-    """What follows from a move."""
-
-    turns: list[Turn]
-    dropped: dict[int, str]
-    """The players whose plan was dropped, with what the rules say of the planned move; empty if nothing fitted."""
-
-
 class Refused(Exception):
     """A command that changes nothing."""
 
@@ -112,7 +104,7 @@ class Board:
             raise Refused
         self.trees[player] = self._merged(player, lines)
 
-    def move(self, player: int, text: str, lines: Sequence[Line] = ()) -> Told:
+    def move(self, player: int, text: str, lines: Sequence[Line] = ()) -> None:
         """Play a move, and what both have planned for it. Raises Refused or Illegal: then nothing has happened."""
         if self.state.result() or mover(self.state) != player:
             raise Refused
@@ -124,7 +116,6 @@ class Board:
             except (Refused, Illegal):
                 self._take_back(first)
                 raise
-        dropped = {}
         while not self.state.result():
             player = mover(self.state)
             if (tree := self.trees[player]) and self.turns[-1].player != player:
@@ -134,25 +125,11 @@ class Board:
                     if reply and len(self.turns) - first <= MOST_TURNS:
                         self._play(read(self.state, reply.mine, self.number), is_automatic=True, is_planned=True)
                         continue
-                    dropped[player] = ""
-                except Illegal as why:
+                except Illegal:
                     self.trees[player] = {}
-                    dropped[player] = str(why)
             if not self.state.must_skip:
-                return Told(self.turns[first:], dropped)
+                return
             self._play(SKIP, is_automatic=True)
-        self.trees = [{}, {}]
-        return Told(self.turns[first:], dropped)
-
-    def known(self, line: Line) -> Line:
-        """A line whose first condition is canonical, if it is legal now: behind `ANY` that was not known before."""
-        with suppress(Illegal):
-            return (read(self.state, line[0][0], self.number), line[0][1]), *line[1:]
-        return line
-
-    def undo(self, count: int) -> None:
-        """Take turns back, and drop both plans."""
-        self._take_back(len(self.turns) - count)
         self.trees = [{}, {}]
 
     def _take_back(self, count: int) -> None:

@@ -141,6 +141,9 @@ def test_a_plan_has_at_most_200_moves_of_its_owner_and_20_in_a_row():
 @pytest.mark.parametrize(
     "story",
     rules("""
+a plan is kept in canonical texts, however its moves are typed
+    challenge alice bob / plays a1 b4 c3 d4 / bob: plan if C4 , A2 then D5 ,b5 / plan bob if a2,c4 then b5,d5 / \
+alice: move a2,c4 / played a1 b4 c3 d4 a2,c4 (b5,d5)
 a plan is played while its owner is on vacation
     challenge alice bob / plays c3 b1 a1 / alice: plan if e5 then a5 if d1 then a3 / \
 alice: vacation ME 2026-11-20 2026-11-20 / bob: move e5 / played c3 b1 a1 e5 (a5)
