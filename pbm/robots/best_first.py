@@ -24,6 +24,8 @@ WIDENED = 2
 """After so many visits more answers to a position are looked at."""
 CHECK_SHARE = 0.1
 """The part of the time that is kept to look at more answers to the turn that is best."""
+MOST_CHECKED = 8
+"""To how many turns more answers are looked at, if each of them loses; in a lost position it would be to all turns."""
 
 
 class Valuation(Protocol[P, T]):
@@ -132,6 +134,8 @@ class BestFirst(Generic[P, T]):
         """Look at as many answers to the best turn as if it had been played; if one of them wins, to the next one."""
         checked: list[Branch[P, T]] = []
         while not limit.is_time_up and not root.best.is_settled and root.best not in checked:
+            if len(checked) == MOST_CHECKED:
+                break
             checked.append(root.best)
             self._look(checked[-1], self.at_root, rng, limit)
             self._value(checked[-1])
