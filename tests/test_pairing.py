@@ -367,7 +367,8 @@ def test_in_a_knockout_the_lower_placed_begins_then_the_other_ties_are_won_by_th
 def test_on_a_ladder_the_winner_from_below_changes_places_and_others_stay():
     field = entrants(4)
     begun = [Meeting(1, "p002", "p001", 1), Meeting(1, "p004", "p003", -1)]
-    assert ladder.rungs(running(field, begun)) == ["p002", "p001", "p003", "p004"]
+    places = {"p002": 1, "p001": 2, "p003": 3, "p004": 4}
+    assert ladder.Ladder().places(running(field, begun)) == places
     assert ladder.Ladder().next_pairs(running(field, begun, round=1)) == [
         ("p003", "p001")
     ]  # both were second before, and who is below begins

@@ -207,8 +207,8 @@ def test_the_next_round_begins_in_the_same_step_as_the_last_game_ends(league, mo
     assert league.running() == ["s3", "s4"]
 
 
-def test_a_withdrawal_is_an_unrated_loss_and_the_opponent_goes_on(league):
-    league.start("swiss", 4, rounds=2)
+def test_a_withdrawal_is_an_unrated_loss_the_opponent_goes_on_and_the_player_may_come_back(league):
+    league.start("swiss", 4, rounds=3)
     first = league.now().meetings[0]
     league.do(f"withdraw {first.second}")
     row = league.club.store.boards.get("symple", "s1")
@@ -217,6 +217,8 @@ def test_a_withdrawal_is_an_unrated_loss_and_the_opponent_goes_on(league):
     league.end("s2", "first")
     assert len(league.running()) == 1  # three are left, one of whom has a bye
     assert [one.is_bye for one in league.now().meetings[2:]] == [False, True]
+    league.do(f"add {first.second}")
+    assert [(one.joined, one.withdrawn) for one in league.now().entrants if one.name == first.second] == [(3, None)]
 
 
 def test_who_takes_the_place_of_another_has_his_points_and_begins_his_game_anew(league):
@@ -248,6 +250,13 @@ def test_a_cancelled_game_counts_for_nobody_and_an_adjudicated_one_does_and_says
     assert league.club.store.boards.get("symple", "s2").reason == "adjudicated"
     assert f"\nWon by {second} (adjudicated).\n" in league.club.text("symple show s2")
     assert "\nThe game is a tie (adjudicated).\n" in league.club.text("symple show s3")
+
+
+def test_a_director_may_name_the_winner_of_a_game(league):
+    league.start("swiss", 2, rounds=1)
+    mover = league.now().meetings[0].first
+    assert league.do(f"adjudicate s1 {mover} win") == f"{mover} has won the game on s1."
+    assert league.club.store.boards.get("symple", "s1").winner == mover
 
 
 def test_a_dry_run_changes_nothing_and_a_cancelled_pool_without_a_move_vanishes_whole_and_its_name_is_free(league):
