@@ -357,7 +357,7 @@ FORMS = (
     ("setting", "why"),
     [
         *((form, FORMS) for form in ("pigeons", "maildir:", "sendmail:", "pop3://x", "smtpz://user:secret@host")),
-        *((f"smtp://{host}", NO_RELAY) for host in ("", "a..b", "host:port", "host:99999", "host/path")),
+        *((f"smtp://{host}", NO_RELAY) for host in ("", "a..b", "host:port", "host:99999", "host/path", "[host")),
         ("smtps://user:secret@relay.example", STRAY_PASSWORD),
         ("smtp://user@relay.example", NO_TLS),
         ("smtps://user@relay.example", NO_PASSWORD),

@@ -222,6 +222,7 @@ def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answ
     ("headers", "status"),
     [
         ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "https://[evil"}, 403),
         ({"Origin": "https://evil.example", "Sec_Fetch_Site": "same-origin"}, 403),
         ({"Sec_Fetch_Site": "cross-site"}, 403),
         ({"Sec_Fetch_Site": "same-site"}, 403),

@@ -230,24 +230,25 @@ def transport(setting: str, password: str = "") -> Transport:
     if kind == "sendmail" and rest:
         return Sendmail(rest)
     if kind in PORTS:
-        return _smtp(setting, password)
+        return _smtp(kind, setting, password)
     raise Refused(f"PBM_TRANSPORT is not {', '.join(FORMS[:-1])} or {FORMS[-1]}.")
 
 
-def _smtp(setting: str, password: str) -> Smtp:
-    url = urlsplit(setting)
+def _smtp(kind: str, setting: str, password: str) -> Smtp:
+    why = f"PBM_TRANSPORT is not {kind}://HOST:PORT."
     try:
-        host, port = url.hostname, url.port or PORTS[url.scheme]
-    except ValueError:
-        host = port = None
-    if not (host and is_host(host)) or port is None or url.path.strip("/"):
-        raise Refused(f"PBM_TRANSPORT is not {url.scheme}://HOST:PORT.")
+        url = urlsplit(setting)
+        host, port = url.hostname, url.port or PORTS[kind]
+    except ValueError as error:
+        raise Refused(why) from error
+    if not (host and is_host(host)) or url.path.strip("/"):
+        raise Refused(why)
     if url.password is not None:
         raise Refused("PBM_TRANSPORT names a user with a password; that belongs in PBM_TRANSPORT_PASSWORD.")
     if not url.username:
-        return Smtp(url.scheme, host, port)
-    if url.scheme == "smtp":
+        return Smtp(kind, host, port)
+    if kind == "smtp":
         raise Refused("A password is sent over TLS only: PBM_TRANSPORT has to begin with smtps or smtp+starttls.")
     if not password:
         raise Refused("PBM_TRANSPORT names a user, so their password has to be in PBM_TRANSPORT_PASSWORD.")
-    return Smtp(url.scheme, host, port, unquote(url.username), password)
+    return Smtp(kind, host, port, unquote(url.username), password)

@@ -224,7 +224,7 @@ class WebDoor:
         With our Referrer-Policy a form without a script posts from the origin ``null``. Raises HTTPException.
         """
         found, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-        host = urlsplit(found or "").netloc
+        host = (found or "").partition("://")[2]
         is_host = host == request.headers.get("host")  # which a proxy passes on, but not whether it speaks TLS
         own = self.origins.get(host, found if is_host else None)
         form = "null" if site == "same-origin" else None
