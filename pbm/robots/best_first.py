@@ -25,7 +25,7 @@ WIDENED = 2
 CHECK_SHARE = 0.1
 """The part of the time that is kept to look at more answers to the turn that is best."""
 MOST_CHECKED = 8
-"""To how many turns more answers are looked at, if each of them loses; in a lost position it would be to all turns."""
+"""To how many turns more answers are looked at; in a lost position it would be to all turns."""
 
 
 class Valuation(Protocol[P, T]):
@@ -100,16 +100,17 @@ class BestFirst(Generic[P, T]):
             half = (now - begun) / looked / 2  # to stop too early by half a look is as good as too late
             if search.until is not None and now + half >= search.until:
                 break
-        if looked > 1:
-            self._check(root, rng, limit)
+        chosen = self._choose(root, rng, limit) if looked > 1 else root.best
         line: list[str] = []
-        branch = root
-        while branch.answers:
-            best = branch.best
+        branch, best = root, chosen
+        while True:
             line.append(self.knowledge.text(branch.after, cast("T", best.turn)))
             branch = best
-        rival = max((one.value for one in root.answers if one is not root.best), default=1.0)
-        return Thought(line[0], root.best.value, looked, line, rival)
+            if not branch.answers:
+                break
+            best = branch.best
+        rival = max((one.value for one in root.answers if one is not chosen), default=1.0)
+        return Thought(line[0], chosen.value, looked, line, rival)
 
     def _go_on(self, root: Branch[P, T], rng: Random, limit: Limit) -> None:
         """Look at the most promising position that was not looked at yet, and value anew all that led to it."""
@@ -130,16 +131,24 @@ class BestFirst(Generic[P, T]):
                 self._look(branch, self.at_root, rng, limit)  # there can be a way out among turns that seemed bad
             self._value(branch)
 
-    def _check(self, root: Branch[P, T], rng: Random, limit: Limit) -> None:
-        """Look at as many answers to the best turn as if it had been played; if one of them wins, to the next one."""
-        checked: list[Branch[P, T]] = []
-        while not limit.is_time_up and not root.best.is_settled and root.best not in checked:
-            if len(checked) == MOST_CHECKED:
+    def _choose(self, root: Branch[P, T], rng: Random, limit: Limit) -> Branch[P, T]:
+        """Choose the turn to play: the one looked at most, unless another one is better after more looks.
+
+        Answers are looked at as if the turn had been played, and then those to the next turn, while that seems better.
+        """
+        if root.is_settled:
+            return root.best
+        best: Branch[P, T] | None = None
+        for one in sorted(root.answers, key=lambda one: (one.visits, one.value), reverse=True)[:MOST_CHECKED]:
+            if limit.is_time_up or (best and best.value >= one.value):
                 break
-            checked.append(root.best)
-            self._look(checked[-1], self.at_root, rng, limit)
-            self._value(checked[-1])
-            self._value(root)
+            if not one.is_settled:
+                self._look(one, self.at_root, rng, limit)
+                self._value(one)
+            if not best or one.value > best.value:
+                best = one
+        self._value(root)
+        return best or root.best
 
     def _look(self, branch: Branch[P, T], most: int, rng: Random, limit: Limit) -> None:
         """Value the turns of a position."""
