@@ -20,10 +20,10 @@ class Level(NamedTuple):
 GAMES = "papagra", "spiro", "spora", "sprout", "symple"
 """The games of which a module of `pbm.robots` knows more than their rules."""
 LEVELS: Sequence[Sequence[Level]] = (
-    (Level(1, 0.5), Level(1, 0.6), Level(1, 0.5), Level(8), Level(8), Level(8, 0.3)),
-    (Level(1), Level(1, 0.4), Level(1, 0.25), Level(24), Level(32), Level(16, 0.1)),
-    (Level(6), Level(1, 0.2), Level(5, 0.16), Level(80), Level(128), Level(50)),
-    (Level(12), Level(1, 0.05), Level(25, 0.08), Level(256), Level(512), Level(150)),
+    (Level(1, 0.5), Level(1, 0.6), Level(1, 0.65), Level(8), Level(8), Level(8, 0.3)),
+    (Level(1), Level(1, 0.4), Level(1, 0.45), Level(24), Level(32), Level(16, 0.1)),
+    (Level(6), Level(1, 0.2), Level(5, 0.35), Level(80), Level(128), Level(50)),
+    (Level(12), Level(1, 0.05), Level(25, 0.25), Level(256), Level(512), Level(150)),
     (Level(1000), Level(8_000), Level(100), Level(2048), Level(2048), Level(500)),
     (Level(None),) * 6,
 )
