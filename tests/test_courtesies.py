@@ -114,7 +114,7 @@ def test_who_has_no_address_is_told_of_a_dropped_plan_until_they_move(club):
     dropped = "Your plan has no answer to b1, and is dropped."
     for _ in range(2):
         [told] = club.say("symple showas alice alice-secret 101")
-        assert dropped in told.text
+        assert dropped in told.body
         assert told.data["plan_dropped"] == dropped
     assert dropped not in club.text("symple showas bob bob-secret 101") + club.text("symple show 101")
     assert dropped in club.text("symple plan 101 alice alice-secret")
@@ -204,7 +204,7 @@ def test_who_is_blocked_learns_only_that_challenges_are_not_taken(club):
     with pytest.raises(Refused, match="Nobody on this board takes your chat"):
         club.say("symple chat 101 bob bob-secret", "Hello")
     [told] = club.say("message bob bob-secret alice carol", "Hello")
-    assert "on its way to carol.\nalice takes no messages." in told.text
+    assert "on its way to carol.\nalice takes no messages." in told.body
     assert not [mail for mail in club.mails("alice") if "Hello" in mail.text]
 
 
