@@ -5,12 +5,9 @@ from collections.abc import Callable, Mapping
 import games
 from games import Illegal
 from pbm.actions import turns
-from pbm.board.board import RESIGN, Board
+from pbm.board.board import PROPOSALS, RESIGN, Board
 from pbm.letters import Letter
 from pbm.session import Session
-
-PROPOSALS = {"draw": "a draw", "undo": "to take the last move back"}
-"""What a player can propose, as it is told to people."""
 
 
 def propose(session: Session, board: Board, name: str) -> list[Letter]:

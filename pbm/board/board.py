@@ -34,6 +34,8 @@ REASONS: Mapping[str, str] = {
     "adjudicated": "adjudicated by the director",
 }
 """Why a game can have ended, with how that is told to people."""
+PROPOSALS = {"draw": "a draw", "undo": "to take the last move back"}
+"""What a player can propose, with how that is told to people."""
 FIRST_MOVES = 2
 """While fewer turns than these are played, a player can still leave the board."""
 

@@ -8,7 +8,7 @@ import games
 from games.figures import BoardText
 from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plan_lines, ratings
-from pbm.board.board import FORFEIT, LEAVING, REASONS, RESIGN, SERVER, SWAP, Board, Point
+from pbm.board.board import FORFEIT, LEAVING, PROPOSALS, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import OVER, WAITING, Letter, note
 from pbm.store import BoardRow, TurnRow
 from pbm.texts import MINUTES, broken, counted, wrapped
@@ -217,10 +217,10 @@ def status_of(point: Point) -> str:
     return f"{point.turn}'s turn ({side})." if point.moves else f"{point.turn}, please start ({side})."
 
 
-def title(point: Point, comma: str = ",") -> str:
+def title(point: Point, separator: str = ",") -> str:
     """A board and its players, such as ``Spiro board 101, alice (X) against bob (O)``."""
     row = point.board.row
-    return f"{row.game.capitalize()} board {row.board}{comma} {' against '.join(sides(point))}"
+    return f"{row.game.capitalize()} board {row.board}{separator} {' against '.join(sides(point))}"
 
 
 def sides(point: Point) -> list[str]:
@@ -264,8 +264,7 @@ def _news(point: Point) -> list[str]:
         return []
     parts = [f"{turn.userid} has swapped sides." for turn in board.turns[-1:] if turn.text == SWAP]
     if row.vote and row.voter:
-        what = "a draw" if row.vote == "draw" else "to take the last move back"
-        other = board.row.opponent(row.voter)
+        what, other = PROPOSALS[row.vote], board.row.opponent(row.voter)
         how = f"{row.game} move {row.board} {other} PASSWORD accept"
         parts.append(f"{row.voter} proposes {what}.\nWaiting for {other} to `accept` or `reject`:\n{how}")
     if not board.is_over:

@@ -115,8 +115,8 @@ class Mailbox:
         """The UIDs of all unread mails."""
         return (_checked(self.connection.uid("SEARCH", "UNSEEN", "UNDELETED"))[0] or b"").decode().split()
 
-    def has_grown(self) -> bool:
-        """Whether the server has told of new mails since this was asked last."""
+    def take_notice(self) -> bool:
+        """Take what the server has told of new mails. Returns whether it has told of any."""
         return self.connection.response("EXISTS")[1] != [None]
 
     def read(self, uid: str) -> bytes | None:
@@ -246,7 +246,7 @@ def _handle_new(server: Server, mailbox: Mailbox) -> int:
     count = 0
     for _ in range(MOST_SEARCHES):
         new = [uid for uid in mailbox.unread() if uid not in tried]
-        if not new and not mailbox.has_grown():
+        if not new and not mailbox.take_notice():
             break
         tried.update(new)
         count += sum(_handle(server, mailbox, uid) for uid in new)

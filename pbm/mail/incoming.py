@@ -157,7 +157,7 @@ def is_known(server: Server, recipient: str) -> bool:
 def posted(
     server: Server, recipient: str, text: str, comment: str, key: str, peer: str | None = None
 ) -> tuple[Reply, ReceivedMail] | None:
-    """The player for whom a reply address speaks, and what is posted on a page as a mail to it; None if it is none.
+    """The player of a reply address, and what is posted on a page as a mail to it; None if it is no such address.
 
     The mail is from the player's first address. What has the same *key* is done once.
     """
