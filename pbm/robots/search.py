@@ -74,6 +74,10 @@ class Knowledge(Protocol[P, T]):
     def all_turns(self, position: P, most: int) -> Sequence[T] | None:
         """Every legal turn, or one of those that lead to the same position; None if there are more than so many."""
 
+    def tries(self, position: P, rng: Random) -> Iterable[T]:
+        """Turns of which one may win at once, to be tried where there are too many to list them all."""
+        return ()
+
     def play(self, position: P, turn: T) -> P:
         """The position after one of these turns."""
 
@@ -170,7 +174,7 @@ class Search(Generic[P, T]):
         begun = limit.clock()
         root = Node(self.knowledge, self.knowledge.root(states))
         root.turns = self._root_turns(root, limit, begun, rng)
-        root.turns[:0] = islice(self._wins(root, limit.part(self.ROOT_SHARE)), 1)
+        root.turns[:0] = islice(self._wins(root, limit.part(self.ROOT_SHARE), rng), 1)
         playouts, searched = 0, limit.clock()
         while not self._is_decided(root, rng) or not playouts:
             self._visit(root, rng)
@@ -204,10 +208,10 @@ class Search(Generic[P, T]):
         self.inside = min(self.inside, max(3, affordable))
         return list(turns)
 
-    def _wins(self, root: Node[P, T], limit: Limit) -> Iterator[T]:
-        """The turns of the root that win at once, if it has so few turns that they are listed."""
-        turns = None if limit.is_time_up else self.knowledge.all_turns(root.position, MOST_KNOWN)
-        for turn in turns or ():
+    def _wins(self, root: Node[P, T], limit: Limit, rng: Random) -> Iterator[T]:
+        """The turns of the root that win at once: of all, if they are few, or else of those worth a try."""
+        turns = () if limit.is_time_up else self.knowledge.all_turns(root.position, MOST_KNOWN)
+        for turn in self.knowledge.tries(root.position, rng) if turns is None else turns:
             if limit.is_time_up:
                 return
             if self.knowledge.outcome(self.knowledge.play(root.position, turn)) == 1 - root.side:
