@@ -30,7 +30,7 @@ def imported(name):
 
 
 def room(name):
-    """The wing of a module, or its own name if it stands on the ground floor."""
+    """The room of a module: its package, or its own name if it stands in pbm/ itself."""
     parts = name.split(".")
     return parts[0] if parts[0] == "games" else parts[1]
 
@@ -61,13 +61,13 @@ def test_imports_go_down_only_and_in_no_circle():
     assert left == {}
 
 
-def test_every_module_is_named_in_its_wing_and_all_that_the_page_leads_to_is_there():
+def test_every_module_is_named_in_its_room_and_all_that_the_page_leads_to_is_there():
     for name, path in MODULES.items():
         if path.stem in {"__init__", "__main__"} or room(name) == "games":
             continue
-        wing = f"`{room(name)}/`" if path.parent.name != "pbm" else "in `pbm/` itself"
-        part = PAGE.rpartition(wing)[2].partition("\n\n`")[0]
-        assert f"`{path.stem}`" in part, f"{name} is not named behind {wing}"
+        where = f"`{room(name)}/`" if path.parent.name != "pbm" else "in `pbm/` itself"
+        part = PAGE.rpartition(where)[2].partition("\n\n`")[0]
+        assert f"`{path.stem}`" in part, f"{name} is not named behind {where}"
     links = re.findall(r"\]\((\.\./[\w/.]+)\)", PAGE)
     assert len(links) > 10
     for link in links:

@@ -175,11 +175,11 @@ def play_on(session: Session, board: Board) -> list[str]:
             board.play(name, SKIP, session.now, automatic=True)
         else:
             break
-    store(session, board)
+    store_turns(session, board)
     return planned
 
 
-def store(session: Session, board: Board) -> None:
+def store_turns(session: Session, board: Board) -> None:
     """Store the turns that are not stored yet, and the end of the game if it is over. They become events.
 
     The end of a game of a tournament lets that go on.

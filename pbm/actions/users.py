@@ -15,7 +15,7 @@ from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same, reply_address, token_of
 from pbm.actions import challenges, finding, turns
 from pbm.board.clocks import Clocks
-from pbm.delivery.mail import send
+from pbm.delivery.mail import add_to_outbox
 from pbm.letters import Letter, settled
 from pbm.levels import LEVEL_NUMBERS
 from pbm.names import GUEST, RESERVED, SHORTEST_PASSWORD, is_address, is_guest, is_userid
@@ -126,12 +126,12 @@ def set_addresses(
     session.store.users.replace_addresses(name, codes, session.now)
     for address, token in tokens.items():
         _count_question(session, address, is_known=str(session.sender).lower() in old)
-        send(session, address, _question(name, token, is_new=is_new))
+        add_to_outbox(session, address, _question(name, token, is_new=is_new))
     if asked:
         done = f"{done} Mail will go to {' and '.join(sorted(asked))} when the confirmation mail there is answered."
     letter = settled(done, "help tutorial", userid=name, addresses=chosen)
     for address in old:
-        send(session, address, letter)
+        add_to_outbox(session, address, letter)
     if str(session.sender).lower() in {*old, *map(str.lower, asked)}:
         return []  # they have been told there; or get nothing but the confirmation mail before they have answered it
     return [letter]

@@ -62,7 +62,7 @@ def agree_draw(session: Session, board: Board, *notes: str, reason: str | None =
     board.stop_clock(session.now)
     board.change(drawn=True, reason=reason)
     board.judge()
-    turns.store(session, board)
+    turns.store_turns(session, board)
     return turns.told(session, board, *notes)
 
 

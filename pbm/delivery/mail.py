@@ -42,9 +42,9 @@ def deliver(session: Session, letter: Letter) -> None:
     for address in usable:
         mark = tokens.bounce_token(session.server, address.number, f"{letter.to} {address.address}")
         end = tokens.unsubscribe_address(session.server, subscription, address.number) if subscription else None
-        send(session, address.address, letter, thread, mark=f".{mark}", unsubscribe=end)
+        add_to_outbox(session, address.address, letter, thread, mark=f".{mark}", unsubscribe=end)
     if not usable:
-        send(session, None, letter, thread)
+        add_to_outbox(session, None, letter, thread)
         session.store.outbox.trim_waiting(letter.to, MOST_WAITING)
 
 
@@ -58,7 +58,7 @@ def _answer_sender(session: Session, letter: Letter) -> None:
         is_left = session.is_left("answer to a stranger") and session.take("bytes to strangers", _size(letter))
         is_left = is_left and session.take("answer to a stranger")
     if is_left:
-        send(session, session.sender, letter, session.message_id)
+        add_to_outbox(session, session.sender, letter, session.message_id)
 
 
 def _hold(session: Session, letter: Letter, userid: str) -> None:
@@ -78,7 +78,7 @@ def _place(session: Session, letter: Letter) -> Reply | None:
     return Reply(letter.game, letter.board, letter.reader) if letter.board and is_his else None
 
 
-def send(
+def add_to_outbox(
     session: Session,
     address: str | None,
     letter: Letter,

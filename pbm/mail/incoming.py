@@ -20,7 +20,7 @@ from pbm.access.tokens import Meaning
 from pbm.actions import subscriptions
 from pbm.blocks import Paragraph
 from pbm.budget import SECONDS_OF_MAIL, limited
-from pbm.delivery.mail import send
+from pbm.delivery.mail import add_to_outbox
 from pbm.language import answers, masking
 from pbm.language.commands import root
 from pbm.language.grammar import Call
@@ -351,7 +351,7 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
         return Outcome("postmaster", reason=f"{most('postmaster', 'address')} were passed on today already")
     said = f"From: {sender or 'unknown'}\nSubject: {subject}\n\n{text}"
     letter = letters.note(said, subject=f"For the postmaster: {subject}", answer="")
-    send(Session(server), server.operator, letter, reply_to=sender or None)
+    add_to_outbox(Session(server), server.operator, letter, reply_to=sender or None)
     return Outcome("postmaster")
 
 

@@ -22,7 +22,7 @@ from pbm import delivery, letters, runner
 from pbm.actions import finding
 from pbm.board.board import Board
 from pbm.budget import limited
-from pbm.delivery.mail import send
+from pbm.delivery.mail import add_to_outbox
 from pbm.disk import locked
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -240,7 +240,7 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
                 delivery.queue(session, letter)
             if one == task and session.server.operator:
                 told = letters.of_board(session, point, None, notes=[f"{note}\n{why}"])
-                send(session, session.server.operator, told[0])
+                add_to_outbox(session, session.server.operator, told[0])
     warn(f"{name} is paused: {why}")
 
 

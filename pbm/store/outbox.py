@@ -209,7 +209,7 @@ class Handled(Questions):
         """Note what became of a message that was recorded before."""
         self.update("handled", {"outcome": outcome}, "sender = ? AND message_id = ?", sender, message_id)
 
-    def forget(self, before: datetime) -> None:
+    def forget_old(self, before: datetime) -> None:
         """Forget what is of no more use: mails that were handled or given up before that time, counts, events."""
         for table, column in ("handled", "handled"), ("quotas", "day"), ("failures", "last"), ("commands", "hour"):
             self.execute(f"DELETE FROM {table} WHERE {column} < ?", before)
