@@ -23,7 +23,7 @@ import pytest
 from icalendar import Calendar
 
 from pbm.access import tokens
-from pbm.actions import cleanup, users
+from pbm.actions import cleanup, messages, users
 from pbm.mail.incoming import handle, handle_prepared, posted, prepare_mail
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
@@ -488,6 +488,15 @@ def test_guests_are_gone_after_seven_days_with_their_boards(club):
     assert club.store.boards.totals("symple") == (0, 0)
     assert club.store.boards.get(late.game, late.board).first_player == late.userid
     assert posted(club.server, tokens.address_with(club.server, token), "show", "", "1")
+
+
+def test_a_guest_whom_somebody_blocks_is_gone_all_the_same(club):
+    club.signed_up("alice")
+    player, _ = users.begin_as_guest(club.server, "symple", "1", [], None)
+    messages.block(Session(club.server), "alice", player.userid)
+    club.pass_time(days=8)
+    cleanup.clean_up(Session(club.server))
+    assert not club.store.users.is_taken(player.userid)
 
 
 def test_guests_have_limits_and_nobody_can_sign_up_as_one(club):

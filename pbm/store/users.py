@@ -102,6 +102,7 @@ class Users(Questions):
     def remove(self, userid: str, now: datetime) -> None:
         """Forget a guest, who plays on no board any more, even their name."""
         self.sign_off(userid, now)
+        self.execute("DELETE FROM blocked WHERE other = ?", userid)
         for table in "players", "users":
             self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
 
