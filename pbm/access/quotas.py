@@ -1,6 +1,6 @@
 """What anybody may cause: all daily and hourly limits, in one table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,52 +11,61 @@ AN_HOUR, A_DAY = "%Y-%m-%dT%H", "%Y-%m-%d"
 
 
 class Quota(NamedTuple):
-    """How many of something there may be in a time; for anybody if *whose* is not known of a command."""
+    """How many of something there may be in a time. It does not count if *whose* is not known of a command."""
 
-    what: str
     whose: str
     """``user``; ``address`` without its ``+tag``, or its ``domain``; the ``peer`` that brought the mail; or ``all``."""
     most: int
     per: str
 
 
-LIMITS = (
+LIMITS: Mapping[str, Sequence[Quota]] = {
     # what an address may ask for, and whom it may have asked
-    Quota("answer", "address", 500, A_DAY),
-    Quota("bytes of answers", "address", 3_000_000, A_DAY),
-    Quota("error", "address", 20, A_DAY),
-    Quota("challenge", "address", 50, A_DAY),
-    Quota("asked", "address", 25, A_DAY),
-    Quota("board sent again", "address", 3, A_DAY),
+    "answer": [Quota("address", 500, A_DAY)],
+    "bytes of answers": [Quota("address", 3_000_000, A_DAY)],
+    "error": [Quota("address", 20, A_DAY)],
+    "challenge": [Quota("address", 50, A_DAY)],
+    "asked": [Quota("address", 25, A_DAY)],
+    "board sent again": [Quota("address", 3, A_DAY)],
     # what goes to an address that is no user's, who may have asked for nothing
-    Quota("answer to a stranger", "address", 100, A_DAY),
-    Quota("answer to a stranger", "domain", 200, A_DAY),
-    Quota("answer to a stranger", "peer", 30, AN_HOUR),
-    Quota("answer to a stranger", "all", 60, AN_HOUR),
-    Quota("bytes to strangers", "all", 800_000, AN_HOUR),
+    "answer to a stranger": [
+        Quota("address", 100, A_DAY),
+        Quota("domain", 200, A_DAY),
+        Quota("peer", 30, AN_HOUR),
+        Quota("all", 60, AN_HOUR),
+    ],
+    "bytes to strangers": [Quota("all", 800_000, AN_HOUR)],
     # sign-ups, and the questions whether an address wants mail
-    Quota("sign-up", "peer", 10, AN_HOUR),
-    Quota("sign-up", "all", 45, AN_HOUR),
-    Quota("confirmation", "address", 1, A_DAY),
-    Quota("question", "domain", 100, A_DAY),
-    Quota("question", "peer", 20, AN_HOUR),
-    Quota("question", "all", 45, AN_HOUR),
+    "sign-up": [
+        Quota("peer", 10, AN_HOUR),
+        Quota("all", 45, AN_HOUR),
+    ],
+    "confirmation": [Quota("address", 1, A_DAY)],
+    "question": [
+        Quota("domain", 100, A_DAY),
+        Quota("peer", 20, AN_HOUR),
+        Quota("all", 45, AN_HOUR),
+    ],
     # guests, who play a robot on a page
-    Quota("guest", "peer", 5, AN_HOUR),
-    Quota("guest", "all", 60, AN_HOUR),
+    "guest": [
+        Quota("peer", 5, AN_HOUR),
+        Quota("all", 60, AN_HOUR),
+    ],
     # codes for a new password
-    Quota("reset", "user", 3, A_DAY),
-    Quota("request for a reset", "peer", 5, AN_HOUR),
-    Quota("request for a reset", "all", 12, AN_HOUR),
+    "reset": [Quota("user", 3, A_DAY)],
+    "request for a reset": [
+        Quota("peer", 5, AN_HOUR),
+        Quota("all", 12, AN_HOUR),
+    ],
     # what is passed on to the operator
-    Quota("postmaster", "address", 20, A_DAY),
+    "postmaster": [Quota("address", 20, A_DAY)],
     # what a user who has signed may do
-    Quota("text", "user", 100, A_DAY),
-    Quota("joining", "user", 20, A_DAY),
-    Quota("shown", "user", 100, A_DAY),
-    Quota("digest", "user", 1, A_DAY),
-    Quota("analysis", "user", 3, A_DAY),
-)
+    "text": [Quota("user", 100, A_DAY)],
+    "joining": [Quota("user", 20, A_DAY)],
+    "shown": [Quota("user", 100, A_DAY)],
+    "digest": [Quota("user", 1, A_DAY)],
+    "analysis": [Quota("user", 3, A_DAY)],
+}
 """Where one thing has several limits, all of them hold."""
 
 
@@ -72,7 +81,7 @@ class Holders(NamedTuple):
 
 def most(what: str, whose: str) -> int:
     """How many there may be of something."""
-    return next(limit.most for limit in LIMITS if (limit.what, limit.whose) == (what, whose))
+    return next(limit.most for limit in LIMITS[what] if limit.whose == whose)
 
 
 def is_left(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
@@ -100,8 +109,7 @@ def _limits(what: str, holders: Holders, now: datetime) -> Iterator[tuple[int, t
         "peer": holders.peer,
         "all": "all",
     }
-    for limit in LIMITS:
-        holder = whose[limit.whose]
-        if limit.what == what and holder:
+    for limit in LIMITS[what]:
+        if holder := whose[limit.whose]:
             kind = what if limit.whose in {"user", "address"} else f"{what}, {limit.whose}"
             yield limit.most, (f"signed {kind}" if holders.signs else kind, holder, f"{now:{limit.per}}")
