@@ -23,10 +23,11 @@ import pytest
 from icalendar import Calendar
 
 from pbm.access import tokens
-from pbm.actions import cleanup, messages, users
+from pbm.actions import cleanup, users
 from pbm.mail.incoming import handle, handle_prepared, posted, prepare_mail
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
+from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.service.web import Files
 from pbm.session import Session
@@ -490,13 +491,14 @@ def test_guests_are_gone_after_seven_days_with_their_boards(club):
     assert posted(club.server, tokens.address_with(club.server, token), "show", "", "1")
 
 
-def test_a_guest_whom_somebody_blocks_is_gone_all_the_same(club):
+@pytest.mark.parametrize(
+    "line", ["block alice alice-secret {}", "symple challenge alice {}", "message alice alice-secret {}"]
+)
+def test_what_others_have_does_not_depend_on_a_guest_who_will_be_gone(club, line):
     club.signed_up("alice")
     player, _ = users.begin_as_guest(club.server, "symple", "1", [], None)
-    messages.block(Session(club.server), "alice", player.userid)
-    club.pass_time(days=8)
-    cleanup.clean_up(Session(club.server))
-    assert not club.store.users.is_taken(player.userid)
+    with pytest.raises(Refused, match=f"There is no user '{player.userid}'"):
+        club.say(line.format(player.userid), "hello")
 
 
 def test_guests_have_limits_and_nobody_can_sign_up_as_one(club):

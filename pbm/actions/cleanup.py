@@ -97,7 +97,7 @@ def _ended(session: Session, board: Board, step: DueStep, late: str) -> list[Let
     if step is DueStep.ROUND_OVER:
         return turns.forfeit(session, board, late, "forfeited", f"The round is over, and it was {late}'s turn.")
     since = texts.counted(clocks.age(board.row, session.now).days, "day")
-    is_gone = session.store.users.missing(late)
+    is_gone = session.store.users.password_of(late) is None
     if step is DueStep.DRAW:
         silent = f"{late} has not answered, and the last move was {since} ago"
         why = f"{late} has signed off" if is_gone else silent

@@ -216,7 +216,7 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep,
     nag, forfeit = limits(row)
     if age(row, now) < nag or waits_for_robot(store, row):
         return DueStep.NOTHING, userid
-    is_gone = bool(store.users.missing(userid))
+    is_gone = store.users.password_of(userid) is None
     counts = not row.novacation
     if not is_gone and (age(row, now) < forfeit or (counts and is_spared(store, userid, today))):
         is_away = counts and planned_until(store, userid, today) is not None

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from pbm.names import GUEST
+from pbm.names import GUEST, is_guest
 from pbm.store.base import Questions
 
 STORED_FORMS = "text", "pictures", "html"
@@ -71,8 +71,8 @@ class Users(Questions):
         return password
 
     def missing(self, *userids: str) -> list[str]:
-        """Those of these userids that no user has, or whose user has signed off."""
-        return [userid for userid in userids if self.password_of(userid) is None]
+        """Those of these userids whose user has signed off, or never signed up, as guests."""
+        return [userid for userid in userids if is_guest(userid) or self.password_of(userid) is None]
 
     def is_taken(self, userid: str) -> bool:
         """Whether somebody has, or had, that userid."""
@@ -102,7 +102,6 @@ class Users(Questions):
     def remove(self, userid: str, now: datetime) -> None:
         """Forget a guest, who plays on no board any more, even their name."""
         self.sign_off(userid, now)
-        self.execute("DELETE FROM blocked WHERE other = ?", userid)
         for table in "players", "users":
             self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
 
