@@ -26,8 +26,8 @@ MOST_FAULTS = 10
 
 
 def _hypotheses(text: str) -> tuple[float, float]:
-    """Two differences of ratings, the lower one and the higher one."""
-    found = re.fullmatch(r"([+-]?\d{1,4}(?:\.\d+)?),([+-]?\d{1,4}(?:\.\d+)?)", text)
+    """Two differences of ratings, the lower one and the higher one. At 6,400 the expected share would be exactly 1."""
+    found = re.fullmatch(r"([+-]?\d{1,3}(?:\.\d+)?),([+-]?\d{1,3}(?:\.\d+)?)", text)
     low, high = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
     if low >= high:
         raise ValueError
@@ -173,7 +173,7 @@ def new_seed() -> str:
 @SEED
 @click.option(
     "--sprt",
-    type=Parsed("pair of differences of ratings, such as 0,50", _hypotheses),
+    type=Parsed("pair of differences of ratings below 1000, such as 0,50", _hypotheses),
     metavar="ELO,ELO",
     help="Stop as soon as one of these differences is likely enough.",
 )
