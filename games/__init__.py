@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _OWN = {module.name for module in iter_modules(__path__)} - {"boards", "figures", "promises"}
 """The games of this package: all of its modules but those that serve several games."""
 SKIP = "--"
-"""The move of a player who has none: then it is the only item of `State.moves`, and the server plays it."""
+"""A skipped turn. Where no other move is legal, it is the only item of `State.moves`, and the server plays it."""
 
 LONGEST_NOTATION = 68
 """How many columns the `NOTATION` of a game may have, so that it is one line of a mail."""
 
 Value = bool | int | str | None
-"""The value of an option: of a flag, a number or a word; None where another option leaves it open."""
+"""The value of an option: True or False for a flag, else a number or a word; None if another option leaves it open."""
 
 
 Options = Mapping[str, Value]
@@ -41,7 +41,7 @@ class Result(NamedTuple):
     """How a game ended."""
 
     winner: int | None
-    """The side that won, as an index of SIDES; None for a draw, which is a winner called ``draw`` in a `State.view`."""
+    """The side that won, as an index of SIDES; None for a draw. A `State.view` says ``draw`` for that."""
 
 
 def higher(first: float, second: float) -> int | None:
@@ -95,30 +95,30 @@ class Option(NamedTuple):
 
 
 class Glyphs(NamedTuple):
-    """How pieces look in the drawings of a game, for `pbm replay`, which colours them.
+    """Regular expressions that find pieces in the board as text, so that `pbm replay` can colour them.
 
-    These are regular expressions for parts of a line. What is left out is as usual.
+    `glyphs` replaces those that are empty.
     """
 
     sides: tuple[str, str] = ("", "")
-    """The pieces of each side, also as they are drawn when the last turn has put them there; usually the capital
-    initials of the sides, apart from other letters."""
+    """The pieces of each side, with those that the last turn has put there; usually the capital initials of the sides,
+    where no letter is beside them."""
     latest: str = ""
-    """What marks the last turn, together with its pieces; usually brackets around pieces, an opening bracket alone in
-    front of one, or an asterisk behind it."""
+    """The marks of the last turn with their pieces; usually such as ``(W)``, ``[W W]``, ``(W`` and ``W*``."""
 
 
 class Taps(NamedTuple):
-    """How a turn is written that is put together by tapping cells: their names, in that order, with commas."""
+    """How a page writes a turn whose cells a player taps: the names of the cells in that order, with commas."""
 
     cells: int = 1
-    """How many cells make a part of a turn, before a comma comes."""
+    """How many cells stand between two commas, such as 2 in ``f3-g1,h2-h3``."""
     between: str = ""
-    """What stands between the cells of a part."""
+    """What joins these cells, such as ``-``."""
     occupied: str = ""
     """What stands in front of a cell on which there is a piece."""
     again: str = ""
-    """What stands between a cell and how often it was tapped, where that means something."""
+    """What joins a cell and how often it was tapped, such as ``:`` in ``f1:3``. If it is empty, a second tap takes the
+    cell out again."""
 
 
 class State(Protocol):
@@ -156,7 +156,7 @@ class State(Protocol):
         """How the game ended; None while it goes on."""
 
     def view(self) -> dict[str, Any]:
-        """All there is to see, ready for JSON.
+        """Everything that can be seen of the position, ready for JSON.
 
         ``cells`` has what stands on each occupied cell, ``turn`` the side to move, ``over`` whether the game has ended,
         ``winner`` a side, ``draw``, or None while it goes on, and ``scores`` a number for each side, if there are
@@ -165,9 +165,9 @@ class State(Protocol):
 
 
 class Position:
-    """What never differs between positions: sides that are not swapped, no dice, no skips, the common keys of a view.
+    """What most games have in common: sides are not swapped, there are no dice and no skips, a view has the usual keys.
 
-    The positions of a game are a NamedTuple with its fields and this, and say which its sides are::
+    The `State` of a game adds this class to a NamedTuple of its fields, and says what its sides are called::
 
         class _Fields(NamedTuple):
             stones: tuple[int, int] = (0, 0)
@@ -176,7 +176,7 @@ class Position:
         class State(_Fields, Position):
             sides = SIDES
 
-    They need `read`, `moves`, `play`, `result` and `cells` of their own, and whatever else is different in the game.
+    It also defines `read`, `moves`, `play`, `result` and `cells`, and whatever else is different in the game.
     """
 
     __slots__ = ()
@@ -194,7 +194,7 @@ class Position:
             """What stands on each occupied cell, as a view shows it."""
 
         def read(self, text: str) -> str:
-            """The move that was written while the game goes on, without blanks around it; else as `State.parse`."""
+            """As `State.parse`, but the game goes on, and *text* has no blanks around it."""
 
         def moves(self) -> Iterator[str]:
             """As in `State`."""
@@ -262,7 +262,7 @@ def read_turn(view: Mapping[str, Any], sides: tuple[str, str]) -> int:
 
 
 class DiceState(State, Protocol):
-    """A position of a game with dice, while they matter."""
+    """A position in which `dice_needed` is not 0."""
 
     @property
     def dice(self) -> tuple[int, ...]:
@@ -287,12 +287,13 @@ class Game(Protocol[S]):
     which `State.parse` takes or refuses, and `State.moves` lists where it is legal. In others the server refuses it.
 
     A game that can be played to its end at random more quickly than by `State.random` and `State.play`, on integers for
-    instance, offers that to robots as ``playout(state, rng)``: a number from 0 to 1, what it was worth for the player
-    who was named first. 1 is a win, 0 a loss, 0.5 a draw, and between them lies what is not certain where a game has to
-    be cut. The position has its dice and is not over; each turn is legal; the same *rng* plays the same game.
+    instance, offers that to robots as ``playout(state, rng)``. It returns what the game was worth for the player who
+    was named first: 1 for a win, 0 for a loss, 0.5 for a draw, and a guess from 0 to 1 if it cuts the game short. The
+    position has its dice and is not over; each turn is legal; the same *rng* plays the same game.
 
     A game can say in its own words what turns do, as ``effects(before, after)``, for the position before a turn and the
-    one after it: `Effects`, the most important first. An analysis tells by these why a turn was better than another.
+    one after it: `Effects`, the most important first. With these, an analysis explains why one turn was better than
+    another.
     """
 
     SIDES: tuple[str, str]
@@ -307,15 +308,15 @@ class Game(Protocol[S]):
 
     @property
     def setup(self) -> Callable[..., S]:
-        """``setup(view, **options)``: the position that a `State.view` describes, of which ``cells`` must be there.
+        """``setup(view, **options)``: the position that a `State.view` describes, without its history.
 
-        It has no history. Raises Illegal if it cannot be.
+        Only ``cells`` must be there. Raises Illegal if there is no such position.
         """
 
     def draw(self, state: S, before: S | None = None) -> str:
         """The board for a fixed-pitch font, in lines of at most 78 columns; moves since *before* are marked.
 
-        A `games.figures.BoardText` tells its legend from the board, which has larger letters in mails.
+        A `games.figures.BoardText` separates the legend from the board, which has larger letters in mails.
         """
 
 
@@ -330,27 +331,27 @@ def glyphs(game: Game[Any]) -> Glyphs:
 
 
 def notation(name: str) -> str:
-    """How the moves of the game of that name are written, in one line; or where its players are told that."""
+    """How the moves of a game are written, in one line; if the game does not say so, which help does."""
     told: str = getattr(load(name), "NOTATION", f"`help {name}` tells how moves are written")
     return told
 
 
 def quoted(text: object) -> str:
-    """What somebody wrote, in quotation marks and never longer than a few words, for a refusal."""
+    """What somebody wrote, in quotation marks and cut to 32 characters, for a refusal."""
     shown = repr(text)
     return shown if len(shown) <= 32 else f"{shown[:28]}...{shown[0]}"
 
 
 def nearest(word: str, known: Iterable[str], least: float = 0.65) -> str:
-    """The one of these words that somebody probably meant who wrote another one; empty if none is near.
+    """The known word that somebody probably meant by *word*; empty if none is similar enough.
 
-    Equal words are 1, and words without a common letter are 0 near.
+    *least* is the least similarity: 1 is that of equal words, 0 that of words without a common letter.
     """
     return "".join(get_close_matches(word.lower(), known, 1, least))
 
 
 def unknown(name: str) -> str:
-    """What is said to somebody who names a game that there is not."""
+    """The refusal of a name that no game has."""
     near = nearest(name, names())
     where = "a game stands in front of the board: " if name.isdecimal() else "there are "
     what = f"did you mean {near}?" if near else f"{where}{', '.join(names())}."
@@ -364,7 +365,7 @@ def needs_dice(state: State) -> TypeGuard[DiceState]:
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of all games there are, sorted: the modules of this package, and the entry points ``pbm.games``."""
+    """The names of all games, sorted: the modules of this package, and the entry points ``pbm.games``."""
     return tuple(sorted({*_OWN, *_entry_points()}))
 
 

@@ -14,12 +14,12 @@ from games import Illegal, quoted, read_cells
 
 
 class _Once(ABCMeta):
-    """What makes every board only once, so that positions on equal boards are equal."""
+    """Makes every board only once, so that positions on equal boards are equal."""
 
     _made: ClassVar[dict[object, Any]] = {}
 
     def __call__(cls, *described: Any) -> Any:
-        """The board of that class that is so described: a new one, or the one that there is."""
+        """The board of this class with these arguments, which is made only the first time."""
         key = cls, repr(described)
         if key not in cls._made:
             cls._made[key] = super().__call__(*described)
@@ -55,7 +55,7 @@ class Board(metaclass=_Once):
         return among ^ rest
 
     def groups(self, cells: int, there: int = -1) -> Iterator[int]:
-        """The connected parts of a set, or those of them that have cells *there*."""
+        """The connected parts of a set that have a cell in the set *there*, which usually has all cells."""
         while start := cells & there:
             group = self.group(start & -start, cells)
             yield group
@@ -70,7 +70,7 @@ class Board(metaclass=_Once):
         return self.name[cells & -cells]
 
     def lettered(self, stones: tuple[int, int], letters: tuple[str, str]) -> dict[str, str]:
-        """The cells of a view: what has a stone, with the letter of its side."""
+        """The ``cells`` of a view: each cell with a stone, and the letter of its side."""
         return {name: letter for own, letter in zip(stones, letters, strict=True) for name in self.names(own)}
 
     def stones(self, view: Mapping[str, Any], letters: tuple[str, str]) -> tuple[int, int]:

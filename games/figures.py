@@ -1,7 +1,7 @@
-"""What a position looks like: shapes in coordinates of the game, for whatever draws pictures, and boards in text.
+"""What a position looks like: shapes for programs that draw pictures, and boards in text.
 
 A game that has `figure(state, before)` says where its cells, lines and pieces lie and what they are. It knows neither
-colours nor pixels, and nothing of who draws them. Distances are such that a cell is about as wide as 1.
+colours nor pixels, and nothing of who draws them. A cell is about 1 wide.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,14 +19,14 @@ Place = tuple[float, float]
 Way = tuple[Place, ...]
 """Two or more places through which a line leads."""
 ROW = sqrt(3) / 2
-"""How far apart the rows of a board of hexagons are whose spaces are 1 apart."""
+"""The distance between two rows of hexagons, whose middles are 1 apart in a row."""
 
 MOST_VISIBLE = 6
 """How many pieces of a stack a picture shows apart from each other."""
 
 
 class Cell(NamedTuple):
-    """What can be named in a move, and tapped: a cell or a point."""
+    """A cell or a point of the board. Moves name it, and players tap it."""
 
     name: str
     """Its name in the ``cells`` of a view."""
@@ -35,18 +35,18 @@ class Cell(NamedTuple):
     outline: tuple[Place, ...]
     """Its corners; for a point of a grid, those of the square around it."""
     side: int | None = None
-    """The side to whose path or home it belongs, as an index of SIDES; None where there is no such thing."""
+    """The side whose path or home it is part of, as an index of SIDES; None if it is part of none."""
 
 
 class Strokes(NamedTuple):
-    """Lines of the board or between pieces that look alike. A figure has those of one role and side once."""
+    """Lines that look alike, of the board or between pieces. A figure has one `Strokes` for each role and side."""
 
     role: str
     """``grid`` through points, ``wall`` between cells, ``open`` where there is none, ``path`` along which pieces go,
     ``join`` between touching stones of a side, ``track`` for what stands beside the board."""
     ways: tuple[Way, ...]
     side: int | None = None
-    """Whose path or join it is, as an index of SIDES."""
+    """The side to which a path or a join belongs, as an index of SIDES."""
 
 
 class Piece(NamedTuple):
@@ -68,11 +68,11 @@ class Mark(NamedTuple):
     size: float
     """Its radius."""
     side: int | None = None
-    """Whose it is, as an index of SIDES."""
+    """The side to which it belongs, as an index of SIDES."""
 
 
 class Label(NamedTuple):
-    """A short text whose middle is at a place."""
+    """A short text, centred on a place."""
 
     at: Place
     text: str
@@ -92,9 +92,9 @@ class Note(NamedTuple):
     text: str
     side: int | None = None
     dice: tuple[int, ...] = ()
-    """The dice that it has to play."""
+    """The dice that the side has to play."""
     is_task: bool = False
-    """Whether it says what the side to move has to do, which is left out of a game that has ended otherwise."""
+    """Whether it says what the side to move has to do. It is left out when the game ends otherwise, as by resigning."""
 
 
 class Figure(NamedTuple):
@@ -218,21 +218,22 @@ def honeycomb(board: Board) -> Template:
 
 
 def box(x: float, y: float, right: float, up: float) -> tuple[Place, ...]:
-    """A rectangle around a place that reaches so far to both of its sides."""
+    """The rectangle around a place: *right* is half of its width, and *up* half of its height."""
     return (x - right, y - up), (x + right, y - up), (x + right, y + up), (x - right, y + up)
 
 
 def hexagon(x: float, y: float) -> tuple[Place, ...]:
-    """A hexagon around a place, with one corner above it, 1 wide."""
+    """The hexagon around a place, 1 wide, with a corner above the place."""
     side = 1 / sqrt(3)
     corners = ((0, side), (0.5, side / 2), (0.5, -side / 2), (0, -side), (-0.5, -side / 2), (-0.5, side / 2))
     return tuple((x + right, y + up) for right, up in corners)
 
 
 def pile(name: str, at: Place, sides: tuple[int, ...], *, size: float, most: float) -> tuple[Piece, ...]:
-    """Pieces of these sides one upon the other, drawn ever higher by half of their radius, all by at most *most*.
+    """A stack of pieces of these sides, the lowest first. *size* is their radius.
 
-    Those above the sixth one are drawn no higher.
+    Each is drawn half of the radius higher than the one below it, but the highest at most *most* above the lowest, and
+    those above the sixth no higher than that.
     """
     steps = min(len(sides), MOST_VISIBLE) - 1
     rise = min(size / 2, most / max(1, steps))
@@ -243,14 +244,14 @@ def pile(name: str, at: Place, sides: tuple[int, ...], *, size: float, most: flo
 
 
 class Picture:
-    """A board in text: lines that can be written on anywhere."""
+    """A board in text, to be written piece by piece."""
 
     def __init__(self, lines: int) -> None:
         """Begin with so many lines of blanks."""
         self.lines = [[" "] * 80 for _ in range(lines)]
 
     def put(self, line: int, column: int, text: str) -> None:
-        """Write over what is there."""
+        """Write a text over what is there."""
         self.lines[line][column : column + len(text)] = text
 
     def __str__(self) -> str:

@@ -43,7 +43,7 @@ OPTIONS: Sequence[Option] = (
 )
 
 Pair = tuple[int, int]
-"""Something of Pink and the same of Black: a set of spaces, or a mark."""
+"""For Pink and for Black: a set of spaces, or a mark."""
 Partition = tuple[frozenset[int], frozenset[int], frozenset[int]]
 """The groups of Pink, those of Black, and the regions of empty spaces."""
 
@@ -62,7 +62,7 @@ def _sixth(board: Hexagon) -> Mapping[int, int]:
 
 
 def shape(board: Hexagon, cells: int) -> int:
-    """One of the connected sets that moving and turning makes of this one, the same for all of them."""
+    """The same number for all connected sets that moving and turning makes of this one."""
     sixth, spaces = _sixth(board), [*bits(cells)]
     turned = [cells]
     for _ in range(5):
@@ -73,7 +73,7 @@ def shape(board: Hexagon, cells: int) -> int:
 
 
 def parted(board: Hexagon, stones: Pair) -> Partition:
-    """The groups and the regions of an arrangement of stones."""
+    """The groups of each side, and the regions of empty spaces."""
     pink, black, regions = (frozenset(board.groups(cells)) for cells in (*stones, _empty(board, stones)))
     return pink, black, regions
 
@@ -119,7 +119,7 @@ class State(_Fields, Position):
 
     @property
     def actions(self) -> int:
-        """How many actions the turn has, not counting a third one: Pink's first turn has one."""
+        """How many actions the turn has, without a third one: 2, but 1 in Pink's first turn."""
         return 1 if self.turns == self.turn == 0 and self.stones == (0, 0) else 2
 
     @property
@@ -159,7 +159,7 @@ class State(_Fields, Position):
             raise Illegal(f"A turn is two actions and one of removals (-a1-a2); {quoted(parts[3])} would be a fourth.")
 
     def _check_kind(self, number: int, sign: str, names: list[str], part: str) -> None:
-        """Raise Illegal unless these spaces can be those of the action of that number, from 0."""
+        """Raise Illegal unless action *number*, counted from 0, can have these spaces."""
         stones, are_different = len(names), len(set(names)) == len(names)
         if self.actions == 1 and sign == "-":
             raise Illegal(f"The first turn of the game is one added stone; {quoted(part)} removes {stones}.")
@@ -176,7 +176,7 @@ class State(_Fields, Position):
             raise Illegal(f"A third action of this game removes up to {self.removals}; {quoted(part)} has {stones}.")
 
     def _check(self, own: int, sign: str, cell: int) -> None:
-        """Raise Illegal unless the mover, with these stones, can do that at the space."""
+        """Raise Illegal unless the mover, whose stones are *own* by then, can add or remove a stone on that space."""
         name, by_then = self.board.name[cell], " by then" if (own ^ self.stones[self.turn]) & cell else ""
         sides = (SIDES[self.turn], own), (SIDES[1 - self.turn], self.stones[1 - self.turn])
         there = next((f"a {side} stone" for side, stones in sides if stones & cell), "no stone")
@@ -186,7 +186,7 @@ class State(_Fields, Position):
             raise Illegal(f"A player removes stones of their own, but {there} stands on {name}{by_then}.")
 
     def moves(self) -> Iterator[str]:
-        """Every order of actions; the spaces of a third action in board order."""
+        """All turns. Two orders of actions are two turns; the spaces of a third action are in board order."""
         if self.must_skip:
             yield SKIP
         elif not self.result():
@@ -245,7 +245,7 @@ class State(_Fields, Position):
         return not self._open and not self.result()
 
     def result(self) -> Result | None:
-        """The leader has won when nobody can overtake them any more, or at the third time of an arrangement."""
+        """The leader wins when the other side cannot overtake any more, or when stones stand so for the third time."""
         leader = self.leader
         if self.times >= 3 or (leader is not None and self.free_of(leader) < self.needed(leader)):
             return Result(leader)
@@ -280,13 +280,13 @@ class State(_Fields, Position):
 
     @property
     def _open(self) -> int:
-        """The spaces of an action, in every action of a turn: the empty ones and those of the mover."""
+        """The spaces on which the mover can act: the empty ones and their own. They are the same for each action."""
         return self.board.all & ~self.stones[1 - self.turn]
 
 
 def _moved(board: Hexagon, marks: Pair, mover: int, before: Partition, after: Partition) -> Pair:
     """The marks after an action: first the mover's is moved, then the other one, to groups that the action created."""
-    # these are new groups, or such as have the size of a new region
+    # what an action creates is a new group, or has the size of a new region
     groups, regions = ({*map(int.bit_count, after[kind] - before[kind])} for kind in (mover, 2))
     moved, has_created, highest = [*marks], partial(_has_created, board, before, after), _highest(board)
     for side, sizes in (mover, groups | regions), (1 - mover, regions):
@@ -299,7 +299,7 @@ def _moved(board: Hexagon, marks: Pair, mover: int, before: Partition, after: Pa
 
 
 def _highest(board: Hexagon) -> int:
-    """The highest mark there can be: a larger group leaves no region of its size."""
+    """The highest possible mark: a larger group leaves no region of its size."""
     return board.all.bit_count() // 2
 
 
@@ -345,11 +345,11 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
 _ACTION = re.compile(r"[+-]?[a-zA-Z][0-9]+|(?:-[a-zA-Z][0-9]+)+")
 _SPACE = re.compile("[+-]?[a-zA-Z][0-9]+")
 _BETWEEN = re.compile("[ \t;/+-]*")
-"""What people write between actions, if it is no comma."""
+"""What people write between actions in the place of a comma."""
 
 
 def _check_joined(text: str) -> None:
-    """Raise Illegal if that is several actions which no comma joins."""
+    """Raise Illegal if that is several actions without commas between them."""
     names = _SPACE.findall(text)
     if len(names) > 1 and len(text) <= 40 and text.isascii() and _BETWEEN.fullmatch(_SPACE.sub("", text)):
         raise Illegal(f"{quoted(text)} is more than one action, and commas join them: write {','.join(names)}.")
@@ -384,7 +384,7 @@ def _sign(own: int, cell: int) -> str:
 
 
 def effects(before: State, after: State) -> Effects:
-    """How far the marks go up, which groups are matched, and how many spaces the stones take."""
+    """How far the marks go up, how many own groups are matched, and how many stones the mover has."""
     side, foe = before.turn, 1 - before.turn
     return [
         ("raises the own mark by", "step", after.marks[side] - before.marks[side]),
@@ -422,7 +422,7 @@ Matches = Sequence[tuple[Mapping[int, int], Sequence[int]]]
 
 
 def _matches(state: State) -> Matches:
-    """What is matched, without the groups to which no mark can go any more."""
+    """The matched groups, but for those to which no mark can go any more."""
     board, parts = state.board, parted(state.board, state.stones)
     both = matched(board, parts)
     sides = {group: side for side, own in enumerate(both) for group in own if group.bit_count() >= min(state.marks)}
@@ -467,7 +467,7 @@ def _track(both: Pair) -> list[str]:
 
 
 def _standing(state: State) -> str:
-    """Who leads, and how far it is to the end; or how the game ended."""
+    """Who leads, and how near the end is; or how the game ended."""
     result, leader = state.result(), state.leader
     if result:
         return "The game is drawn." if result.winner is None else f"{SIDES[result.winner].title()} has won."
@@ -487,7 +487,7 @@ def _task(state: State) -> str:
 
 
 def figure(state: State, before: State | None = None) -> Figure:
-    """The spaces with their stones, touching ones joined, what is matched, and below the board the track."""
+    """The spaces with their stones, lines between touching ones, what is matched, and the track below the board."""
     template, matches = honeycomb(state.board), _matches(state)
     boxes, numbers, tokens = _drawn_track(state.board, state.marks)
     notes = [

@@ -1,8 +1,7 @@
-"""What every game has to keep, found out by playing it at random.
+"""Whether a game keeps its promises, found out by playing it at random.
 
-`broken` takes a game and says which of its promises it breaks, a sentence for each. `Game` and `State` say what is
-promised; here stands how that is tried. Whatever is found depends on the random numbers alone, so that it can be found
-again.
+`broken` lists the promises that a game breaks, a sentence for each. `Game` and `State` say what is promised. The same
+random numbers find the same faults again.
 """
 
 import json
@@ -23,7 +22,7 @@ LISTED = 30
 TURNS = 50
 """How many turns are played with the usual options; not every random game ends by itself."""
 PLAYED_OUT = (0, 3)
-"""After how many turns the rest is played as the game itself plays it out, if it does."""
+"""After how many turns the game's own `playout` is tried, if it has one."""
 FEW_TURNS = 6
 """How many turns are played with each extreme value of an option."""
 RUBBISH = (
@@ -47,23 +46,23 @@ RUBBISH = (
 """What is written in place of a move."""
 VIEWS: tuple[Mapping[str, Any], ...] = ({}, {"cells": 3}, {"cells": {"nowhere": "?"}}, {"cells": {"a1": []}},
                           {"cells": {}, "turn": "nobody"}, {"cells": {}, "turn": []})  # fmt: skip
-"""What is set up in place of a position, by a referee or a robot, which read JSON objects only; none of them is one."""
+"""JSON objects that are no positions, and that `setup` has to refuse."""
 REQUEST, REFUSAL, FURTHER = "    > ", "    ? ", "      "
-"""How the lines of a help text begin that are requests to the referee, its refusals, and what goes on with them."""
+"""How lines of a help text begin: a request to the referee, a refusal, and a further line of a refusal."""
 
 Replies = Callable[[Iterable[str]], Iterable[str]]
-"""The replies of the referee of the game to some requests."""
+"""Sends requests to the referee of a game, and returns its replies."""
 
 
 class Broken(Exception):
-    """A promise that is not kept. The text is a sentence that says which, and where."""
+    """A promise that is not kept. Its text is a sentence that says which promise, and where."""
 
 
 def broken(game: Game[Any], rng: Random, text: str, replies: Replies | None = None) -> Iterator[str]:
     """The promises that a game breaks, a sentence each; *text* is its help.
 
-    With the referee's *replies*, the examples of the help are put to it. A game that breaks one promise in some way may
-    not be played any further; so what was found should be mended, and the game be tried again.
+    With *replies*, the examples of the help are put to the referee. A broken promise can end a check early: mend what
+    was found, and try the game again.
     """
     try:
         _check_names(game)
@@ -101,7 +100,7 @@ def _named(why: Exception) -> str:
 
 
 def _extremes(game: Game[Any]) -> Iterator[Options]:
-    """Each option with its extreme values, or with each of its words."""
+    """All options, one of them given: a flag, a number at each of its extremes, or each of its words."""
     for option in game.OPTIONS:
         values = [None] if option.values is None else list(option.values)
         for value in values[:: len(values) - 1 or 1] if isinstance(option.values, range) else values:
@@ -109,7 +108,7 @@ def _extremes(game: Game[Any]) -> Iterator[Options]:
 
 
 def _keep(is_kept: object, otherwise: str) -> None:
-    """Raise Broken, with the sentence that says what is wrong, unless a promise is kept."""
+    """Raise Broken unless a promise is kept; *otherwise* is the sentence that says what is wrong."""
     if not is_kept:
         raise Broken(otherwise)
 
@@ -183,14 +182,14 @@ def check_examples(text: str, replies: Replies) -> None:
 
 
 def _refusal(below: list[str]) -> str:
-    """The refusal that stands there, or nothing."""
+    """The refusal with which these lines begin, in one line; empty if they begin with none."""
     if not below or not below[0].startswith(REFUSAL):
         return ""
     further = takewhile(lambda line: line.startswith(FURTHER), below[1:])
     return " ".join([below[0].removeprefix(REFUSAL), *map(str.strip, further)])
 
 
-# Positions that are none
+# Views that are no positions
 
 
 def _check_views(game: Game[Any]) -> None:
@@ -215,7 +214,7 @@ def _check_sentence(text: str, what: str) -> None:
 
 
 def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> None:
-    """Play a game, and look at every position, then and once more when all is over."""
+    """Play a game, check every position, and at the end check that none of them has changed."""
     state = _thrown(game.new(**options), rng)
     positions: list[tuple[State, State | None, tuple[Any, ...]]] = []
     pictures: dict[str, Any] = {}
@@ -254,7 +253,7 @@ def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> No
 
 
 def _check_playout(game: Game[Any], state: State, turns: int) -> None:
-    """Play a game to its end as the game itself offers it."""
+    """Check the game's own `playout` from this position, if it has one."""
     playout: Callable[[State, Random], float] | None = getattr(game, "playout", None)
     if playout is None:
         return
@@ -268,7 +267,7 @@ def _check_playout(game: Game[Any], state: State, turns: int) -> None:
 
 
 def _thrown(state: State, rng: Random) -> State:
-    """The position with dice, if its turn needs any."""
+    """The position with dice, if its turn needs any. Checks that wrong dice are refused."""
     if not needs_dice(state):
         return state
     _keep(not state.dice, f"A new position has the dice {state.dice}, which were not thrown.")
@@ -282,7 +281,7 @@ def _thrown(state: State, rng: Random) -> State:
 
 
 def _shown(game: Game[Any], state: State, before: State | None) -> tuple[Any, ...]:
-    """All that a position shows of itself."""
+    """All that a position tells and shows."""
     return (
         json.dumps(state.view(), sort_keys=True),
         state.turn,
@@ -306,7 +305,7 @@ def _check_picture(game: Game[Any], drawn: str) -> None:
 
 
 def _check_figure(game: Game[Any], state: State, before: State | None, turns: int) -> None:
-    """Look at the figure of a position, if the game has any."""
+    """Check the figure of a position, if the game has figures."""
     if not hasattr(game, "figure"):
         return
     figure = game.figure(state, before)
@@ -356,11 +355,11 @@ def _check_end(state: State) -> None:
     _keep(not state.must_skip, "A turn is skipped after the end.")
     _keep(state.dice_needed == 0, "Dice are needed after the end.")
     for text in (SKIP, *RUBBISH):
-        _refused(state, text, {}, "after the end")
+        _check_rubbish(state, text, {}, "after the end")
 
 
 def _check_moves(state: State, rng: Random) -> str:
-    """Look at the moves of a position, and return one that was chosen at random."""
+    """Check the moves of a position, and return one that was chosen at random."""
     listed = [*islice(state.moves(), LISTED)]
     _keep(listed, "There is no move, not even a skip, before the end.")
     _keep(len(set(listed)) == len(listed), "A move is listed twice.")
@@ -381,12 +380,12 @@ def _check_moves(state: State, rng: Random) -> str:
         )
     known = dict.fromkeys(listed) if len(listed) < LISTED else {}
     for text in (*RUBBISH, f"{chosen},{chosen}", chosen[:-1], f"{chosen}?"):
-        _refused(state, text, known, "")
+        _check_rubbish(state, text, known, "")
     return chosen
 
 
-def _refused(state: State, text: str, known: Mapping[str, None], when: str) -> None:
-    """Look at how a text is refused that is probably no move; if it is one, it has to be a canonical one."""
+def _check_rubbish(state: State, text: str, known: Mapping[str, None], when: str) -> None:
+    """Check a text that is probably no move: it has to be refused in a sentence, or else read as one of the moves."""
     try:
         canonical = state.parse(text)
     except Illegal as why:
@@ -404,7 +403,7 @@ def _refused(state: State, text: str, known: Mapping[str, None], when: str) -> N
 
 
 def _end(state: State, move: str) -> str | None:
-    """Where a move leads, as one turn may be written in several ways; None if it cannot be played."""
+    """The view after a move, by which turns are compared that can be written in several ways; None if it is no move."""
     try:
         return json.dumps(state.play(move).view(), sort_keys=True)
     except Exception:

@@ -46,7 +46,7 @@ _PATHS = {  # X's path from its home cell outwards; O's is the same, turned by h
     True: "e3 f3 g3 g2 f2 f1 e1 d1 c1 b1 b2 a2 a3 b3 b4 c4",
 }
 OFF = -1
-"""Where a piece goes that leaves the board."""
+"""The target of a piece that leaves the board."""
 MOST_DICE = 4
 """How many dice a turn can have: those of a double."""
 
@@ -69,7 +69,7 @@ class Board:
     """One of the two boards. A cell is known by its number: X's path from 0 on, then O's path."""
 
     def __init__(self, *, small: bool) -> None:
-        """Lay out the small board, or the medium one."""
+        """Lay out the small board, or else the medium one."""
         self.rows, self.columns = (4, 9) if small else (6, 13)
         path = _PATHS[small].split()
         turned = [f"{ascii_lowercase[self.columns - 1 - _column(name)]}{self.rows - _row(name)}" for name in path]
@@ -79,7 +79,7 @@ class Board:
         self.cells = tuple(self._place(name) for name in self.names)
         self.at = {(column, row): cell for cell, (column, row, _) in enumerate(self.cells)}
         self.jump = dict(self._jumps())
-        """Where a jump leads from each cell that has another one behind its wall."""
+        """For each cell with another one behind its wall, the cell to which a jump leads."""
 
     def step(self, cell: int, pips: int) -> int:
         """The cell so many steps on, or OFF."""
@@ -292,8 +292,8 @@ class Turn:
         """All ways that use one die more than these.
 
         With a goal, most of the ways that cannot reach it are left out, and the others keep their order: a double of
-        60 pieces is then read in 5 ms instead of 150. The piece that moved last is tried first, so that its uses stay
-        one item.
+        60 pieces is then read in 5 ms instead of 150. The piece that moved last is tried first, so that all of its uses
+        are written as one item.
         """
         longer: Ways = {}
         for progress, uses in ways.items():
@@ -323,9 +323,9 @@ class Turn:
 
 @cache
 def _dice_to(layout: Board, thrown: frozenset[int], target: int) -> Mapping[int, int]:
-    """How many dice of these numbers a piece needs to get to a cell, or OFF, from where those of a turn are enough.
+    """For each cell, how many dice of these numbers a piece needs from there to a target, a cell or OFF.
 
-    Nothing is in its way: on a board with other pieces it may need more.
+    Cells for which the dice of a turn are not enough are left out. Other pieces in the way may make it more.
     """
     near = {target: 0}
     for dice in range(1, MOST_DICE + 1):
@@ -336,7 +336,7 @@ def _dice_to(layout: Board, thrown: frozenset[int], target: int) -> Mapping[int,
 
 
 def _each(dice: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Each number that was thrown, with the dice that are left when one of them is used."""
+    """Each number among the dice, with the dice that are left after one of that number is used."""
     for die in dict.fromkeys(dice):
         at = dice.index(die)
         yield die, dice[:at] + dice[at + 1 :]
@@ -515,12 +515,12 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
 
 
 class _Link(NamedTuple):
-    """A part of an item behind its cell, which moves the piece on."""
+    """A part of an item that moves the piece on, such as ``:4``, ``:+`` or ``-g1``."""
 
     text: str
     steps: bool = True
+    """Whether it can have steps; if not, it is exactly one jump."""
     jumps: bool = True
-    """Without steps it is exactly one jump."""
     target: int | None = None
     pips: int | None = None
 
@@ -586,7 +586,7 @@ def _read_cell(name: str, layout: Board) -> int:
 
 
 Placed = dict[tuple[Progress, int], Uses]
-"""Ways of a turn, each with the cell where the piece that has moved last stands then."""
+"""Ways of a turn, each with the cell on which the piece that moved last then stands."""
 
 
 def _follow(turn: Turn, items: Iterable[_Item]) -> Ways:
@@ -659,8 +659,8 @@ def _obstacle(turn: Turn, link: _Link, progress: Progress, at: int) -> str:
 def _imagined(turn: Turn, link: _Link, start: Progress, at: int) -> Iterator[tuple[int, int, str]]:
     """All ways to do what a link says, whatever is in the way.
 
-    Each is told by how many dice and how many jumps it takes, and what is in its way: the last thing that it comes to
-    if that is where it ends, or else the first one.
+    Of each way: its number of dice, its number of jumps, and why it is not possible. That is the objection to its last
+    step or jump, or else the first objection.
     """
     level: list[tuple[Progress, int, int, str]] = [(start, at, 0, "")]
     while level:
@@ -686,7 +686,7 @@ def _imagined(turn: Turn, link: _Link, start: Progress, at: int) -> Iterator[tup
 
 
 def _out_of_reach(turn: Turn, link: _Link, at: int) -> str:
-    """Why no way does what a link says, even if nothing were in it; empty if the dice are simply too low."""
+    """Why a link would not be possible even if nothing were in the way; empty if the dice are simply too low."""
     board = turn.board
     if link.pips is not None:
         return "it would leave the board before the last of them"
@@ -746,8 +746,8 @@ def effects(before: State, after: State) -> Effects:
 def draw(state: State, before: State | None = None) -> BoardText:
     """The board with its coordinates, and beside it the dice of the player to move.
 
-    That is the whole picture of a position. In a game, where there is a position *before*, what the last turn has
-    changed stands in brackets, and below the board stands how far each side has come.
+    With a position *before*, what has changed since then stands in brackets, and below the board stands how far each
+    side has come.
     """
     layout = state.board
     picture = _empty(layout)
@@ -805,7 +805,7 @@ def _empty(layout: Board) -> Picture:
 
 
 _HALF = 0.75
-"""Half of the level edge of a cell in a figure, and so how far apart its columns are."""
+"""Half of the level edge of a cell in a figure, which is the distance between columns."""
 
 
 def figure(state: State, before: State | None = None) -> Figure:
@@ -838,7 +838,7 @@ def figure(state: State, before: State | None = None) -> Figure:
 
 @cache
 def _empty_figure(layout: Board) -> Figure:
-    """What is the same in all positions: cells, both paths and walls, coordinates."""
+    """What is the same in all positions: cells, paths, walls and coordinates."""
     cells = tuple(
         Cell(name, _middle(place), _corners(place), cell // layout.length)
         for cell, (name, place) in enumerate(zip(layout.names, layout.cells, strict=True))

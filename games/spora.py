@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SIDES: tuple[str, str] = ("black", "white")
 GLYPHS = Glyphs(sides=(r"[Bb]\d+", r"[Ww]\d+"), latest=r"[bw]\d+|(?<![a-z]):")
 TALLEST = 4
-"""How many pieces a stack can have; the pieces over it are removed from play."""
+"""How many pieces a stack can have. Further pieces are removed from play."""
 KOMI = range(-99_999, 100_000)
 """What can be given or named as komi."""
 
@@ -69,7 +69,7 @@ def _height(stacks: Stacks, point: int) -> int:
 
 
 def raised(stacks: Stacks, point: int, count: int) -> Stacks:
-    """With so many more pieces on a point, as far as the stack can take them."""
+    """The stacks with *count* more pieces on a point, as far as the stack there can take them."""
     for _ in range(count):
         one, two, three, four = stacks
         stacks = one | point, two | one & point, three | two & point, four | three & point
@@ -77,18 +77,18 @@ def raised(stacks: Stacks, point: int, count: int) -> Stacks:
 
 
 def lowered(stacks: Stacks, point: int, count: int) -> Stacks:
-    """With so many pieces less on a point, which has them."""
+    """The stacks with *count* pieces less on a point, which has at least so many."""
     return raised(without(stacks, point), point, _height(stacks, point) - count)
 
 
 def without(stacks: Stacks, captured: int) -> Stacks:
-    """With no pieces on these points."""
+    """The stacks without those on the *captured* points."""
     one, two, three, four = stacks
     return one & ~captured, two & ~captured, three & ~captured, four & ~captured
 
 
 def _step(board: Square, point: int, direction: str) -> int:
-    """The next point in a direction; none, 0, off the board."""
+    """The next point in a direction; 0 if that is off the board."""
     if direction == "n":
         return point << board.width & board.all
     if direction == "e":
@@ -106,10 +106,10 @@ def _are_several(board: Square, stones: int) -> bool:
 
 
 def _dead(board: Square, own: int, enemy: int, there: int) -> int:
-    """The groups of *own* stacks that are alone in a part of the board that *enemy* stacks leave and that is *there*.
+    """The dead groups of *own* stacks: each is alone in its part of the board, which *enemy* stacks cut off.
 
-    No path of empty points leads from them to another group: any path that avoids the enemy's stacks is one of empty
-    points up to the first own stack on it.
+    Then no path of empty points leads from it to another group, because a path that avoids the enemy's stacks has only
+    empty points up to the first own stack on it. Only parts that have a point *there* are looked at.
     """
     dead = 0
     for part in board.groups(board.all & ~enemy, there):
@@ -120,7 +120,7 @@ def _dead(board: Square, own: int, enemy: int, there: int) -> int:
 
 
 class Turn(NamedTuple):
-    """A turn as far as it has come."""
+    """A turn that is being played, piece by piece."""
 
     board: Square
     side: int
@@ -134,11 +134,11 @@ class Turn(NamedTuple):
     pieces: int = 0
     """How many pieces were dropped there."""
     is_dead: bool = False
-    """Whether the group of the dropped stack is dead as things are: the turn cannot end so."""
+    """Whether the group of the dropped stack is dead now, so that the turn cannot end here."""
 
     @property
     def places(self) -> int:
-        """Where a drop is possible: the empty points and the own stacks."""
+        """The points for a drop: the empty ones and those of own stacks."""
         return self.board.all & ~self.enemy[0]
 
     def drop(self, point: int, count: int) -> "Turn":
@@ -150,7 +150,7 @@ class Turn(NamedTuple):
         return self._replace(own=lowered(self.own, point, count))
 
     def land(self, point: int) -> "Turn":
-        """Leave a piece of the hand on a point, where it captures an enemy stack."""
+        """Put a piece of the hand on a point, where it captures an enemy stack."""
         enemy = without(self.enemy, point) if self.enemy[0] & point else self.enemy
         return self.placed(point, raised(self.own, point, 1), enemy, self.dropped, self.pieces)
 
@@ -168,9 +168,9 @@ class Turn(NamedTuple):
         return turn
 
     def placed(self, point: int, own: Stacks, enemy: Stacks, dropped: int, pieces: int) -> "Turn":
-        """Count the groups, now that these stacks stand there, and capture the dead ones: the enemy's first.
+        """The turn after a piece was put on a point, with these stacks: dead groups are captured, the enemy's first.
 
-        Only the piece on the *point* is new, so that of the enemy's groups only those near it can have died.
+        Of the enemy's groups, only those near the *point* can have died.
         """
         board = self.board
         own_several = self.own_several or _are_several(board, own[0])
@@ -183,14 +183,14 @@ class Turn(NamedTuple):
         return Turn(board, self.side, own, enemy, own_several, enemy_several, dropped, pieces, is_dead)
 
     def why_dead(self) -> str:
-        """What the group of the dropped stack lacks if it is dead."""
+        """Why the group of the dropped stack is dead, if it is."""
         colour = SIDES[self.side]
         if _are_several(self.board, self.own[0]):
             return f"no path of empty points leads from its group to another {colour} group"
         return f"its group would be the only {colour} one, after there were several"
 
     def step_objection(self, point: int, direction: str, last: str, hand: int) -> str:
-        """Why a hand of so many pieces cannot go on from a point; empty if it can. *last* is how it came there."""
+        """Why a hand of so many pieces cannot go on from a point; empty if it can. *last* is its last direction."""
         name = self.board.name[point]
         if direction == _BACK.get(last):
             return f"it would turn straight back at {name}"
@@ -212,7 +212,7 @@ class Turn(NamedTuple):
                     yield f"{self.board.name[point]}@{path}"
 
     def paths(self, point: int, hand: int, last: str = "", rng: "Random | None" = None) -> Iterator[str]:
-        """All ways to sow a hand from a point on, after which the turn can end; shuffled by *rng* if there is one."""
+        """All ways to sow a hand from a point, after which the turn can end; in a random order if there is an *rng*."""
         if not hand:
             if not self.is_dead:
                 yield ""
@@ -312,7 +312,7 @@ class State(_Fields, Position):
                     yield from (f"{drop},{sowing}" for drop in drops)
 
     def random(self, rng: "Random") -> str:
-        """A legal turn: any drop, and half of the time any sowing after it."""
+        """A legal turn: any drop, and with a probability of one half any sowing after it."""
         if self.pie:
             return rng.choice(SIDES) if self.komi is not None else f"komi={rng.randint(-9, 9)}"
         if self.is_last_turn:

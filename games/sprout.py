@@ -48,7 +48,7 @@ _OUTLINES = {  # the columns of each row of unit squares, from the bottom
 
 
 class Rectangle(NamedTuple):
-    """What draws a cell: the place of its lower left unit square, counted from 0, and its size in unit squares."""
+    """How a cell is drawn: the place of its lower left unit square, counted from 0, and its size in unit squares."""
 
     row: int
     column: int
@@ -81,7 +81,7 @@ class Layout(Graph):
         self.title, self.cells = name, cells
         self.hexagonal = name.startswith(("limping", "hex"))
         self.called = self.bit if self.hexagonal else {_square(*place): self.bit[cell] for place, cell in at.items()}
-        """Every name that a cell is known by: a brick of a Cairo board has two."""
+        """The cell of each name; a brick of a Cairo board has two names."""
 
     def cell(self, name: str) -> int:
         """The cell of that name. Raises Illegal if there is none."""
@@ -121,7 +121,7 @@ def _hexagons(lengths: list[int]) -> dict[str, Rectangle]:
 
 
 def _bricks(outline: list[str]) -> dict[str, Rectangle]:
-    """A wall in basket weave: blocks of two by two squares, by turns two lying bricks and two standing ones."""
+    """A wall in basket weave: blocks of two by two squares, which have two lying or two standing bricks in turn."""
     cells = {}
     for row, spans in enumerate(outline):
         for span in spans.split("+"):
@@ -133,7 +133,7 @@ def _bricks(outline: list[str]) -> dict[str, Rectangle]:
 
 
 class Turn(NamedTuple):
-    """A turn in the making: what is left to be done in it."""
+    """A turn that is being played, stone by stone."""
 
     board: Layout
     empty: int
@@ -161,7 +161,7 @@ class Turn(NamedTuple):
         return self._replace(empty=self.empty | group, rings=rings, left=left, crowded=_crowded(rings.values()))
 
     def endings(self) -> Iterator[str]:
-        """All that can follow to complete the turn: items, each behind a comma."""
+        """All ways to complete the turn: its further items, each behind a comma."""
         if not self.left:
             yield ""
         for group in self.left:
@@ -180,7 +180,7 @@ class Turn(NamedTuple):
         raise Illegal(f"No group is removed on {name}: {what}, and a removal takes an enemy group.")
 
     def objection(self, cell: int) -> str:
-        """Why no stone may be put on that cell, whatever is to be played to; empty if one may."""
+        """Why no stone may be put on that cell, whichever groups are left; empty if one may."""
         name, near = self.board.name[cell], self.board.near_bit[cell]
         if not cell & self.empty:
             return f"{name} is occupied."
@@ -259,7 +259,7 @@ class State(_Fields, Position):
         return turn.empty & ~turn.crowded & ~self.eyes(0) & ~self.eyes(1)
 
     def eyeless(self) -> list[int]:
-        """The enemy groups without an eye, one of which goes when there is no place for a first stone."""
+        """The enemy groups without an eye, one of which is removed when there is no place for a first stone."""
         enemy = 1 - self.turn
         return list(self.board.groups(self.stones[enemy] & ~self.territory(enemy)))
 
@@ -302,7 +302,7 @@ class State(_Fields, Position):
         return text
 
     def moves(self) -> Iterator[str]:
-        """Every turn; those that differ in the order of their items are different."""
+        """All turns. Two orders of the same items are two turns."""
         if self.result():
             return
         if self.must_skip:
@@ -419,7 +419,7 @@ def new(*, board: str = "limping-5") -> State:
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
-    """The position with the view's cells and turn, and those of its eyes on which a stone stands."""
+    """The position with the view's cells and turn, and with its eyes on which an enemy stone stands."""
     start = new(**options)
     stones, filled = [0, 0], [0, 0]
     cells, eyes = read_cells(view), view.get("eyes", {})
@@ -529,7 +529,7 @@ def _task(state: State) -> str:
 
 
 def _wall(board: Layout) -> tuple[Picture, Places]:
-    """A Cairo board as a wall of bricks, or squares: letters below and above, numbers left and right."""
+    """A Cairo board as a wall of bricks, or a board of squares, with coordinates on all four sides."""
     squares = [square for rectangle in board.cells.values() for square in rectangle.squares]
     rows, columns = (max(numbers) + 1 for numbers in zip(*squares, strict=True))
     picture = Picture(2 * rows + 3)
@@ -558,7 +558,7 @@ def _wall(board: Layout) -> tuple[Picture, Places]:
 
 
 def figure(state: State, before: State | None = None) -> Figure:
-    """The cells with their stones, touching ones joined, and the eyes, also those on which an enemy stone stands."""
+    """The cells with their stones, of which touching ones are joined, and all eyes, empty or filled."""
     template = honeycomb(state.board) if state.board.hexagonal else _drawn_wall(state.board)
     needed, task = len(template.cells) // 2 + 1, _task(state)
     notes = [
@@ -573,7 +573,7 @@ def figure(state: State, before: State | None = None) -> Figure:
 
 @cache
 def _drawn_wall(board: Layout) -> Template:
-    """The bricks of a Cairo board, or squares, and the coordinates on all four sides."""
+    """The bricks of a Cairo board, or squares, with coordinates on all four sides."""
     cells, squares = [], []
     for name, (row, column, height, width) in board.cells.items():
         at = column + width / 2, row + height / 2

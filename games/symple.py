@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SIDES: tuple[str, str] = ("white", "black")
 STONES: tuple[str, str] = ("W", "B")
 BALANCE = "Nobody has grown yet: Black may grow and then found in the same turn."
-"""What is said while that is so."""
+"""What stands below the board while that is so."""
 BLACK = 1
 
 NOTATION = "k10 is one stone, k10,m4,q8 grows three groups"
@@ -52,7 +52,7 @@ class _Fields(NamedTuple):
 
 
 class State(_Fields, Position):
-    """A position. No turn is skipped: what is vacant can found a group, or is next to one that can be grown."""
+    """A position. No turn is skipped: on a vacant point, a stone founds a group or grows one."""
 
     __slots__ = ()
     sides = SIDES
@@ -158,7 +158,7 @@ class State(_Fields, Position):
         return self.board.lettered(self.stones, STONES)
 
     def _whole_growths(self, among: int) -> Iterator[int]:
-        """The growths by points of a set to which no point of the set can be added; without points the empty one.
+        """The growths by points of *among* to which no other point of it can be added; the empty one if it is empty.
 
         Points next to the same groups are of one kind. The maximal sets of kinds are built kind by kind: each maximal
         set of the first kinds leads to at least one of all kinds, and comes from one set only, so that nothing is
@@ -186,7 +186,7 @@ class State(_Fields, Position):
                 stack.append(((*kept, kind), seen + 1))
 
     def _random_growth(self, rng: "Random", among: int) -> int:
-        """A growth by points of a set to which no point of the set can be added."""
+        """A growth by points of *among* to which no other point of it can be added."""
         growth = 0
         groups = list(self.groups)
         rng.shuffle(groups)
@@ -205,7 +205,7 @@ class State(_Fields, Position):
         return ",".join(names + self.board.names(founding))
 
     def _point(self, name: str, points: Sequence[int]) -> int:
-        """The point of that name, which is vacant and none of those written before."""
+        """The point of that name. Raises Illegal unless it is vacant and none of those written before."""
         if name.isascii():  # there is a foreign letter whose small form is k
             name = name.lower()
         point = self.board.bit.get(name)
@@ -243,7 +243,7 @@ class State(_Fields, Position):
             )
 
     def _check_growth(self, growth: int, *, is_whole: bool) -> None:
-        """Raise Illegal if a group grows twice, or if more could grow where the growth has to be a whole one."""
+        """Raise Illegal if a group grows twice, or if the growth has to be a whole one and more groups could grow."""
         excluded = 0
         for stones, liberties in self.groups:
             new = liberties & growth
@@ -269,7 +269,7 @@ class State(_Fields, Position):
 
 
 def _growths(groups: Sequence[Group], among: int) -> Iterator[int]:
-    """All growths by one or more points of a set, whether or not more could be added."""
+    """All growths by one or more points of *among*, whether or not more could be added."""
     for point in bits(among):
         among ^= point
         yield point
@@ -283,7 +283,10 @@ def _excluded(groups: Sequence[Group], point: int) -> int:
 
 
 def _refill(kept: tuple[int, ...], kind: int, earlier: list[int]) -> list[int] | None:
-    """The first of the earlier kinds that can be added to those kept, one after the other; None if one suits *kind*."""
+    """The earlier kinds that can be added to those kept, in their order as long as they fit together.
+
+    None if one of them fits *kind*, too.
+    """
     before = grown = union(kept)
     added = []
     for other in earlier:
