@@ -28,13 +28,13 @@ ANSWERED = frozenset({"challenge", "confirm", "move", "queue"})
 """The commands of a game to which a robot answers before they end."""
 
 SHELL_ONLY = frozenset({"--json", "--no-wait", "--picture", "--help", "-h"})
-"""What stands anywhere in the arguments, beside ``--comment=TEXT``, and is no part of the line."""
+"""Arguments that may stand anywhere and are not part of the line. ``--comment=TEXT`` is another."""
 
 
 def read(args: Iterable[str]) -> tuple[list[str], str, frozenset[str]]:
-    """Sort the arguments of a command: its line, its comment, and the options that only a shell understands.
+    """The line in the arguments, its comment, and the options that only a shell understands.
 
-    A hyphen as comment says that it comes from standard input.
+    The comment ``-`` stands for standard input.
     """
     words = [arg.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for arg in args]
     comments = [word.partition("=")[2] for word in words if word.startswith("--comment=")]
@@ -46,7 +46,7 @@ def read(args: Iterable[str]) -> tuple[list[str], str, frozenset[str]]:
 
 
 def _subject(named: list[str]) -> list[str]:
-    """As many of these words as name the command with which they begin."""
+    """The words in front that name a command, for example `change password` of `change password alice`."""
     if named and games.exists(named[0]):
         return named[1:2] or named
     if operators := console.contexts(named):
@@ -55,9 +55,9 @@ def _subject(named: list[str]) -> list[str]:
 
 
 def main(args: Sequence[str]) -> int:
-    """Carry out a command: 0 if it is done, 2 if it is no command, 1 if it was refused for another reason.
+    """Carry out a command. Returns its exit status: 0 if it was done, 2 if it is no command, 1 if it was refused.
 
-    For several commands in one, it is the highest of theirs.
+    Several commands in one return the highest of their statuses.
     """
     line, comment, options = read(args)
     as_json = "--json" in options
@@ -102,11 +102,11 @@ def main(args: Sequence[str]) -> int:
         from pbm.robot_players.tasks import answered
 
         answers = answered(Session(server), answers, mails=name == "challenge")
-    return _told(answers, server if "--picture" in options else None, as_json=as_json)
+    return _print_answers(answers, server if "--picture" in options else None, as_json=as_json)
 
 
-def _told(answers: Letters, drawn_by: "Server | None", *, as_json: bool) -> int:
-    """Print the answers, and the boards of a server as pictures where these are wanted; return the exit status."""
+def _print_answers(answers: Letters, drawn_by: "Server | None", *, as_json: bool) -> int:
+    """Print the answers; if a server is given, also pictures of the boards. Returns the exit status."""
     if drawn_by and not as_json:
         _show_pictures(answers, drawn_by)
     data = letters.as_one(answers)
@@ -115,7 +115,7 @@ def _told(answers: Letters, drawn_by: "Server | None", *, as_json: bool) -> int:
 
 
 def _waits_for_robot(letter: Letter) -> bool:
-    """Whether a letter shows a board on which a robot has to move, or to answer a proposal, to somebody who is none."""
+    """Whether a letter shows a board on which somebody waits for a robot to move, or to answer a proposal."""
     data = letter.data
     robots = data["robots"]
     is_asked = data.get("voter") not in {None, *robots}
@@ -158,10 +158,15 @@ def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:
 
 
 def _read_password() -> str:
-    """A password that is written as a hyphen."""
-    if not os.environ.get("PBM_PASSWORD") and sys.stdin.isatty():
+    """The password that a hyphen stands for: ``PBM_PASSWORD``, or what is typed, or a line of standard input."""
+    if chosen := os.environ.get("PBM_PASSWORD"):
+        return chosen
+    if not sys.stdin.isatty():
+        return _input().readline().rstrip("\r\n")
+    try:
         return getpass()
-    return os.environ.get("PBM_PASSWORD") or _input().readline().rstrip("\r\n")
+    except (EOFError, UnicodeDecodeError):  # control-D, or bytes that are no text
+        return ""
 
 
 @cache

@@ -14,12 +14,12 @@ from typing import TextIO
 HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 """Characters that command a terminal, or turn the direction of writing."""
 
-TURN_OF_SPINNER = 0.1
-"""Seconds from one picture of the spinner to the next."""
+SPINNER_SECONDS = 0.1
+"""How long each picture of the spinner is shown."""
 
 
 def escaped(text: str) -> str:
-    """A text that shows what it holds: no character of it commands a terminal."""
+    r"""A text in which characters that command a terminal are written out, for example ``\x1b``."""
     return re.sub(HIDDEN, lambda found: found[0].encode("unicode-escape").decode(), text)
 
 
@@ -31,7 +31,7 @@ def replace_errors(*streams: TextIO) -> None:
 
 
 def say(text: str, data: Mapping[str, object], *, as_json: bool = False) -> None:
-    """Print an answer, whatever of it the terminal can show."""
+    """Print an answer; what the terminal cannot show is replaced."""
     replace_errors(sys.stdout)
     sys.stdout.write(f"{json.dumps(data, default=_iso) if as_json else escaped(text)}\n")
     sys.stdout.flush()
@@ -43,13 +43,12 @@ def _iso(moment: date) -> str:
 
 
 def warn(text: str) -> None:
-    """Tell the operator, on standard error, what went wrong beside an answer, such as a mail that could not be sent."""
-    if sys.stderr:  # a mail server may start us without one
-        sys.stderr.write(f"{text}\n")
+    """Print on standard error what went wrong beside an answer, such as a mail that could not be sent."""
+    sys.stderr.write(f"{text}\n")
 
 
 def fail(text: str, status: int, *, as_json: bool = False, reason: str = "") -> int:
-    """Print why something was not done, for programs the *reason* alone, and return the exit status."""
+    """Print why something was not done; for programs, only the *reason*. Returns the exit status."""
     if as_json:
         say(text, {"error": reason or text, "status": status}, as_json=True)
     else:
@@ -59,8 +58,8 @@ def fail(text: str, status: int, *, as_json: bool = False, reason: str = "") -> 
 
 @contextmanager
 def spinning(text: str) -> Iterator[None]:
-    """Show on a terminal, on standard error, that something is being done, and wipe that away when it is."""
-    if not (sys.stderr and sys.stderr.isatty()):
+    """Show a text and a spinner on standard error, if that is a terminal; wipe them away at the end."""
+    if not sys.stderr.isatty():
         yield
         return
     is_over = threading.Event()
@@ -69,7 +68,7 @@ def spinning(text: str) -> Iterator[None]:
         for picture in cycle("|/-\\"):
             sys.stderr.write(f"\r{escaped(text)} {picture}")
             sys.stderr.flush()
-            if is_over.wait(TURN_OF_SPINNER):
+            if is_over.wait(SPINNER_SECONDS):
                 break
         sys.stderr.write(f"\r{' ' * (len(text) + 2)}\r")
         sys.stderr.flush()

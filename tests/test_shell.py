@@ -47,6 +47,27 @@ def test_a_password_may_come_from_the_first_line_of_standard_input_and_the_comme
     assert "alice writes:\n\nHello\nbob\n" in done.stdout
 
 
+@pytest.mark.parametrize("typed", [b"\x04", b"\xff\xfe\n"])
+def test_an_interrupted_or_unreadable_password_at_a_terminal_is_refused(shell, typed):
+    terminal, end = pty.openpty()
+    command = [sys.executable, "-m", "pbm", "signup", "alice", "-"]
+    with subprocess.Popen(
+        command, env=shell.environment, stdin=end, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stderr.read(10) == b"Password: "
+        os.write(terminal, typed)
+        assert b"A password has 6 to 256 characters." in process.stderr.read()
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&- </dev/null", "2>&- </dev/null", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_like_an_empty_one(shell, closed):
+    line = f"{sys.executable} -m pbm signup alice - {closed}"
+    done = subprocess.run(["sh", "-c", line], env=shell.environment, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"" or b"A password has 6 to 256 characters." in done.stderr
+
+
 def test_a_comment_may_stand_behind_the_move(board):
     done = board.run("spiro", "move", "101", "alice", "alice-secret", "e3:+", "--comment=Have fun")
     assert "alice writes:\n\nHave fun" in done.stdout

@@ -1,6 +1,6 @@
 """The commands of the operator. They can be given in a shell only, not by mail.
 
-A module that has commands brings them as a click group named `commands`. Only the module that is needed is imported.
+The commands of a module are a click group named `commands` in it. Only the module that is needed is imported.
 """
 
 import gc
@@ -48,20 +48,20 @@ COMMANDS_OF_MODULES = {
 }
 """The operator's commands, by the module that has them."""
 MODULES = dict(sorted((name, module) for module, names in COMMANDS_OF_MODULES.items() for name in names.split()))
-"""In which module each command is."""
+"""The module of each command."""
 ABOUT_VALUES = click.NoSuchOption, click.BadOptionUsage, click.BadParameter
 """The refusals that are about an option or a value, and not about the number of words."""
 NICER = 5
-"""The niceness of processes for whose work nobody waits; `pbm serve` has none."""
+"""The niceness of processes for whose work nobody waits; that of `pbm serve` is 0."""
 INTERRUPTED = 130
-"""The exit status of a command that its user has ended."""
+"""The exit status of a command that its user has interrupted."""
 
 
 class Operators(click.Group):
     """All commands of the operator."""
 
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
-        """The command of that name, whose module is imported; None if there is none."""
+        """Import the module of a command. Returns the command; None if there is none of that name."""
         if name not in MODULES:
             return None
         group: click.Group = import_module(f"pbm.{MODULES[name]}").commands
@@ -112,15 +112,15 @@ def open_existing() -> Server:
 
 
 def let_server_go_first(niceness: int = NICER) -> None:
-    """Make this process at least so nice, so that nobody waits for `pbm serve` because of it."""
+    """Raise the niceness of this process to at least this, so that it does not delay `pbm serve`."""
     os.setpriority(os.PRIO_PROCESS, 0, max(niceness, os.getpriority(os.PRIO_PROCESS, 0)))
 
 
 def prepare_helper() -> None:
-    """Give way to `pbm serve`, and ignore the signals to its group: the end of the input ends this process."""
+    """Give way to `pbm serve`. If standard input is a pipe, its end ends this process; signals are ignored then."""
     import signal
 
-    if _has_pipe():  # or nothing could end it
+    if _has_pipe():
         for sent in (signal.SIGINT, signal.SIGTERM):
             signal.signal(sent, signal.SIG_IGN)
     let_server_go_first()
@@ -128,11 +128,11 @@ def prepare_helper() -> None:
 
 def _has_pipe() -> bool:
     """Whether standard input is a pipe."""
-    return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
+    return stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
 
 
 def wait_for_end(seconds: float) -> bool:
-    """Wait so many seconds. Returns whether standard input has ended, if that is a pipe; a byte there ends the wait."""
+    """Wait so many seconds, or until something comes through a pipe on standard input. Whether the pipe has ended."""
     if not _has_pipe():
         time.sleep(seconds)
         return False
@@ -141,9 +141,9 @@ def wait_for_end(seconds: float) -> bool:
 
 
 def changes(store: Store, seconds: float, wait_for_end: Callable[[float], bool] = wait_for_end) -> Iterator[None]:
-    """Come back at once, and then whenever somebody else has changed the database, until told to end.
+    """Yield at once, and then whenever another connection has changed the database, until *wait_for_end* is true.
 
-    It looks for changes every so many seconds. What changes while the caller works is seen at the next look.
+    Looks for changes every so many seconds. What changes while the caller works is found at the next look.
     """
     seen = None
     while True:
@@ -155,18 +155,18 @@ def changes(store: Store, seconds: float, wait_for_end: Callable[[float], bool] 
 
 
 def answer(text: str, data: Mapping[str, object]) -> None:
-    """Print what an operator's command has to say, for people or for programs, as it was asked for."""
+    """Print the answer of an operator's command: the text, or the data if `--json` was given."""
     say(text, data, as_json=click.get_current_context().obj)
 
 
 def answer_list(lines: Sequence[tuple[str, ...]], data: Mapping[str, object], if_empty: str, more: str = "") -> None:
-    """Print a table, whose first line is the heading, and *more* below it; *if_empty* in its place if it is empty."""
+    """Print a table, whose first line is the heading, or *if_empty* if it has no other lines; *more* goes below it."""
     text = texts.table(lines) if len(lines) > 1 else if_empty
     answer("\n".join(filter(None, [text, more])), data)
 
 
 def more_than(limit: int, found: Sequence[object]) -> str:
-    """The line below a list of which more was *found* than is shown; empty if it is whole."""
+    """The line below a list if more than *limit* lines were found; else empty."""
     return f"There are more than {limit}; --limit=N shows N of them." if len(found) > limit else ""
 
 
@@ -177,7 +177,7 @@ def time_text(moment: datetime | None) -> str:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on a terminal. It is called with how many more of *what* are done, and how many there are."""
+    """Show a progress bar on a terminal. Call what it yields with how many more are done, and how many there are."""
     is_seen = sys.stderr.isatty()
     with click.progressbar(length=1, label=what, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
 
@@ -195,9 +195,9 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def contexts(words: Sequence[str]) -> list[click.Context]:
-    """The contexts of the operator's command that the words name, and of the groups that lead to it.
+    """A context for each word, as long as the words name groups and commands of the operator that help shows.
 
-    There is one for each word, as far as the words name something that is shown to people.
+    For example, `tournament start` has a context of the group `tournament`, and one of its command `start`.
     """
     ctx, found = click.Context(OPERATORS, info_name="pbm"), list[click.Context]()
     for word in words:
