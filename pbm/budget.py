@@ -1,4 +1,4 @@
-"""How much computing one command may cause, so that no mail holds up everybody else."""
+"""How long one command, or one mail, may compute, so that no mail holds up everybody else."""
 
 import signal
 import time
@@ -10,15 +10,15 @@ from types import FrameType
 IN_SHELL, BY_MAIL = 5.0, 0.6
 """How many seconds a command may compute before it leaves the rest undone; a move takes a thousandth of a second."""
 SECONDS_OF_MAIL = 1.0
-"""What may be computed to read a mail and prepare its command, and as much again to carry it out."""
+"""How long it may take to read a mail and prepare its command, and again to carry the command out."""
 NEVER_STOPPED = ("contextlib", "pbm.budget", "pbm.store")
-"""How the names of modules begin in which nothing is stopped: they must always finish what they begin."""
+"""Modules whose names begin like this are not stopped: they must always finish what they begin."""
 SOON = 0.01
-"""Seconds after which it is tried again to stop what has just been in one of them."""
+"""Seconds until `limited` tries again to stop code that was in one of `NEVER_STOPPED`."""
 
 
 class Budget:
-    """The time that a command has for things that it does again and again."""
+    """The time that a command has for what it does repeatedly, for example once for each board."""
 
     def __init__(self, *, in_shell: bool) -> None:
         """Begin to compute for a user of a shell, or for the sender of a mail."""
@@ -26,7 +26,7 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it is time to leave the rest undone, and to say so."""
+        """Whether the command has to leave the rest undone, and to say so."""
         return time.process_time() > self.until
 
 
@@ -35,12 +35,12 @@ class _Stopped(BaseException):
 
 
 _granted = ContextVar("granted", default=0.0)
-"""How many seconds were computed in `uncounted`; without end while that is being done."""
+"""How many seconds were computed in `uncounted`; infinite inside it."""
 
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """Compute what must be done however long it takes, such as the pairs of a round: `limited` does not count it."""
+    """Do not count in `limited` what is computed inside: it must be done at any cost, such as the pairs of a round."""
     before, begin = _granted.get(), time.thread_time()
     _granted.set(float("inf"))
     try:
@@ -51,10 +51,10 @@ def uncounted() -> Iterator[None]:
 
 @contextmanager
 def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
-    """Raise TimeoutError out of what is done inside when that has computed for so long; in the main thread only.
+    """Stop what is done inside after so many seconds of computing. Raises TimeoutError then. In the main thread only.
 
-    If *all counts*, it is all time that passes, whoever computes meanwhile. What is stopped is Python code, and
-    searches for regular expressions; not one long operation of another library, before it ends.
+    With *all_counts*, all time that passes counts, not only what this thread computes. Python code and searches for
+    regular expressions are stopped at once; one long operation of another library is stopped only when it ends.
     """
     timer, sent, clock = signal.ITIMER_PROF, signal.SIGPROF, time.thread_time
     if all_counts:

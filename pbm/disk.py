@@ -1,4 +1,4 @@
-"""The disk, beneath files and databases."""
+"""Files: locks, files that appear only when they are complete, and what errors of the system mean."""
 
 import errno
 import fcntl
@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 COPY = "pbm-copy"
-"""What the hidden name of a file that is not whole yet ends with."""
-LOOK_AGAIN = 0.05
-"""Seconds after which it is looked again whether a lock is free."""
+"""The hidden name of a file that is not complete yet ends with this: `.pbm.db.4711.pbm-copy`."""
+LOOK_AGAIN_SECONDS = 0.05
+"""How long `locked` waits before it tries again."""
 SAID: Mapping[int, str] = {
     errno.EACCES: "this user is not allowed to",
     errno.EADDRINUSE: "another program listens there",
@@ -32,11 +32,11 @@ SAID: Mapping[int, str] = {
     errno.EROFS: "the disk can only be read",
     errno.ETIMEDOUT: "there was no answer",
 }
-"""What the errors of the system are called here."""
+"""Our words for errors of the system."""
 
 
 def reason(error: OSError) -> str:
-    """What an error of the system means, in our words, as far as we have some."""
+    """What an error of the system means: in our words if there are some, or else in those of the system."""
     return SAID.get(error.errno or 0) or (error.strerror or str(error)).lower()
 
 
@@ -51,10 +51,10 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def locked(path: Path, patience: float = 0, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
-    """Hold a lock, which goes with the process at the latest; only its owner can open the file.
+    """Hold a lock on a file, which is made if there is none; only its owner can open it. It is kept, with its content.
 
-    Raises BlockingIOError if somebody else has it for so many seconds, or *until* told to give up, and OSError if there
-    can be no such file. What is in the file stays, and what it may be a link to is not touched.
+    The system releases the lock if the process dies. A link is not followed. Raises OSError if the file cannot be
+    opened, and BlockingIOError if another process still has the lock after *patience* seconds, or when *until* is true.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
@@ -64,14 +64,14 @@ def locked(path: Path, patience: float = 0, until: Callable[[], bool] = lambda: 
         while not _take(handle):
             if time.monotonic() >= end or until():
                 raise BlockingIOError(f"Another process has locked {path}.")
-            time.sleep(LOOK_AGAIN)
+            time.sleep(LOOK_AGAIN_SECONDS)
         yield
     finally:
         os.close(handle)
 
 
 def _take(handle: int) -> bool:
-    """Lock an open file; False if somebody else has."""
+    """Lock an open file. Returns False if another process has locked it."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -81,9 +81,9 @@ def _take(handle: int) -> bool:
 
 @contextmanager
 def whole(file: Path) -> Iterator[Path]:
-    """A new file, under a hidden name, for what is to become *file* only when all of it is there.
+    """Make a new file with a hidden name, which the caller renames to *file* when it is complete. Raises OSError.
 
-    Whatever goes wrong, nothing of it stays; what a killed process has left in the folder goes, too. Raises OSError.
+    A file that was not renamed is removed at the end; so are those that killed processes have left in the folder.
     """
     for left in left_behind(file.parent):
         left.unlink(missing_ok=True)
@@ -99,7 +99,7 @@ def whole(file: Path) -> Iterator[Path]:
 
 
 def left_behind(folder: Path) -> list[Path]:
-    """The files in a folder that were never whole, and on which nobody works any more."""
+    """The incomplete files in a folder on which no process works any more."""
     found = []
     for copy in folder.glob(f".*.{COPY}"):
         with suppress(OSError):  # it may have just become whole
@@ -113,7 +113,7 @@ def left_behind(folder: Path) -> list[Path]:
 
 
 def _companions(copy: Path) -> list[Path]:
-    """The files that SQLite puts beside a database."""
+    """The files that SQLite has put beside a database."""
     return [
         each for ending in ("-wal", "-shm", "-journal") if (each := copy.with_name(f"{copy.name}{ending}")).exists()
     ]

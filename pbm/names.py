@@ -1,4 +1,4 @@
-"""What things are called: which words can be a userid, an address, a board, a password."""
+"""Which words can be a userid, an address, a board, a pool, a machine, a site."""
 
 import re
 from collections.abc import Callable
@@ -18,13 +18,13 @@ RESERVED = frozenset(
 """Words of the command language that cannot be userids; nor can the names of games."""
 
 GUEST = "guest-"
-"""How the userids of guests begin, who have not signed up."""
+"""The userid of a guest, who has not signed up, begins with this."""
 
 PLACEHOLDERS = frozenset("code newpassword password userid".split())
-"""Words of our help that stand for words of a reader's own."""
+"""Words in our help that a reader replaces by their own, such as USERID."""
 
 IsUser = Callable[[str], bool]
-"""Tells of a word in lower case whether it is a userid of ours."""
+"""Whether a word in lower case is the userid of a user."""
 
 
 def is_userid(word: str) -> bool:
@@ -48,7 +48,7 @@ def is_tournament_board(word: str) -> bool:
 
 
 def is_board(word: str) -> bool:
-    """Whether a word can be the name of a board; nothing else is ever looked up."""
+    """Whether a word can be the name of a board. Other words are never looked up."""
     return re.fullmatch("[0-9]{1,12}", word, re.ASCII) is not None or is_tournament_board(word)
 
 
@@ -59,7 +59,7 @@ def is_new_board(word: str) -> bool:
 
 
 def is_host(text: str) -> bool:
-    """Whether a text can be the name or the number of a machine."""
+    """Whether a text can be the name or the number of a machine, such as `localhost` or `127.0.0.1`."""
     try:
         text.encode("idna")
     except UnicodeError:
@@ -68,12 +68,12 @@ def is_host(text: str) -> bool:
 
 
 def is_site(text: str) -> bool:
-    """Whether a text is where a site can stand: http or https, a machine, perhaps a folder, and nothing behind that."""
+    """Whether a text is the address of a site: http or https, a machine, perhaps a folder, and nothing behind that."""
     return re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+(?:/[A-Za-z0-9._~/%-]*)?", text, re.ASCII) is not None
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is a mail address as nearly everybody has one: a plain local part, and a host by its name."""
+    """Whether a text is a mail address of the usual kind: an unquoted local part, and the name of a host."""
     host = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"
     pattern = rf"[a-z0-9.!#$%&'*+=?^_{{}}~-]{{1,64}}@{host}"
     return len(text) <= 254 and re.fullmatch(pattern, text, re.IGNORECASE | re.ASCII) is not None

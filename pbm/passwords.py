@@ -9,7 +9,7 @@ from argon2.exceptions import VerificationError
 HASHER = PasswordHasher(time_cost=5, memory_cost=7 * 1024, parallelism=1)
 
 REMEMBERED = 10_000
-"""How many passwords a server remembers as keyed hashes while it runs, with what argon2 has found out about each."""
+"""For how many passwords, as keyed hashes, a running server remembers whether argon2 found them right."""
 
 
 class Passwords:
@@ -17,9 +17,9 @@ class Passwords:
 
     The cost is one of those that OWASP names for argon2id as equally safe (Password Storage Cheat Sheet): 7 MiB, 5
     passes, 1 lane. A command in a shell gets its memory from the system anew, and computes half as long with these as
-    with 19 MiB and 2 passes. What argon2 has found out is remembered together with the hash that it was found out for:
-    a busy player waits for one slow hash only, and nothing slow runs again under the write lock. A new password has a
-    new hash, and nothing that was remembered fits it.
+    with 19 MiB and 2 passes. Each result of argon2 is remembered with the hash that it is about: a busy player waits
+    for one slow hash only, and none runs again under the write lock. A new password has a new hash, to which no
+    remembered result belongs.
     """
 
     def __init__(self) -> None:
@@ -35,13 +35,13 @@ class Passwords:
             self._prepared[mark] = HASHER.hash(password)
 
     def hash(self, password: str) -> str:
-        """The text to store for a password; what was prepared is used once, so that no two users have the same."""
+        """The text to store for a password. A prepared one is used only once, so that no two users have the same."""
         hashed = self._prepared.pop(self._mark(None, password), None) or HASHER.hash(password)
         self._remembered[self._mark(hashed, password)] = True
         return hashed
 
     def is_right(self, stored: str | None, password: str) -> bool:
-        """Whether the password is the one that was stored; None, for no such user, takes as long as a wrong one."""
+        """Whether the password is the stored one. Without such a user, *stored* is None, and it takes as long."""
         mark = self._mark(stored, password)
         if mark in self._remembered:
             return self._remembered[mark]

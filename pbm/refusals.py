@@ -24,9 +24,9 @@ class Refused(Exception):
         secrets: Sequence[str] = (),
         stands: bool = False,
     ) -> None:
-        """Say why; show a board where one is known, to the *reader* who has signed for it; do not say the *secrets*.
+        """Say why. A board at a *point* is shown to the *reader*, who has signed for it; *secrets* are masked.
 
-        Usually what the command has done until then is undone; sometimes it *stands*.
+        What the command has done until then is undone, unless it *stands*.
         """
         super().__init__(text)
         self.subject = subject
@@ -37,28 +37,25 @@ class Refused(Exception):
 
 
 class Misused(Refused):
-    """A line that is no command, or not the way its command is written."""
+    """A line that names no command, or whose words do not fit its command."""
 
     status = 2
 
 
 def copied(word: str, what: str) -> str:
-    """What is said of a word that was copied from our help, where it stands for *what* the reader has to write there.
-
-    It is empty for other words.
-    """
+    """The refusal of a placeholder copied from our help, in whose place a reader has to write *what*; else empty."""
     return f"{word} is a placeholder; write {what} in its place." if word.lower() in PLACEHOLDERS else ""
 
 
 def check_own(word: str, what: str) -> None:
-    """Raises Refused if a word was copied from our help."""
+    """Raises Refused if a word is a placeholder copied from our help."""
     if why := copied(word, what):
         raise Refused(why)
 
 
 @contextmanager
 def touching(what: str) -> Iterator[None]:
-    """Say *what* does not go, and why, where a file or a socket that the user has named is touched. Raises Refused."""
+    """Raises Refused, which says *what* failed and why, if a file or a socket cannot be used inside."""
     try:
         yield
     except OSError as error:

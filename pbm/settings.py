@@ -22,7 +22,7 @@ def database_path() -> Path:
 
 
 def database() -> str:
-    """The path of the database; a user's data folder that it is in is made."""
+    """Make the user's data folder if the database is there. Returns its path. Raises Unusable."""
     if chosen := os.environ.get("PBM_DB"):
         return chosen
     folder = _data_folder()
@@ -46,7 +46,7 @@ def address() -> str:
 
 
 def _chosen(name: str, fits: Callable[[str], object], what: str) -> str | None:
-    """What a variable says; None if it is not set or empty. Raises Unusable if that does not fit."""
+    """The value of a variable; None if it is not set or empty. Raises Unusable if the value does not fit."""
     chosen = os.environ.get(name)
     if chosen and not fits(chosen):
         raise Unusable(f"{name} is {what}: {chosen!r}.")
@@ -54,13 +54,13 @@ def _chosen(name: str, fits: Callable[[str], object], what: str) -> str | None:
 
 
 def site(name: str = "PBM_SITE") -> str | None:
-    """Where the pages of the boards are, or, by ``PBM_WEB``, the web door. Raises Unusable if that is no site."""
+    """The address of the pages of boards, or, in ``PBM_WEB``, of the web door. Raises Unusable if it is none."""
     chosen = _chosen(name, is_site, "no address of a site, such as https://games.example.org")
     return chosen and chosen.rstrip("/")
 
 
 def transport() -> "Transport":
-    """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs beside the database, in a folder that is made.
+    """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs in a folder beside the database, which is made.
 
     A user of a mail server has their password in ``PBM_TRANSPORT_PASSWORD``. Raises Refused if the variables name no
     transport.

@@ -1,4 +1,4 @@
-"""Classes for the operator's commands and their values: their help, and sentences about words that they refuse."""
+"""Classes for the operator's commands and their values: how they read words, how they refuse them, and their help."""
 
 import math
 import re
@@ -13,16 +13,16 @@ from pbm.refusals import Misused
 T = TypeVar("T")
 
 LISTED = 100
-"""How many lines a list has, if no other number is given."""
+"""How many lines a list has at most, if no other number is given."""
 UNLIMITED = 10**18
-"""More than there can be of anything."""
+"""A number without a limit is less than this."""
 
 
 class Operation(click.Command):
     """A command of the operator."""
 
     def __init__(self, *args: Any, answers: bool = True, **kwargs: Any) -> None:
-        """Declare a command; one that *answers* does so in JSON, too."""
+        """Declare a command; *answers* says whether it can answer in JSON."""
         super().__init__(*args, **kwargs)
         self.add_help_option = False  # the shell reads `--help`, and `--json`
         self.answers = answers
@@ -51,7 +51,7 @@ class Operation(click.Command):
 
 
 class Commands(click.Group):
-    """Commands that begin with the same word."""
+    """A group of commands that begin with the same word."""
 
     command_class = Operation
     group_class = type
@@ -72,21 +72,21 @@ class Commands(click.Group):
         return super().resolve_command(ctx, [args[0].lower(), *args[1:]])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands, each with all of the first paragraph that it says of itself."""
+        """List the commands, each with the whole first paragraph of its help."""
         shown = [command for _, command in sorted(self.commands.items()) if not command.hidden]
         with formatter.section("Commands"):
             formatter.write_dl([(str(one.name), str(one.help).partition("\n\n")[0]) for one in shown])
 
 
 class Listing(Commands):
-    """Commands of which `list` can be left out."""
+    """A group in which the command `list` can be left out."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Declare a group without commands."""
         super().__init__(*args, epilog="`list` can be left out.", **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `list` in front of words that begin with no command."""
+        """Put `list` in front of the words if the first one names no command."""
         first = next((arg for arg in args if not arg.startswith("-")), "")
         return super().parse_args(ctx, args if first.lower() in self.commands else ["list", *args])
 
@@ -95,11 +95,11 @@ class Parsed(click.ParamType[T]):
     """A type of the values of options and arguments."""
 
     def __init__(self, name: str, read: Callable[[str], T]) -> None:
-        """Take what *read* makes of a word, which raises ValueError for one that is no *name*."""
+        """Name the type for refusals; *read* makes a value of a word, or raises ValueError."""
         self.name, self.read = name, read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:
-        """What the word stands for."""
+        """The value that a word stands for."""
         try:
             return self.read(str(value))
         except ValueError:
@@ -107,7 +107,7 @@ class Parsed(click.ParamType[T]):
 
 
 def within(numbers: range, what: str) -> Parsed[int]:
-    """The type of whole numbers within a range; *what* they are is said where another value is refused."""
+    """The type of whole numbers in a range; *what* names them in a refusal."""
 
     def read(text: str) -> int:
         if not (re.fullmatch("[0-9]{1,18}", text) and int(text) in numbers):
@@ -145,7 +145,7 @@ LIMIT = click.option(
 
 
 def split_options(words: Sequence[str], ctx: click.Context) -> tuple[list[str], list[str]]:
-    """The options of a game among the words behind a command, and the other words. Raises UsageError."""
+    """The options of a game among the words behind a command, and the other words. Raises NoSuchOption for `--word`."""
     options = [word for word in words if word.startswith("-")]
     for option in options:
         if option.startswith("--"):
@@ -174,7 +174,7 @@ def objection(why: click.UsageError) -> str:
 
 
 def _written(parameter: click.Parameter, ctx: click.Context) -> str:
-    """How an option is written, or what the word of an argument is called."""
+    """How help writes an option or an argument, for example `--limit=N` or `BOARD`."""
     if isinstance(parameter, click.Option):
         return parameter.opts[0] + ("" if parameter.is_flag else f"={parameter.make_metavar(ctx)}")
     word, *_ = parameter.make_metavar(ctx).split()
@@ -183,7 +183,7 @@ def _written(parameter: click.Parameter, ctx: click.Context) -> str:
 
 
 def _kind(kind: click.ParamType[Any]) -> str:
-    """What a value has to be."""
+    """The values that a type takes, for a refusal: `a whole number from 1 on`, or `yes or no`."""
     if isinstance(kind, click.Choice):
         *most, last = kind.choices
         return f"{', '.join(most)} or {last}"
