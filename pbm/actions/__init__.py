@@ -1,1 +1,1 @@
-"""What commands do: one deed, one file, each in one transaction."""
+"""What commands do: a file for each deed. Each command is one transaction."""

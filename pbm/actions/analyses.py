@@ -1,4 +1,4 @@
-"""Asking what a robot thinks of a game that is over; it is thought about and told in `robot_players/analysis`."""
+"""Asking for a robot's analysis of a game that is over; `robot_players/analysis` makes and mails it."""
 
 from itertools import islice
 
@@ -28,7 +28,7 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def choices(board: Board) -> list[int]:
-    """The turns that can be judged: how many were played before each. Raises Refused if there are none."""
+    """The turns in which a player had a choice, each as the number of turns before it. Raises Refused if none had."""
     name = f"{board.row.game.capitalize()} board {board.row.board}"
     if not board.is_over:
         raise Refused(f"The game on {name} goes on; it can be analysed when it is over.")

@@ -1,4 +1,4 @@
-"""Challenges: a new board, and what forbids it, such as the limits of players; and who seeks a challenge."""
+"""Challenges: starting a board, what forbids it, such as the limits of players, and who seeks a challenge."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ from pbm.store import BoardRow, PlayerRow, Robot
 from pbm.store.robots import Task
 
 TALK = "-talk"
-"""The option with which robots say what they think."""
+"""The option that lets the robots of a board say what they think."""
 
 
 def challenge(
@@ -33,7 +33,7 @@ def challenge(
 ) -> list[Letter]:
     """Start a board; the first player moves first.
 
-    A board that is *named* with ``name`` is one of a tournament; ``from`` names a position of another board.
+    In *named*, ``name`` is the name of a tournament board, and ``from`` a position of another board to begin with.
     """
     first, second, name, source = userid1.lower(), userid2.lower(), named["name"], named["from"]
     problems = _sender_objections(session)
@@ -106,7 +106,7 @@ def _beginning(
 ) -> Point:
     """The position of another board with which a new one begins. Raises Refused.
 
-    A robot would show two people who still play how it would go on.
+    A robot may not take part while two people still play the other board: it would show them how to go on.
     """
     of = re.match("[a-z][a-z0-9]*(?=-)", source.lower())
     word = source[of.end() + 1 :] if of else source
@@ -132,7 +132,7 @@ def _beginning(
 
 
 def _sender_objections(session: Session) -> list[str]:
-    """Why nobody can be challenged from the address that the command came from."""
+    """Why no challenge is accepted from the address that the command came from."""
     if session.in_shell:
         return []
     if not session.senders:
@@ -143,7 +143,7 @@ def _sender_objections(session: Session) -> list[str]:
 
 
 def _limit_objections(session: Session, game: str, players: Sequence[str]) -> list[str]:
-    """A sentence for each of the players who takes no more boards. One who takes none and has none becomes inactive."""
+    """Refuse for each player who takes no more boards. Who takes none and has none becomes inactive."""
     problems = []
     for name in players:
         most = session.store.players.get(game, name).most
@@ -158,7 +158,7 @@ def _limit_objections(session: Session, game: str, players: Sequence[str]) -> li
 
 
 def _block_objections(session: Session, game: str, players: Collection[str], challengers: Collection[str]) -> list[str]:
-    """A sentence for each of the players who blocks a challenger. It reads as if they took no challenges at all."""
+    """A sentence for each player who blocks a challenger. It does not tell that, but that they take no challenges."""
     blocked_by = session.store.users.blocked_by
     return [_takes_none(game, name) for name in sorted(players) if {*challengers} & {*blocked_by(name)}]
 
@@ -172,7 +172,7 @@ def _takes_none(game: str, name: str) -> str:
 
 
 def robot_objections(game: str, robots: Mapping[str, Robot]) -> list[str]:
-    """A sentence for each of these robots that does not play a game, or is paused."""
+    """A sentence for each robot that does not play the game, and one for each that is paused."""
     problems = []
     for name, robot in robots.items():
         if robot.games and game not in robot.games:
@@ -184,7 +184,7 @@ def robot_objections(game: str, robots: Mapping[str, Robot]) -> list[str]:
 
 
 def _robot_board_objections(session: Session, game: str, users: Sequence[str], *, is_named: bool) -> list[str]:
-    """What forbids a board of these users if some of them are robots. A tournament board has no limits."""
+    """What forbids a board of these users if some are robots. A tournament board, which *is_named*, has no limits."""
     store, robots = session.store, session.store.robots.among(users)
     if not robots:
         return []
@@ -220,7 +220,7 @@ MOST_SOUGHT = 99
 """How many challenges a player may seek."""
 MOST_LIMIT = 999
 SEEKS_FOR = timedelta(days=60)
-"""How long a player seeks challenges who gives no command."""
+"""How long a player who gives no command still seeks challenges."""
 
 
 def accept(session: Session, game: str, name: str) -> list[Letter]:
@@ -238,7 +238,7 @@ def reject(session: Session, game: str, name: str) -> list[Letter]:
 
 
 def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
-    """Take challenges up to a number of active boards, or say what that number is."""
+    """Take challenges up to a number of active boards; without a word, tell that number."""
     player, title = session.store.players.get(game, name), game.capitalize()
     subject = f"{title} limit status"
     if word:
@@ -249,11 +249,11 @@ def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
     text = f"You take {'all' if player.most is None else 'no'} challenges of {title}."
     if player.most:
         text = f"You take challenges of {title} up to {texts.counted(player.most, 'active board')}."
-    return [_told(game, player, text, subject)]
+    return [_letter_to(game, player, text, subject)]
 
 
-def _told(game: str, player: PlayerRow, text: str, subject: str, answer: str = "") -> Letter:
-    """What a player is told of the challenges that they want."""
+def _letter_to(game: str, player: PlayerRow, text: str, subject: str, answer: str = "") -> Letter:
+    """The letter to a player about the challenges that they take or seek."""
     wanted = {"limit": player.most, "seeking": player.seeking}
     answer = answer or f"{game} standings"
     return letters.to_user(player.userid, text, subject=subject, answer=answer, game=game, **wanted)
@@ -262,7 +262,7 @@ def _told(game: str, player: PlayerRow, text: str, subject: str, answer: str = "
 def seek(
     session: Session, game: str, options: Sequence[str], name: str, word: str, named: Mapping[str, str | None]
 ) -> list[Letter]:
-    """Tell others how many challenges a player would like to get, from whom and how; or say how many that are."""
+    """Store how many challenges a player seeks, from which ratings, with which options; without a word, tell it."""
     title = game.capitalize()
     player = session.store.players.get(game, name)
     subject = f"{title} seek status"
@@ -282,11 +282,11 @@ def seek(
         subject = f"Now seeking {player.seeking} {title} challenges"
     sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
     wish = f" ({player.wish})" if player.seeking and player.wish else ""
-    return [_told(game, player, f"You seek {sought} of {title}{wish}.", subject)]
+    return [_letter_to(game, player, f"You seek {sought} of {title}{wish}.", subject)]
 
 
 def _read_ratings(text: str) -> str:
-    """The lowest and the highest rating, such as ``1500-1700``. Raises Refused."""
+    """The lowest and the highest rating that a player seeks, such as ``1500-1700``. Raises Refused."""
     found = re.fullmatch("([0-9]{1,4})-([0-9]{1,4})", text, re.ASCII)
     if not found or int(found[1]) > int(found[2]):
         raise Refused(f"--rating={text} should be two ratings, such as --rating=1500-1700.")
@@ -294,7 +294,7 @@ def _read_ratings(text: str) -> str:
 
 
 def seekers(session: Session, word: str) -> list[Letter]:
-    """List who would like to get challenges, in all games."""
+    """The players who seek challenges, of all games."""
     players, missing = session.store.players.all_seekers(), "There is no page {page} of these players."
     found, following = lists.on_page(session, word, players, missing)
     told = [
@@ -328,7 +328,7 @@ def seekers(session: Session, word: str) -> list[Letter]:
 
 
 def end_seeks(session: Session) -> None:
-    """Let players seek no challenges any more who have given no command for so long, and tell them."""
+    """End the seeks of players who have given no command for SEEKS_FOR, and tell them."""
     for game, name in session.store.players.silent_seekers(session.now - SEEKS_FOR):
         player = session.store.players.get(game, name)._replace(seeking=0)
         session.store.players.save(game, player)
@@ -337,11 +337,11 @@ def end_seeks(session: Session) -> None:
             f"{SEEKS_FOR.days} days. `{game} seek {name} PASSWORD N` seeks N again."
         )
         answer = f"{game} seek {name} PASSWORD N"
-        delivery.queue(session, _told(game, player, text, f"{game.capitalize()} seek status", answer))
+        delivery.queue(session, _letter_to(game, player, text, f"{game.capitalize()} seek status", answer))
 
 
 def _read_limit(word: str) -> int | None:
-    """At how many active boards a player takes no more challenges; None for no limit."""
+    """The number of active boards at which a player takes no more challenges; None for no limit. Raises Refused."""
     if word == "all" or word.startswith(("accept", "inf")):
         return None
     if word.startswith("reject"):

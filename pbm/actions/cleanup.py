@@ -1,6 +1,6 @@
-"""What has to be done once a day: reminders, forfeits, draws by silence, tournaments, digests, forgetting what is old.
+"""What is done once a day: reminders, forfeits, draws by silence, tournaments, digests, forgetting old notes.
 
-It can be done at any time, and as often as one likes (docs/command-language.md, section 6).
+It may be done at any time, and any number of times a day (docs/command-language.md, section 6).
 """
 
 from collections import Counter
@@ -22,25 +22,25 @@ from pbm.session import Session
 from pbm.store import Held
 
 KEPT_FOR = timedelta(days=100)
-"""For how long it is known which mails were handled, and why others could not be sent."""
+"""How long the server remembers which mails it has handled, and why others could not be sent."""
 
 LONGEST_DIGEST = 500_000
-"""How long a digest may get before another one is begun; mail servers refuse mails of some megabytes."""
+"""How many characters of stored mails one digest holds; mail servers refuse mails of some megabytes."""
 
 
 class Done(NamedTuple):
-    """How much has been done."""
+    """How many boards and digests a clean-up has dealt with."""
 
     reminded: int = 0
     forfeited: int = 0
     drawn: int = 0
     digests: int = 0
     problems: tuple[str, ...] = ()
-    """Boards and tournaments that could not be looked at, with the reason."""
+    """Boards, tournaments and puzzles that could not be dealt with, each with the reason."""
 
     @property
     def text(self) -> str:
-        """The same for people."""
+        """The counts as a sentence."""
         games = f"{self.reminded} reminded, {self.forfeited} forfeited, {self.drawn} drawn by silence"
         return f"{games}, {texts.counted(self.digests, 'digest')}."
 
@@ -86,12 +86,12 @@ def _do_due(session: Session, board: Board) -> str:
         delivery.queue(session, reminders.remind(session, board, late))
         return "reminded"
     done = "drawn" if step is DueStep.DRAW else "forfeited"
-    delivery.queue(session, *_ended(session, board, step, late))
+    delivery.queue(session, *_end_game(session, board, step, late))
     return done
 
 
-def _ended(session: Session, board: Board, step: DueStep, late: str) -> list[Letter]:
-    """End a game by what is due on its board; the letters about it."""
+def _end_game(session: Session, board: Board, step: DueStep, late: str) -> list[Letter]:
+    """End a game by the step that is due on its board. Returns the letters about it."""
     if step is DueStep.OUT_OF_TIME:
         return turns.forfeit_by_total_time(session, board)
     if step is DueStep.ROUND_OVER:
@@ -109,13 +109,13 @@ def _ended(session: Session, board: Board, step: DueStep, late: str) -> list[Let
     return turns.forfeit(session, board, late, "forfeited", why)
 
 
-# Digests: the mails about boards of a day as one
+# Digests: one mail for all mails about boards of a day
 
 
 def send_digests(session: Session) -> int:
-    """Mail to each user what is kept for them, a digest a game, if none was made today; how many mails that are.
+    """Queue for each user and game a digest of the mails kept for them, at most once a day. Returns how many mails.
 
-    To be called in a transaction, so that a mail is in a digest or kept, and never both or neither.
+    Call it in a transaction, so that each mail is either in a digest or kept.
     """
     sent = 0
     for userid, game in session.store.outbox.held_for():
@@ -128,7 +128,7 @@ def send_digests(session: Session) -> int:
 
 
 def _parts(held: Iterable[Held]) -> Iterator[list[Held]]:
-    """The mails in their order, in parts that are not too large."""
+    """The mails in their order, in parts of up to LONGEST_DIGEST."""
     part: list[Held] = []
     length = 0
     for mail in held:

@@ -1,4 +1,4 @@
-"""What directors and the operator do with tournaments, and what is done when a date has come."""
+"""What directors and the operator do with tournaments, and what the clean-up does with those that are due."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -31,19 +31,19 @@ from pbm.session import Session
 def directed(
     session: Session, game: str, pool: str, name: str, words: Sequence[str], named: Mapping[str, str | None]
 ) -> list[Letter]:
-    """Carry out a command of a director. Raises Refused if they do not direct that tournament."""
+    """Carry out a command of a player, the director. Raises Refused if they do not direct that tournament."""
     deed = words or ["status"]
     found, told = direct(session, game, pool, deed, director=name, dry_run=named["dry-run"] is not None)
     return [contests.of_tournament(found, deed[0].lower(), told)]
 
 
 class _OnTrial(Exception):
-    """Ends the transaction of a dry run, so that it is undone."""
+    """Raised to undo the transaction of a dry run."""
 
 
 @contextmanager
 def on_trial(session: Session, *, dry_run: bool) -> Iterator[None]:
-    """A transaction, which is undone after a *dry run*."""
+    """Hold a transaction, which is undone at its end if it is a *dry_run*."""
     with suppress(_OnTrial), session.store.writing():
         yield
         if dry_run:
@@ -53,10 +53,10 @@ def on_trial(session: Session, *, dry_run: bool) -> Iterator[None]:
 def direct(
     session: Session, game: str, pool: str, words: Sequence[str], *, director: str | None = None, dry_run: bool
 ) -> tuple[Shown, tuple[Block, ...]]:
-    """Carry out one of DIRECTIONS in a transaction, or only say what it would do.
+    """Carry out one of DIRECTIONS in a transaction; undo it if it is a *dry_run*.
 
-    The command is that of a *director*, or else of the operator. Returns the tournament then, and what is said of it.
-    Raises Refused.
+    Without a *director*, the operator gives the command. Returns the tournament afterwards, and the blocks of the
+    answer. Raises Refused.
     """
     with on_trial(session, dry_run=dry_run):
         found = find(session, game, pool)
@@ -154,7 +154,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
 
 
 def _finish(session: Session, found: Shown) -> str:
-    """Let a tournament end as soon as the games that are on do."""
+    """Let a tournament end as soon as its running games have ended."""
     check_state(found, "it be finished", "running", "closing")
     one = found.tournament._replace(state="closing")
     session.store.tournaments.save(one)
@@ -165,7 +165,7 @@ def _finish(session: Session, found: Shown) -> str:
 
 
 def _cancel(session: Session, found: Shown, why: str = "The director has cancelled it.") -> str:
-    """End a tournament at once: boards without moves go, others are played on; without any move, all of it goes."""
+    """End a tournament at once. Boards without moves are removed; without other boards, so is the tournament."""
     check_state(found, "it be cancelled", "open", "running", "closing")
     one, store = found.tournament, session.store
     store.tournaments.save(one._replace(state="cancelled"))
@@ -195,18 +195,16 @@ DIRECTIONS: Mapping[str, tuple[str, Callable[..., Told]]] = {
     "finish": ("", _finish),
     "cancel": ("", _cancel),
 }
-"""What can be done with a tournament: the words that belong to it, and what does it."""
+"""The commands for a tournament: for each the words behind it, and the function that carries it out."""
 
 
 # What becomes due
 
 
 def start_due(session: Session) -> list[str]:
-    """Start the tournaments whose date has come, and end the arenas; one that cannot start is cancelled.
+    """Start the tournaments and end the arenas whose date has come, in a transaction each.
 
-    Each is a transaction of its own.
-
-    Returns what could not be done, with the reason.
+    A tournament that cannot start is cancelled. Returns what failed, with the reason.
     """
     with session.store.reading():
         due = session.store.tournaments.due(session.now)

@@ -1,4 +1,4 @@
-"""Finding a board by its name, and boards by what is true of them."""
+"""Finding a board by its name, and boards by words such as `alice active`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,19 +23,19 @@ def find_row(session: Session, game: str, number: str) -> BoardRow:
 
 
 def meant(session: Session, game: str, word: str) -> str:
-    """The end of the sentence that there is no such board, which names the board that was probably meant."""
+    """The end of the sentence `There is no Spiro board 102`: a full stop, or the board that was probably meant."""
     if is_board(word):
         for other in games.names():
             if session.store.boards.get(other, word):
                 return f"; did you mean {other.capitalize()} board {word}?"
     if len(word) >= SHORTEST_PASSWORD or not re.search("[0-9]", word):
-        return "."  # a longer one can be a password in the wrong place, and what is near it is told to nobody
+        return "."  # a longer word can be a password in the wrong place; nobody is told what is near it
     near = games.nearest(word, [row.board for row in session.store.boards.named(game, _names_one_typo_away(word))])
     return f"; did you mean {near}?" if near else "."
 
 
 def _names_one_typo_away(word: str) -> set[str]:
-    """The names of boards that differ from a word by one typing mistake, such as ``102`` from ``120`` and ``1022``."""
+    """Possible names of boards that differ from a word by one typing mistake, such as `102` and `1022` from `120`."""
     parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
     near = {
         *(front + rest[1:] for front, rest in parts),
@@ -46,12 +46,12 @@ def _names_one_typo_away(word: str) -> set[str]:
 
 
 def find_board(session: Session, game: str, number: str) -> Board:
-    """A board. Raises Refused if there is none of that number."""
+    """The board of that number, replayed. Raises Refused if there is none."""
     return board_of(session, find_row(session, game, number))
 
 
 def board_of(session: Session, row: BoardRow) -> Board:
-    """The board whose row was found."""
+    """The board of a stored row, replayed."""
     store, place, players = session.store, row.place, row.players
     followers = store.boards.followers(*place)
     about = About(
@@ -66,16 +66,16 @@ def board_of(session: Session, row: BoardRow) -> Board:
 
 
 def player_at_sender(session: Session, board: Board, reader: str | None = None) -> str | None:
-    """The player of a board, or the *reader* if they are one, who has confirmed the address that the command came from.
+    """The player of a board who has confirmed the address that the command came from; None in a shell.
 
-    Of two players who share it, that is the one who is to move; in a shell there is none.
+    If both have, it is the one who is to move. With a *reader*, nobody else is returned.
     """
     senders = session.senders
     return next((name for name in (board.turn, *board.players) if name in senders and reader in {None, name}), None)
 
 
 def find_point(session: Session, game: str, word: str) -> Point:
-    """A board as it is, or at ``#n`` as it was after n moves; negative numbers count back from the end."""
+    """A board as it is, or for ``101#5`` after 5 moves, for ``101#-1`` before the last one. Raises Refused."""
     number, mark, text = word.partition("#")
     if mark and not re.fullmatch("-?[0-9]{1,9}", text, re.ASCII):
         raise Refused(f"{word!r} is no board at a move; write {number}#N with a number of moves.")
@@ -84,20 +84,20 @@ def find_point(session: Session, game: str, word: str) -> Point:
 
 
 LISTED_FOR = timedelta(days=14)
-"""How long a list shows a board that is over, if it is not asked for others."""
+"""How long a list without a selector shows a board that is over."""
 MOST_BOARDS = 100
-"""How many boards a command may ask for."""
+"""How many boards a command may ask to see."""
 FIRST_NUMBER = 101
-"""The number of the first board of a game; a lower one in its place is that of a page."""
+"""The number of the first board of a game; a lower number in a list command means a page."""
 STATES = "active", "inactive", "next"
 KINDS = "tournament", "standard"
 FILLERS = "all", "board"
 WORDS = frozenset((*STATES, *KINDS, *FILLERS))
-"""All of these, none of which can be a userid."""
+"""All words that select boards; none of them can be a userid."""
 
 
 def without_fillers(words: Sequence[str]) -> list[str]:
-    """The words, each once, without those in front that mean nothing."""
+    """The words in lower case, each once, without FILLERS in front."""
     once = list(dict.fromkeys(word.lower() for word in words))
     while once and once[0] in FILLERS:
         del once[0]
@@ -105,15 +105,15 @@ def without_fillers(words: Sequence[str]) -> list[str]:
 
 
 def names_boards(session: Session, game: str, words: Sequence[str]) -> bool:
-    """Whether the words are boards: the first of them is one, or can be nothing else."""
+    """Whether the words name boards: the first one is a number, or the name of a board that there is."""
     first = words[0].partition("#")[0].lower() if words else ""
     return is_board(first) and (first.isdecimal() or session.store.boards.get(game, first) is not None)
 
 
 def read(session: Session, game: str, words: Sequence[str]) -> Among:
-    """The boards of a game that words select. Without a game, the caller says of which games.
+    """The boards that words such as `alice active` select. Without a game, the caller fills in the games.
 
-    Raises Refused if the words exclude each other, or one of them is unknown.
+    Raises Refused if two words exclude each other, or one is unknown.
     """
     userids: list[str] = []
     chosen: dict[tuple[str, ...], str] = {}
@@ -143,9 +143,10 @@ def read(session: Session, game: str, words: Sequence[str]) -> Among:
 
 
 def paged(session: Session, game: str, words: Sequence[str]) -> tuple[list[str], str]:
-    """The words that name or select boards, and the word that names a page of their list, which may be empty.
+    """The words that name or select boards, and the number of a page of their list; empty if there is none.
 
-    A number is a page behind a selector or behind `all`; alone it is one if no board can have it.
+    The last word is a page if it is a number behind a selector or behind `all`, or a lone one below FIRST_NUMBER that
+    no board has.
     """
     named = without_fillers(words)
     *others, last = named or [""]
@@ -158,7 +159,7 @@ def paged(session: Session, game: str, words: Sequence[str]) -> tuple[list[str],
 
 
 def rows(session: Session, among: Among) -> Iterator[BoardRow]:
-    """The boards of a game among these, by number; or, if they are backwards, the last one that ended first."""
+    """The selected boards of a game by number, or with the one that ended last in front (`is_backwards`)."""
     boards = session.store.boards
     if is_backwards(among):
         return boards.found(among, LAST_ENDED)
@@ -169,14 +170,14 @@ def rows(session: Session, among: Among) -> Iterator[BoardRow]:
 
 
 def is_backwards(among: Among) -> bool:
-    """Whether these boards come in the order in which they ended, the last one first."""
+    """Whether the selected boards are listed by their ends, the last one first."""
     return bool(among.over) and not among.userids and not among.in_tournament
 
 
 def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | None = None) -> list[str]:
-    """The boards that a command asks to see, as they are named, or by number if it has a selector.
+    """The boards that a command asks to see, each as it is named, for example ``101#5``; selected ones by number.
 
-    *userid* counts as named in a selector. Raises Refused if that would be too much mail.
+    The *userid* is added to a selector. Raises Refused if that would be too much mail.
     """
     named = without_fillers(words)
     if not names_boards(session, game, named):
@@ -190,6 +191,6 @@ def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | N
 
 
 def described(game: str, words: Sequence[str]) -> str:
-    """What was asked for and not found, as a sentence."""
+    """The sentence that there are no boards for these words."""
     which = f" for {' '.join(words)!r}" if words else ""
     return f"There are no boards of {game.capitalize()}{which}."

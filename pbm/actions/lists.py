@@ -1,4 +1,4 @@
-"""Lists: boards that are shown one by one, tables of them, and the pages by which long ones are mailed."""
+"""Lists: boards shown one by one, tables of boards, and the pages in which long lists are mailed."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ Row = dict[str, str]
 
 
 def page_number(session: Session, word: str) -> int:
-    """The page that a word asks for: by mail the first one if there is no word; 0 for all pages. Raises Refused."""
+    """The page that a word asks for. Without a word, it is 1 by mail, and in a shell 0, all pages. Raises Refused."""
     if not word:
         return int(not session.in_shell)
     if not re.fullmatch("[0-9]{1,7}", word, re.ASCII) or int(word) == 0:
@@ -40,10 +40,10 @@ def page_number(session: Session, word: str) -> int:
 def on_page(
     session: Session, word: str, found: Iterable[Item], missing: str, *, is_backwards: bool = False
 ) -> tuple[list[Item], int]:
-    """The lines on the page of a list that a word asks for, and the number of the next page; 0 if there is none.
+    """The lines on the page that a word asks for, and the number of the next page; 0 if there is none.
 
-    A list that *is backwards* was found from its end: its last lines stand on the first page. Raises Refused with the
-    text about a *missing* page, in which ``{page}`` is its number.
+    With *is_backwards*, *found* begins with the last line: the first page has the last lines, in their order. Raises
+    Refused with the text *missing*, in which ``{page}`` is the number of a page that does not exist.
     """
     page = page_number(session, word)
     first = (page - 1) * LINES_OF_PAGE
@@ -57,14 +57,14 @@ def on_page(
 
 
 def aligned(rows: Sequence[Row], numbers: Collection[str] = (), rare: Collection[str] = ()) -> Table:
-    """A table with columns of *numbers*. Columns that are *rare* are left out if they say nothing."""
+    """A table of rows. Columns of *numbers* are aligned to the right; *rare* columns are left out if they are empty."""
     columns = [name for name in rows[0] if name not in rare or any(row[name] not in {"", "0"} for row in rows)]
     cells = [[row[name] for name in columns] for row in rows]
     return Table([columns, *cells], [name for name in columns if name in numbers])
 
 
 def with_next(letter: Letter, command: str, following: int) -> Letter:
-    """A letter with a page of a list; its last line is the *command* for the page that follows, if one does."""
+    """A letter with a page of a list; if another page follows, its last line is the *command* for that one."""
     if not following:
         return letter
     more = Paragraph(f"This is page {following - 1}; the next one:")
@@ -72,7 +72,7 @@ def with_next(letter: Letter, command: str, following: int) -> Letter:
 
 
 def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
-    """Boards, each as it is or as it was after so many moves."""
+    """Boards as anybody sees them, each as it is, or as it was after some moves."""
     return showas(session, game, None, words)
 
 
@@ -95,7 +95,7 @@ def turns(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def show_all(session: Session, userid: str, state: str) -> list[Letter]:
-    """The boards of all games on which a user is to move, or which are active."""
+    """The boards of a user in all games: if the state is `active`, all active ones, else where they are to move."""
     name, state = userid.lower(), state.lower() or "next"
     if state not in {"next", "active"}:
         raise Refused(f"`all show` is for `next` or `active` boards, and not for {state!r}.")
@@ -115,7 +115,7 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
 
 
 def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
-    """A table of the boards of some users in all games, those that are active if they select no others."""
+    """A table of the boards of some users in all games; the active ones if no word selects others."""
     named = finding.without_fillers(words)
     page = named.pop() if named and named[-1].isdecimal() else ""
     among = finding.read(session, "", named)
@@ -136,9 +136,9 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
 
 
 def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
-    """The addresses of users' deadlines as a calendar, if they have asked by mail for their own boards alone.
+    """The addresses of calendars of the users' deadlines, if they have asked by mail for their own boards alone.
 
-    The From field can be forged, but the mail goes to their own address.
+    A forged From field does no harm: the answer goes to the user's own address.
     """
     web = session.server.web
     if session.on_page or not (web and {*userids} <= session.senders):
@@ -152,7 +152,7 @@ def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
 
 
 def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
-    """A line of the table of all games, about a board of one of these users: its cells by heading."""
+    """A row of the table of all games, about a board of one of these users."""
     told, zone = _waiting_data(session, row, userids), session.zone(None)
     since = row.happened.astimezone(zone)
     return {
@@ -167,7 +167,7 @@ def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
 
 
 def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> dict[str, Any]:
-    """That line for programs."""
+    """The same row for programs."""
     players = row.players
     seat = int(players[0] not in userids)
     is_timed = not (row.ended or clocks.waits_for_robot(session.store, row))
@@ -185,11 +185,11 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
 
 
 def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
-    """A table of boards: those that are named or selected, or all active ones and those that ended lately."""
+    """A table of the boards that words name or select; without words, active ones and those that ended lately."""
     named, word = finding.paged(session, game, words)
     if finding.names_boards(session, game, named):
         rows, missing = _each(named, partial(find_row, session, game))
-        return [_tabled(session, game, rows), *_not_found(game, missing)]
+        return [_letter_of_table(session, game, rows), *_not_found(game, missing)]
     among = finding.read(session, game, named)
     rows, following = on_page(
         session,
@@ -205,11 +205,11 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     if not named and (following >= finding.FIRST_NUMBER or session.store.boards.get(game, str(following))):
         named = ["all"]  # else the number of the page would be that of a board
     command = " ".join([game, "games", *named])
-    return [with_next(_tabled(session, game, rows), command, following)]
+    return [with_next(_letter_of_table(session, game, rows), command, following)]
 
 
-def _tabled(session: Session, game: str, rows: Sequence[BoardRow]) -> Letter:
-    """The table of some boards."""
+def _letter_of_table(session: Session, game: str, rows: Sequence[BoardRow]) -> Letter:
+    """The letter with a table of these boards."""
     shown = aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})
     boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
     data = {"boards": [letters.data(board.present) for board in boards if board]}
@@ -218,7 +218,7 @@ def _tabled(session: Session, game: str, rows: Sequence[BoardRow]) -> Letter:
 
 
 def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
-    """How many boards of each game there are; or, of games that are named, which ones are active."""
+    """The number of boards of each game; if games are named, their active boards instead."""
     names = [word.lower() for word in words]
     for name in names:
         if not games.exists(name):
@@ -244,7 +244,7 @@ def _shown(session: Session, game: str, reader: str | None, budget: Budget, boar
 
 
 def _each(boards: Sequence[str], find: Callable[[str], Item]) -> tuple[list[Item], dict[str, str]]:
-    """The boards that are found by their names, and why each other one is not. Raises Refused if none is."""
+    """What *find* returns for each board, and why it refused the others. Raises Refused if it refused all."""
     found, missing = [], {}
     for board in boards:
         try:
@@ -257,7 +257,7 @@ def _each(boards: Sequence[str], find: Callable[[str], Item]) -> tuple[list[Item
 
 
 def _nothing(text: str, answer: str) -> Letter:
-    """The letter that says that there are no boards such as were asked for."""
+    """The letter that says that no boards were found."""
     return letters.note(text, subject="Show summary", answer=answer, data={"boards": []})
 
 
@@ -270,7 +270,7 @@ def _not_found(game: str, missing: Mapping[str, str]) -> list[Letter]:
 
 
 def _row(session: Session, row: BoardRow) -> Row:
-    """A line of the table of a game's boards: its cells by heading."""
+    """A row of the table of a game's boards."""
     players = row.players
     vote = f"; {row.voter} proposes {'a draw' if row.vote == 'draw' else 'undo'}" if row.vote else ""
     is_unrated = row.reason and not session.store.players.results_of_board(*row.place)

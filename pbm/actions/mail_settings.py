@@ -1,4 +1,4 @@
-"""How a user wants their mails about boards, and the times in them."""
+"""How a user gets mails about boards: when, in which form, and with times in which zone."""
 
 from zoneinfo import available_timezones
 
@@ -14,7 +14,7 @@ CHOICES = {
     "digest": "waits for a digest, which comes once a day",
     "none": "is not sent",
 }
-"""What a user can choose for a game, and what it does to a mail about a board."""
+"""What a user can choose for a game, and what happens to a mail about a board then."""
 MAIL_FORMS = {
     "pictures": "text, and beside it HTML that begins with a picture of the board",
     "html": "text, and beside it the same in HTML without pictures",
@@ -49,7 +49,7 @@ def choose_form(session: Session, user: str, word: str) -> list[Letter]:
 
 
 def zone_names() -> frozenset[str]:
-    """The names of all time zones that this machine knows, which takes a while to find out."""
+    """The names of all time zones that this machine knows. Slow: it reads the files of all zones."""
     return frozenset({UTC_NAME, *available_timezones()})
 
 

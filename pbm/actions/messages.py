@@ -1,4 +1,4 @@
-"""What users write: to each other, and for themselves on a board; and of whom they do not want to hear."""
+"""What users write: to each other, and as notes for themselves on a board; and whom they block."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -19,7 +19,7 @@ MOST_READERS = 10
 """To how many users one message can go."""
 BETWEEN_BROADCASTS = timedelta(days=7)
 MOST_NOTED_BYTES = 4000
-"""How long the notes of a user on one board may become."""
+"""The size of a user's notes on one board."""
 MOST_BLOCKED = 200
 
 
@@ -50,7 +50,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]:
-    """Write to some users; no address is shown to anybody."""
+    """Write to some users; nobody sees an address of another."""
     names = list(dict.fromkeys(reader.lower() for reader in readers))
     text = _text(session, name, "message")
     if len(names) > MOST_READERS:
@@ -94,7 +94,7 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
 
 
 def _switch(session: Session, name: str, switch: str) -> list[Letter]:
-    """Store whether a user gets what users write to all. Raises Refused."""
+    """Store whether a user gets broadcasts. Raises Refused."""
     if switch not in {"on", "off"}:
         raise Refused(f"`broadcast` is followed by nothing, by `on` or by `off`, and not by {switch!r}.")
     session.store.users.change(name, hears_broadcasts=switch == "on")
@@ -103,7 +103,7 @@ def _switch(session: Session, name: str, switch: str) -> list[Letter]:
 
 
 def _text(session: Session, name: str, what: str) -> str:
-    """The text that a user passes on. Raises Refused if there is none, or if they have written too many today."""
+    """The text of a message or a chat. Raises Refused if there is none, or if the user has written too many today."""
     if not session.comment:
         raise Refused(f"A {what} needs a text: the body of the mail, or --comment=TEXT in a shell.")
     if not session.in_shell and not session.take("text", user=name):
@@ -115,7 +115,7 @@ def _text(session: Session, name: str, what: str) -> str:
 
 
 def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list[Letter]:
-    """Add the comment to the notes of a user on a board, show the notes if there is none, or forget them (CLEAR)."""
+    """Add the comment to a user's notes on a board, or forget the notes (CLEAR). Shows the notes in any case."""
     notes = session.store.boards.notes(*row.place).get(name, "")
     if word and word.lower() != CLEAR:
         raise Illegal(
@@ -137,11 +137,11 @@ def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list
     return [letter._replace(to=None) for letter in shown]
 
 
-# Whom one does not want to hear of
+# Blocking
 
 
 def block(session: Session, name: str, word: str) -> list[Letter]:
-    """Block a user, who can challenge, message or chat with this one no more. Without a name, list who is blocked."""
+    """Block another user, who can no longer challenge this one or write to them; without a word, list the blocked."""
     users, other = session.store.users, word.lower()
     if other == name:
         raise Refused("You cannot block yourself.")
@@ -155,7 +155,7 @@ def block(session: Session, name: str, word: str) -> list[Letter]:
 
 
 def unblock(session: Session, name: str, word: str) -> list[Letter]:
-    """Let another user challenge, message and chat with this one again."""
+    """Let another user challenge this one and write to them again."""
     users, other = session.store.users, word.lower()
     if other not in users.blocked_by(name):
         raise Refused(f"You do not block {word!r}.")
@@ -164,12 +164,12 @@ def unblock(session: Session, name: str, word: str) -> list[Letter]:
 
 
 def block_in_answer(session: Session, _: BoardRow, name: str, word: str) -> list[Letter]:
-    """The same as `block`, in answer to a mail about a board."""
+    """Block a user in answer to a mail about a board."""
     return block(session, name, word)
 
 
 def unblock_in_answer(session: Session, _: BoardRow, name: str, word: str) -> list[Letter]:
-    """The same as `unblock`, in answer to a mail about a board."""
+    """Unblock a user in answer to a mail about a board."""
     return unblock(session, name, word)
 
 

@@ -15,11 +15,11 @@ from pbm.store import BoardRow
 from pbm.texts import clean
 
 CLEAR = "clear"
-"""What is written in the place of a plan, or of a queued move, to forget the plan."""
+"""The word in the place of a plan, or of a queued move, that forgets it."""
 
 
 def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine], *notes: str) -> list[Letter]:
-    """Add lines to the plan of a player, or show the plan if there are none. The *notes* are said with it."""
+    """Add lines to the plan of a player; show the plan, with *notes*. Raises Illegal."""
     board = turns.board_of_player(session, row, name)
     if name == board.turn and lines:
         raise Illegal("It is your turn. Make your move; a plan can stand below it, above your comment.")
@@ -34,9 +34,9 @@ def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine], 
 
 
 def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *after: str) -> None:
-    """Add lines to the plan of a player, as it is when the moves *after* the present ones are made.
+    """Add lines to the plan of a player, for the position *after* the given moves.
 
-    Raises Illegal if a move of them is illegal where that can be known.
+    Raises Illegal if a line has a move that is known to be illegal.
     """
     turns.check_time(session, board)
     if board.plans.get(name) == RESIGN:
@@ -52,7 +52,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
 
 
 def _planned(board: Board, name: str) -> list[PlanLine]:
-    """The lines of a player's plan; none if they have none, or will resign."""
+    """The lines of a player's plan. There are none if they will resign."""
     plan = board.plans.get(name, "")
     return [] if plan == RESIGN else plan_lines.branches(plan)
 
@@ -60,9 +60,9 @@ def _planned(board: Board, name: str) -> list[PlanLine]:
 def _checked(
     session: Session, present: Board, name: str, lines: Sequence[PlanLine], *, is_new: bool = True
 ) -> list[PlanLine]:
-    """Lines with canonical moves, as far as they can be tried.
+    """The lines with canonical moves, as far as these can be tried.
 
-    Raises Illegal, naming the branch of what is wrong. In lines that are not new it is left as it is: when they were
+    Raises Illegal, naming the branch, for a wrong move in new lines. In older ones it is left as it is: when they were
     typed, their position was not known.
     """
     has_dice = games.needs_dice(present.states[0])
@@ -114,7 +114,7 @@ def _written(board: Board, text: str) -> str:
 
 
 def forget_queued(session: Session, board: Board, name: str) -> list[Letter]:
-    """Forget the move that a player has queued, and leave the rest of their plan."""
+    """Forget the move that a player has queued; keep the rest of their plan. Raises Illegal if there is none."""
     lines = _planned(board, name)
     others = [line for line in lines if line[0].theirs != ANY_MOVE]
     if others == lines:
@@ -124,7 +124,7 @@ def forget_queued(session: Session, board: Board, name: str) -> list[Letter]:
 
 
 def forget_plan(session: Session, row: BoardRow, name: str) -> list[Letter]:
-    """Forget the plan of a player."""
+    """Forget the plan of a player. Raises Illegal if they have none."""
     board = turns.board_of_player(session, row, name)
     if not _planned(board, name):
         raise Illegal("There is no plan of yours on this board.")
@@ -133,6 +133,6 @@ def forget_plan(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def board_for(session: Session, board: Board, name: str, *notes: str) -> list[Letter]:
-    """The letter that shows a player their board. The answer to a mail to a reply address goes where it came from."""
+    """The letter that shows a player their board. A command sent to a reply address is answered to its sender."""
     told = letters.of_board(session, board.present, name, notes=notes)
     return [letter._replace(to=None) for letter in told] if session.proved else told
