@@ -60,6 +60,9 @@ there is no rematch of a game that goes on, of others or against who takes none
 plays a1 c3 resign / carol refused: symple rematch 101 ME / sender reads You did not play on this board / \
 bob: symple reject ME / alice refused: symple rematch 101 ME / sender reads bob takes no challenges / \
 bob: symple rematch 101 ME / alice gets New Symple Board 102 bob
+there is no rematch against who has signed off
+    challenge alice bob / plays a1 c3 / bob: signoff ME / alice refused: symple rematch 101 ME / \
+sender reads There is no user 'bob' any more.
 a board mail names what fits while its reader waits
     challenge alice bob / alice answers: a1 / bob reads no While you wait / \
 alice reads with `plan`, `nag`, `give 7`, `note` or `chat`; `help` says more.
@@ -205,6 +208,11 @@ def test_who_is_blocked_learns_only_that_challenges_are_not_taken(club):
         club.say("symple chat 101 bob bob-secret", "Hello")
     [told] = club.say("message bob bob-secret alice carol", "Hello")
     assert "on its way to carol.\nalice takes no messages." in told.body
+    club.say("signup dora dora-secret")
+    [told] = club.say("message bob bob-secret alice carol dora", "Hello")
+    assert "on its way to carol.\nalice takes no messages.\ndora has no mail address." in told.body
+    club.say("broadcast alice alice-secret on")
+    club.say("broadcast bob bob-secret", "Hello")
     assert not [mail for mail in club.mails("alice") if "Hello" in mail.text]
 
 

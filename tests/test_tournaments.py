@@ -259,6 +259,13 @@ def test_a_director_may_name_the_winner_of_a_game(league):
     assert league.club.store.boards.get("symple", "s1").winner == mover
 
 
+@pytest.mark.parametrize("words", ["win", "win win", "win player01"])
+def test_a_player_may_be_called_win(league, words):
+    league.club.say("signup win win-secret")
+    league.start("swiss", ["win", *league.signed_up(1)], rounds=1)
+    assert "has won the game on s1." in league.do(f"adjudicate s1 {words}")
+
+
 def test_a_dry_run_changes_nothing_and_a_cancelled_pool_without_a_move_vanishes_whole_and_its_name_is_free(league):
     names = league.start("swiss", 4, rounds=2)
     before = list(league.club.store.db.iterdump())

@@ -88,7 +88,8 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if row.rematch:
         raise Illegal(f"There was a rematch already: {row.game.capitalize()} board {row.rematch}.")
     opponent = row.opponent(name)
-    problems = _limit_objections(session, row.game, [opponent] if opponent != name else [])
+    problems = [f"There is no user {gone!r} any more." for gone in session.store.users.missing(opponent)]
+    problems += _limit_objections(session, row.game, [opponent] if opponent != name else [])
     problems += _block_objections(session, row.game, {opponent}, {name})
     problems += _robot_board_objections(session, row.game, [name, opponent], is_named=False)
     if not (session.in_shell or session.take("challenge")):

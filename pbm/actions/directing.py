@@ -132,18 +132,20 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
     if board not in running:
         raise Refused(f"There is no board {board} of pool {one.pool} on which a game is on.")
     decided = find_board(session, one.game, board)
-    players = [word for word in words if word in decided.players]
-    what = [word for word in words if word not in players]
-    if len(what) != 1 or what[0] not in {"win", "draw", "cancel"} or len(players) > (what[0] == "win"):
+    what = next((word for word in words if word in {"win", "draw", "cancel"}), "")
+    players = [*words]
+    if what:
+        players.remove(what)  # only once: it may be a userid, too
+    if not what or len(players) > (what == "win") or not {*players} <= {*decided.players}:
         raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate'][0]}`.")
     session = replace(session, comment="")
-    if what[0] == "cancel":
+    if what == "cancel":
         session.store.tournaments.void_meeting(one.game, board)
         note = "is removed. The director has cancelled the game; it counts for nobody."
         turns.remove_and_tell(session, decided, note, f"{one.game} table {one.pool}")
         rounds.advance(session, *one.place, turns.start)
         return f"The game on {board} is cancelled."
-    if what[0] == "draw":
+    if what == "draw":
         note = "The director has decided that this is a draw."
         delivery.queue(session, *votes.agree_draw(session, decided, note, reason="adjudicated"))
         return f"The game on {board} is a draw."

@@ -58,10 +58,11 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
     if unknown := session.store.users.missing(*names):
         raise Refused("\n".join(f"There is no user {reader!r}." for reader in unknown))
     users = session.store.users
-    reached = [reader for reader in names if name not in users.blocked_by(reader)]
-    unreached = [f"{reader} takes no messages." for reader in names if reader not in reached]
-    unreached += [f"{reader} has no mail address." for reader in reached if not users.addresses(reader)]
-    if len(unreached) == len(names):
+    blocking = [reader for reader in names if name in users.blocked_by(reader)]
+    reached = [reader for reader in names if reader not in blocking and users.addresses(reader)]
+    unreached = [f"{reader} takes no messages." for reader in blocking]
+    unreached += [f"{reader} has no mail address." for reader in names if reader not in (*blocking, *reached)]
+    if not reached:
         raise Refused("\n".join([*unreached, "Nothing was sent."]))
     for reader in reached:
         letter = letters.note(
@@ -82,8 +83,9 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
     last = session.store.users.last_broadcast(name)
     if last and session.now < last + BETWEEN_BROADCASTS:
         raise Refused(f"You may write to all once a week, again from {last + BETWEEN_BROADCASTS:%Y-%m-%d} on.")
-    session.store.users.change(name, last_broadcast=session.now)
-    readers = session.store.users.hearing("broadcasts")
+    users = session.store.users
+    users.change(name, last_broadcast=session.now)
+    readers = [reader for reader in users.hearing("broadcasts") if name not in users.blocked_by(reader)]
     for reader in readers:
         answer = f"broadcast {reader} PASSWORD off"
         letter = letters.note([Comment(name, session.comment)], subject=f"Broadcast from {name}", answer=answer)
