@@ -1,4 +1,4 @@
-"""A move of a player, at once, later or on trial."""
+"""Playing a move: at once, later, after a confirmation, or on trial."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from pbm.store import BoardRow
 
 
 def move(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
-    """Play a move, or do what stands in the place of one: resign, or vote. The *lines* of a plan go on behind the move.
+    """Play a move, or do what a word in its place says, such as `resign`. *lines* are a plan behind the move.
 
     Raises Refused, and Illegal.
     """
@@ -49,7 +49,7 @@ def swap(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
-    """Plan a move whatever the opponent plays, beside other *lines*; or play it, if it is the player's turn."""
+    """Plan a move for whatever the opponent plays, and other *lines*; if it is the player's turn, play it at once."""
     board = turns.board_of_player(session, row, name)
     word, number = turns.split_number(text.lower())
     if word == plans.CLEAR:
@@ -62,7 +62,7 @@ def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence
 
 
 def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
-    """Show what a move would lead to, and keep it until the player confirms it."""
+    """Keep a move until the player confirms it, and show what it would lead to."""
     board = turns.board_of_player(session, row, name)
     turns.check_turn(session, board, name)
     canonical = turns.parsed(board, text)
@@ -82,7 +82,7 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
 
 
 def confirm(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
-    """Play the move that was submitted. The *lines* of a plan go on behind it."""
+    """Play the move that was submitted. *lines* are a plan behind it."""
     if row.submitted:
         return move(session, row, name, row.submitted, lines)
     board = turns.board_of_player(session, row, name)
@@ -93,10 +93,9 @@ def confirm(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine
 def preview(
     session: Session, game: str, options: Sequence[str], where: str, typed: Sequence[str], reader: str | None = None
 ) -> list[Letter]:
-    """What a board would look like after some moves; nothing is stored, and no dice are thrown.
+    """A board after some moves on trial; nothing is stored, and no dice are thrown.
 
-    The command that plays the first of them is offered to the *reader* if they are to move, and to whoever is not
-    known.
+    The letter ends with the command that plays the first of them, unless the *reader* is known and not to move.
     """
     is_new = where.lower() == "new"
     if is_new:
@@ -112,7 +111,7 @@ def preview(
             raise Refused(f"The game has ended: {letters.status(point.board.row)}.")
         board, moves, is_present = point.board.until(point.moves), typed, point.is_present
     mover, before = board.turn, len(board.turns)
-    point = _preview(board, moves, session.now, is_present=is_present)
+    point = _play_on_trial(board, moves, session.now, is_present=is_present)
     command = None if is_new else (f"{game} show {board.row.board}", "show")
     if is_present and len(board.turns) > before and reader in {None, mover}:
         text = board.turns[before].text
@@ -121,12 +120,12 @@ def preview(
 
 
 def preview_own(session: Session, row: BoardRow, name: str, typed: Sequence[str]) -> list[Letter]:
-    """What moves of a player would lead to on their board."""
+    """A player's board after some moves on trial."""
     return preview(session, row.game, [], row.board, typed, name)
 
 
-def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: bool) -> Point:
-    """Play moves on a board that is not stored. Raises Refused with the board as it is then."""
+def _play_on_trial(board: Board, words: Sequence[str], now: datetime, *, is_present: bool) -> Point:
+    """Play moves, and suppose dice, on a board that is not stored. Raises Refused, which shows the board so far."""
     for number, word in enumerate(words):
         if board.turn is None:
             break
@@ -152,7 +151,7 @@ def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: b
 
 
 def _try(board: Board, move: str, now: datetime) -> None:
-    """Play a legal move on a board that is not stored, and the skips that follow for sure."""
+    """Play a legal move on a board that is not stored, and the skips that are known to follow."""
     board.play(str(board.turn), move, now)
     while board.turn is not None and not games.needs_dice(board.state) and board.state.must_skip:
         board.play(board.turn, SKIP, now, automatic=True)

@@ -1,4 +1,4 @@
-"""The proof of the dice: each throw of a board, and how often each was thrown."""
+"""The proof of the dice: the throws of a board beside its secret, and the counts of all throws of a game."""
 
 import games
 from pbm import letters, texts
@@ -18,7 +18,7 @@ dice are thrown. Where less than 5 of a kind are expected, it says little."""
 
 
 def check_dice(session: Session, game: str, number: str) -> list[Letter]:
-    """Compare every throw of a board that is over with the secret that the players were promised.
+    """Compare every throw of a board that is over with the secret that the players were promised. Raises Refused.
 
     Without a number, count the dice of all boards.
     """
@@ -54,7 +54,7 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
 
 
 def count_dice(session: Session, game: str) -> list[Letter]:
-    """Count all dice that were thrown in a game, and say how likely honest dice fall like that."""
+    """Count all dice that were thrown in a game, and tell how likely honest dice differ as much. Raises Refused."""
     title = game.capitalize()
     if not games.exists(game):
         raise Refused(games.unknown(game))

@@ -12,7 +12,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 
 BETWEEN_PUZZLES = timedelta(days=6, hours=12)
-"""A week, of which the daily clean-up may come somewhat earlier than the last time."""
+"""A week, less half a day: the daily clean-up may run somewhat earlier than a week ago."""
 SCROLL = 20 * "\n"
 """Keeps the answer off the screen on which the puzzle is read."""
 
@@ -28,9 +28,10 @@ def switch(session: Session, name: str, word: str) -> list[Letter]:
 
 
 def send_puzzle(session: Session) -> None:
-    """Mail the next puzzle to all who want that, if the last one was mailed a week ago.
+    """Mail the next puzzle to all who want one, if the last one was mailed a week ago.
 
-    Raises LookupError, and Illegal, if its board cannot be played again. It counts as mailed, so that others follow.
+    Raises LookupError, and Illegal, if its board cannot be replayed. The puzzle counts as mailed then: the next week
+    has another one.
     """
     readers = session.store.users.hearing("puzzles")
     puzzle = session.store.robots.take_puzzle(session.now, session.now - BETWEEN_PUZZLES) if readers else None

@@ -1,4 +1,4 @@
-"""Reminders: whom the server, or the other player, asks to move, or to answer a proposal."""
+"""Reminders, by the server or by the other player, to move or to answer a proposal; and days given for a move."""
 
 import re
 from datetime import timedelta
@@ -19,7 +19,7 @@ MOST_GIVEN = 30
 
 
 def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
-    """Let a player remind the other one. Raises Refused, and Illegal if there is nothing to remind of."""
+    """Remind the other player in the name of this one. Raises Refused, and Illegal if they are not to be reminded."""
     board, late = turns.board_of_player(session, row, name), clocks.awaited(row)
     if name in {board.turn, late}:
         what = "yours to answer the proposal" if name == late != board.turn else "your turn"
@@ -50,7 +50,7 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
-    """Give the opponent more days for the move that they owe; the total time grows with it."""
+    """Give the opponent more days for their present move; their total time grows, too. Raises Refused, and Illegal."""
     board = turns.board_of_player(session, row, name)
     if name == board.turn:
         raise Illegal("It is your turn, so there is nobody to give time to.")
@@ -64,11 +64,12 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
     board.change(more_days=row.more_days + days, nagged=None)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(board.row)
-    return turns.told(session, board, f"{name} gives {board.turn} {texts.counted(days, 'day')} more for this move.")
+    given = texts.counted(days, "day")
+    return turns.letters_about(session, board, f"{name} gives {board.turn} {given} more for this move.")
 
 
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
-    """Note a reminder on a board. Returns its letter, which says by which rule, and when, the game would end."""
+    """Note on a board that a player is reminded. Returns the letter, which tells when, and by which rule, they lose."""
     row, store, now = board.row, session.store, session.now
     days, allowed = (texts.counted(number, "day") for number in (clocks.age(row, now).days, clocks.limits(row)[1].days))
     if row.vote == "draw":

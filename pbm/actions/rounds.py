@@ -1,6 +1,6 @@
-"""How a tournament goes on: each end of a game may begin the next round, in the same transaction.
+"""How a tournament goes on: the end of a game may begin the next round, in the same transaction.
 
-What starts a board is an argument: it stands in `turns`, which imports this module.
+The function that starts a board is an argument: it stands in `turns`, which imports this module.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,17 +19,17 @@ from pbm.store import Store
 from pbm.tournaments.kinds import NOBODY, Meeting, Pair, Round, Tournament
 
 Start = Callable[..., Board]
-"""What starts a board of a tournament, and stores it: `turns.start`."""
+"""The function that starts and stores a board: `turns.start`."""
 
 
 def progress_of(session: Session, one: Tournament) -> Shown:
-    """A tournament with its entrants and meetings, as they are stored now."""
+    """A tournament with its stored entrants and meetings."""
     store = session.store
     return Shown(one, store.tournaments.entrants(*one.place), store.tournaments.meetings(*one.place))
 
 
 def advance(session: Session, game: str, pool: str, start: Start) -> None:
-    """Start what can be started now in a tournament, or end it; and tell everybody whom it concerns."""
+    """Start the games of a tournament that can begin now, or end it; tell everybody concerned."""
     one = session.store.tournaments.get(game, pool)
     if one and one.until and one.until <= session.now and one.state == "running":
         one = one._replace(state="closing")
@@ -54,7 +54,10 @@ def next_games(found: Shown) -> Round:
 
 
 def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[Pair], start: Start) -> dict[str, Pair]:
-    """Start these games of a round, by name of the board; each player gets one letter about all their new boards."""
+    """Start games of a round. Returns their pairs by name of the board.
+
+    Each player gets one letter about all their new boards.
+    """
     store = session.store
     quiet = replace(session, comment="")
     boards: dict[str, Pair] = {}
@@ -78,7 +81,7 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
 
 
 def free_names(store: Store, one: Tournament) -> Iterator[str]:
-    """The names that the next boards of a pool can have, numbered on."""
+    """Names for the next boards of a pool, such as a7, a8 and so on; names of users and of boards are left out."""
     for number in count(store.tournaments.last_board_number(*one.place) + 1):
         name = f"{one.pool}{number}"
         if not (store.users.is_taken(name) or store.boards.get(one.game, name)):
@@ -86,7 +89,7 @@ def free_names(store: Store, one: Tournament) -> Iterator[str]:
 
 
 def _begin(session: Session, one: Tournament, due: Round, start: Start) -> Tournament:
-    """Begin a round. It is stored before its boards, so that what they cause finds it."""
+    """Begin a round. It is stored before its boards: starting a board may end it, and that reads the round."""
     one = one._replace(round=due.number)
     session.store.tournaments.save(one)
     boards = start_games(session, one, due.number, due.pairs, start)
@@ -104,7 +107,7 @@ def _begin(session: Session, one: Tournament, due: Round, start: Start) -> Tourn
 
 
 def _tell_of_boards(session: Session, found: Shown, number: int, begun: Sequence[Board]) -> None:
-    """Tell players, and whoever follows all boards, of new boards."""
+    """Tell the players, and those who follow all boards of the game, of new boards."""
     has_rounds = found.tournament.kind.has_rounds
     notes = [f"This is a game of round {number} of pool {found.tournament.pool}."] if has_rounds else []
     mine: dict[str, list[letters.Letter]] = {}
@@ -119,19 +122,19 @@ def _tell_of_boards(session: Session, found: Shown, number: int, begun: Sequence
 
 
 def tell_director(session: Session, found: Shown, subject: str, told: Told) -> None:
-    """Tell the director, if there is one, what happens."""
+    """Mail something to the director, if there is one."""
     if found.tournament.director:
         delivery.queue(session, contests.of_tournament(found, subject, told, to=found.tournament.director))
 
 
 def tell_all(session: Session, found: Shown, subject: str, told: Told, answer: str = "") -> None:
-    """Tell all who take part or have, and the director."""
+    """Mail something to all entrants, also those who have withdrawn, and to the director."""
     names = dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [found.tournament.director])])
     delivery.queue(session, *(contests.of_tournament(found, subject, told, answer=answer, to=name) for name in names))
 
 
 def tell_of_pause(session: Session, robot: str) -> None:
-    """Tell the directors of the tournaments in which a robot takes part that it is paused, which holds them up."""
+    """Tell the directors of a robot's tournaments that it is paused, and that its games wait."""
     for one in session.store.tournaments.of(robot):
         text = (
             f"{robot} is a robot that is paused, and its games wait until it plays again. `withdraw {robot}` or "

@@ -1,4 +1,4 @@
-"""The lists of a game: who plays it how well, and what was played."""
+"""The lists of a game: its players by rating, and the games that are over."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
@@ -23,25 +23,25 @@ SECTIONS = {
     "Inactive (established)": Section(established=True, inactive=True),
     "Inactive (provisional)": Section(established=False, inactive=True),
 }
-"""The parts of the standings."""
+"""The parts of the standings, by title."""
 ALL_RATED = "All (E established, P provisional, I inactive)"
-"""The table of all players."""
+"""The title of the table of all players."""
 NUMBERS = frozenset("Rank Rating Won Lost Ties Active Seeking Pts Moves".split())
 """The columns that hold numbers."""
 RARE = frozenset({"Robot", "Ties", "Rated", "Reason"})
-"""The columns that are left out where they say nothing."""
+"""The columns that are left out where all their cells are empty."""
 LONGEST = 16
 """How many characters a userid may have."""
 POINTS = 1
-"""What a game is worth, in all games that there are."""
+"""How many points a won game counts in the history: the same in all games that there are."""
 HEIGHT = 16
-"""How many lines a rating takes at most when it is drawn."""
+"""How many lines the drawing of a rating has at most."""
 
 
 def standings(session: Session, game: str, page: str, named: Mapping[str, str | None]) -> list[Letter]:
-    """The players of a game by rating, the tables of its tournaments, and who seeks challenges before they are rated.
+    """The players of a game by rating, the tables of its tournaments, and seekers who have no rating yet.
 
-    If ``plot`` names a player, the course of their rating instead.
+    If ``plot`` names a player, it is a drawing of their ratings instead.
     """
     if userid := named["plot"]:
         return plotted(session, game, userid)
@@ -104,7 +104,7 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
 
 
 def history(session: Session, game: str, page: str) -> list[Letter]:
-    """The games that are over, the oldest first; a page of them begins with the last ones."""
+    """The games that are over, the oldest first; page 1 has the latest ones."""
     name, history = game.capitalize(), session.store.boards.history(game)
     found, following = lists.on_page(session, page, history, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)
@@ -119,9 +119,9 @@ def history(session: Session, game: str, page: str) -> list[Letter]:
 
 
 def drawing(ratings: Sequence[int], first: str, last: str) -> str:
-    """Ratings as a line of asterisks, lowest below, with the dates of the *first* and the *last* change under it.
+    """A drawing of ratings as asterisks, the higher the better, above the dates of the *first* and the *last* game.
 
-    Where there are more ratings than columns, a column shows all that fall into it.
+    If there are more ratings than columns, a column shows several.
     """
     step = 10 * max(1, ceil((max(ratings) - min(ratings)) / (10 * (HEIGHT - 2))))
     lowest = min(ratings) // step
@@ -147,9 +147,9 @@ def drawing(ratings: Sequence[int], first: str, last: str) -> str:
 
 
 def _lines(store: Store, game: str) -> Iterator[tuple[str, int, PlayerRow | lists.Row]]:
-    """The lines of all tables of the standings: the title of the table, the rank, and the player or what is said.
+    """The lines of all tables of the standings: the title of the table, the rank, and the player or a row.
 
-    First comes each part, then all players if there is more than one part, and then what else there is.
+    Each of SECTIONS comes first, then all players if there is more than one section, then pools and seekers.
     """
     parts: dict[str, Section | None] = {
         title: one for title, one in SECTIONS.items() if any(store.players.rated(game, one))
@@ -166,7 +166,7 @@ def _lines(store: Store, game: str) -> Iterator[tuple[str, int, PlayerRow | list
 
 
 def _mark(player: PlayerRow) -> str:
-    """The letter that says in which part of the standings a player stands."""
+    """The character that says in which of SECTIONS a player is: `E`, `P` or `I`."""
     return "I" if player.inactive else "E" if Rating(games=player.games).is_established else "P"
 
 
@@ -186,7 +186,7 @@ def _data(session: Session, game: str) -> dict[str, Any]:
 
 
 def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot]) -> dict[str, str]:
-    """A line of the standings: its cells by heading."""
+    """A row of the standings."""
     robot = robots.get(player.userid)
     limit = "" if player.most is None else f"/ {player.most}" if player.most else "/reject"
     return {
@@ -204,7 +204,7 @@ def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot])
 
 
 def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, str]:
-    """A line of the history: its cells by heading."""
+    """A row of the history."""
     return {
         f"Ended ({zone})": f"{(row.ended or row.started).astimezone(zone):%Y-%m-%d %H:%M}",
         "Board": row.board,
@@ -218,14 +218,14 @@ def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, st
 
 
 def _fitting(table: str) -> Preformatted:
-    """A table of games, in which the second player stands below the first one where both do not fit."""
+    """A table of games; a second player who does not fit into the line goes below the first one."""
     below = " " * min(table.index("Players"), WIDTH - LONGEST)
     lines = (part for line in table.split("\n") for part in wrap(line, WIDTH, subsequent_indent=below))
     return Preformatted("\n".join(lines))
 
 
 def _of_player(player: PlayerRow, active: int, *, is_robot: bool) -> dict[str, Any]:
-    """A line of the standings for programs."""
+    """A row of the standings for programs."""
     return {
         "userid": player.userid,
         "rating": player.rating,
@@ -242,7 +242,7 @@ def _of_player(player: PlayerRow, active: int, *, is_robot: bool) -> dict[str, A
 
 
 def _of_game(row: BoardRow, *, is_rated: bool) -> dict[str, Any]:
-    """A line of the history for programs."""
+    """A row of the history for programs."""
     return {
         "board": row.board,
         "ended": row.ended and row.ended.isoformat(),

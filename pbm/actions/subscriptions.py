@@ -1,4 +1,4 @@
-"""Following boards that others play: every mail about them, or only their ends."""
+"""Following boards: getting every mail about them, or only the mails about their ends."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,10 @@ NOTIFIED = "notified"
 def with_boards_first(
     session: Session, game: str, userid: str, password: str, boards: Sequence[str]
 ) -> dict[str, Any] | None:
-    """The arguments of a command with its board, or a word for boards, in front of the userid; None for another."""
+    """The arguments of a command, put in order if BOARD, or a word such as `all`, was typed in front of USERID.
+
+    None if it was not.
+    """
     is_first = userid.lower() in finding.WORDS or finding.names_boards(session, game, [userid])
     if len(boards) > 1 or not is_first:
         return None
@@ -27,7 +30,7 @@ def with_boards_first(
 
 
 def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
-    """Send a user every mail about some boards from now on, or about all boards of a game."""
+    """Subscribe a user to some boards, or to all boards of a game, also new ones: they get every mail about them."""
     is_all = _is_all(words)
     if is_all:
         session.store.players.change(game, name, subscribes=True)
@@ -73,7 +76,7 @@ def stop(session: Session, row: BoardRow, name: str) -> list[Letter]:
 def _stop(
     session: Session, game: str, name: str, numbers: Sequence[str], which: str, lines: Sequence[str] = ()
 ) -> Letter:
-    """End the subscriptions of a user to boards, which the letter calls *these* or *this*, below other *lines*."""
+    """End subscriptions of a user. The letter calls the boards *which*, `these` or `this`, and begins with *lines*."""
     stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name, SUBSCRIBER)]
     unchanged = [number for number in dict.fromkeys(numbers) if number not in stopped]
     noun = "boards" if which == "these" else "board"
@@ -83,7 +86,10 @@ def _stop(
 
 
 def end_mails(session: Session, mails: Reply) -> None:
-    """End what a user gets, as `tokens.unsubscribe_address` says, and tell them, unless it has ended before."""
+    """End the mails that an address made by `tokens.unsubscribe_address` stands for, and tell the user.
+
+    Nobody is told if these mails have ended before.
+    """
     game, board, userid = mails
     told: list[Letter] = []
     if board:
@@ -103,7 +109,10 @@ def end_mails(session: Session, mails: Reply) -> None:
 
 
 def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
-    """Tell a user when boards are over: some boards, or all of a game, which the same command ends again."""
+    """Start or end telling a user when boards are over.
+
+    Without boards it is about all boards of the game, and without `on` or `off` it changes what was before.
+    """
     named = finding.without_fillers(words)
     switch = named.pop() if named and named[-1] in {"on", "off"} else None
     if named:
@@ -148,7 +157,7 @@ def _is_all(words: Sequence[str]) -> bool:
 
 
 def _named(session: Session, game: str, words: Sequence[str], name: str) -> list[str]:
-    """The boards that a user names or selects; with ``all``, those that are active."""
+    """The boards that a user names or selects; for ``all``, the active ones on which they do not play."""
     if _is_all(words):
         return [row.board for row in session.store.boards.current(game) if name not in row.players]
     named = finding.without_fillers(words)
@@ -174,9 +183,9 @@ def _summary(
     stopped: Sequence[str] = (),
     unchanged: Sequence[str] = (),
 ) -> Letter:
-    """The letter that lists the boards that a user follows from now on (*added*) and no more (*stopped*).
+    """The letter about boards that a user begins to follow (*added*), no longer follows (*stopped*), or neither.
 
-    Those that they have named without effect are *unchanged*. With a *subject* it is about the ends of games.
+    With a *subject* it is about telling the ends of games, else about subscriptions.
     """
     text = "\n".join(lines) or f"There is no such board of {game.capitalize()}."
     player = session.store.players.get(game, name)

@@ -21,13 +21,13 @@ from pbm.tournaments.kinds import Entrant, Pair, Tournament
 from pbm.tournaments.tables import TIE_BREAKS
 
 ANYBODY = "anybody"
-"""What a list says about a tournament that is open, is not full and has no teams: who can join it."""
+"""The list entry for a tournament that every player can join: it is open, not full and has no teams."""
 
 # Setting it up
 
 
 def announce(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Shown:
-    """Announce a tournament that players can join, and mail that to the mailing list. Raises Refused."""
+    """Store a tournament that players can join, and mail it to those who want broadcasts. Raises Refused."""
     found = set_up(session, one, entrants)
     can_join = _who_joins(found) == ANYBODY
     how = f"This lets you play:\n{_joining(*one.place)}" if can_join else "Nobody else can join it."
@@ -50,7 +50,7 @@ def _joining(game: str, pool: str) -> str:
 
 
 def set_up(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Shown:
-    """Store a tournament that is open, with those who take part from the beginning."""
+    """Store an open tournament with its first entrants. Raises Refused."""
     store, players = session.store, [each.name for each in entrants]
     if not is_pool(one.pool):
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {one.pool!r}.")
@@ -66,7 +66,7 @@ def set_up(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Sh
 
 
 def _problems_of_plan(session: Session, one: Tournament, players: Sequence[str]) -> Iterator[str]:
-    """What is wrong with the settings of a tournament, or with the list of its players."""
+    """Sentences about wrong settings of a tournament, and a wrong list of players."""
     if len(players) > one.limit:
         yield f"A tournament has 2 to {one.limit} players, not {len(players)}."
     yield from (f"{name} is named twice." for name, count in Counter(players).items() if count > 1)
@@ -91,13 +91,13 @@ def refuse(problems: Iterable[str]) -> None:
 
 
 def problems_of_players(session: Session, game: str, players: Sequence[str]) -> Iterator[str]:
-    """Why some of these players cannot take part."""
+    """Sentences about those of these players who cannot take part."""
     yield from (f"There is no user {name!r}." for name in session.store.users.missing(*players))
     yield from challenges.robot_objections(game, session.store.robots.among(players))
 
 
 def problems_of_start(found: Shown) -> Iterator[str]:
-    """Why a tournament cannot start with those who are there."""
+    """Why a tournament cannot start with its present entrants."""
     one, count = found.tournament, len(found.entrants)
     if count < 2:
         yield f"A tournament has 2 to {one.kind.most} players, not {count}."
@@ -113,7 +113,7 @@ def _first_games(found: Shown) -> Sequence[Pair]:
 
 
 def _problems_of_names(session: Session, found: Shown) -> Iterator[str]:
-    """Which boards of the first round would have the name of a user."""
+    """Sentences about boards of the first round that would have the name of a user."""
     one = found.tournament
     for number in range(1, len(_first_games(found)) + 1):
         if session.store.users.is_taken(f"{one.pool}{number}"):
@@ -121,9 +121,9 @@ def _problems_of_names(session: Session, found: Shown) -> Iterator[str]:
 
 
 def start_tournament(session: Session, found: Shown) -> Shown:
-    """Start a tournament that is open, and return it with its first boards.
+    """Start an open tournament. Returns it with its first boards.
 
-    Raises Refused, with all that stands against it.
+    Raises Refused, with all objections.
     """
     refuse([*problems_of_start(found)] or _problems_of_names(session, found))
     one = found.tournament._replace(state="running")
@@ -146,7 +146,7 @@ def find(session: Session, game: str, pool: str) -> Shown:
 
 
 def of_pool(session: Session, game: str, pool: str) -> Shown:
-    """A tournament, or boards that were named one by one as if they were one. Raises Refused if there is neither."""
+    """A tournament, or a round robin made of boards of that pool that were named one by one. Raises Refused."""
     is_known = session.store.tournaments.get(game, pool.lower())
     if is_known or not session.store.boards.of_tournament(game, pool.lower()):
         return find(session, game, pool)
@@ -156,7 +156,7 @@ def of_pool(session: Session, game: str, pool: str) -> Shown:
 
 
 def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
-    """Let a user join a tournament that is open."""
+    """Let a user join an open tournament. Raises Refused."""
     found = find(session, game, pool)
     one = found.tournament
     if one.state != "open":
@@ -181,7 +181,7 @@ def leave_pool(session: Session, game: str, pool: str, name: str) -> list[Letter
 
 
 def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Letter]:
-    """Give a user a bye in the next round of a Swiss tournament, which counts as half a point."""
+    """Give a user a bye of half a point in the next round of a Swiss tournament. Raises Refused."""
     found = find(session, game, pool)
     one = found.tournament
     check_state(found, "anybody ask for a bye", "open", "running")
@@ -206,7 +206,7 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
 
 
 def table(session: Session, game: str, pool: str) -> list[Letter]:
-    """The table of a tournament; without a *pool*, the tournaments that are open or on, and who can join them."""
+    """The table of a tournament; without a *pool*, a list of the tournaments that are not over."""
     if not pool:
         return [_listed(session, game)]
     found = of_pool(session, game, pool)
@@ -218,7 +218,7 @@ def table(session: Session, game: str, pool: str) -> list[Letter]:
 
 
 def _listed(session: Session, game: str) -> Letter:
-    """The tournaments of a game that are open, or on."""
+    """The list of tournaments of a game that are not over, with who can join them."""
     found = [progress_of(session, one) for one in session.store.tournaments.all(game) if not one.is_over]
     rows = [("Pool", "Type", "State", "Players", "Round", "Starts (UTC)", "Who can join")]
     data = []
@@ -238,7 +238,7 @@ def _listed(session: Session, game: str) -> Letter:
 
 
 def _who_joins(found: Shown) -> str:
-    """Who can join a tournament, as a list says it."""
+    """Who can join a tournament, as the list says it: ANYBODY, `nobody`, or `ask alice`."""
     one = found.tournament
     if found.has_teams:
         return "nobody: teams"
@@ -249,7 +249,7 @@ def _who_joins(found: Shown) -> str:
 
 
 def add_player(session: Session, found: Shown, name: str) -> Shown:
-    """Let a user take part; if the tournament is on, from the next round."""
+    """Let a user take part; in a running tournament, from the next round on. Raises Refused."""
     one = found.tournament
     before = next((entrant for entrant in found.entrants if entrant.name == name), None)
     if before and before.withdrawn is None:
@@ -268,7 +268,7 @@ def add_player(session: Session, found: Shown, name: str) -> Shown:
 
 
 def withdraw(session: Session, found: Shown, name: str) -> str:
-    """Withdraw a player, who loses the games that are on, unrated. Returns a sentence about it."""
+    """Withdraw a player, who loses their running games, unrated. Returns a sentence about it. Raises Refused."""
     one = found.tournament
     check_state(found, "anybody leave", "open", "running", "closing")
     check_entrant(found, name)
@@ -282,7 +282,7 @@ def withdraw(session: Session, found: Shown, name: str) -> str:
 
 
 def check_state(found: Shown, what: str, *states: str) -> None:
-    """Raise Refused unless a tournament is in one of the *states* in which *what* somebody wants is possible."""
+    """Raise Refused unless a tournament is in one of these *states*; *what* names the deed, such as `it be started`."""
     if found.tournament.state not in states:
         where = texts.enumerated(states, "or")
         raise Refused(f"{found.title} is {found.tournament.state}; only while it is {where} can {what}.")

@@ -1,4 +1,4 @@
-"""The turns of a board: who may take one, what follows from it, who is told, and how a player can give up."""
+"""The turns of a board: who may take one, what follows from it, whom it is told, and how a player gives up."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -32,7 +32,7 @@ def parsed(board: Board, text: str) -> str:
 
 
 def check_placeholder(board: Board, word: str) -> None:
-    """Make sure that a move, without its number, is not ``MOVE`` as our mails write it. Raises Illegal."""
+    """Make sure that a move, without its number, is not the word ``MOVE`` of our mails. Raises Illegal."""
     if word.strip("<>").lower() == "move":
         raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(board.row.game)}).")
 
@@ -44,14 +44,14 @@ def check_number(board: Board, number: int | None) -> None:
 
 
 def split_number(text: str) -> tuple[str, int | None]:
-    """A move and the number that stands behind it; None if there is none."""
+    """A move, and the number behind it: ``("e3", 5)`` for ``e3#5``, ``("e3", None)`` for ``e3``."""
     move, mark, number = text.rpartition("#")
     is_number = mark and 0 < len(number) < 10 and number.isascii() and number.isdecimal()
     return (move, int(number)) if is_number else (text, None)
 
 
 def board_of_player(session: Session, row: BoardRow, name: str) -> Board:
-    """The board of a game that goes on, and that a user plays. Raises Refused, and Illegal."""
+    """The board of a row. Raises Refused if its game is over, and Illegal if the user does not play there."""
     board = board_of(session, row)
     if board.is_over:
         raise Refused(f"The game has ended: {letters.status(board.row)}.")
@@ -68,7 +68,7 @@ def check_turn(session: Session, board: Board, name: str) -> None:
 
 
 def check_time(session: Session, board: Board) -> None:
-    """Make the player to move forfeit if they have used up their time. Raises Refused then, and the forfeit stands."""
+    """Make the player to move forfeit if their total time is used up. Raises Refused then; the forfeit stands."""
     name = str(board.turn)
     if name in board.about.robots or not clocks.is_out_of_time(board.row, board.seat, session.now):
         return
@@ -91,9 +91,9 @@ def start(
     until: datetime | None = None,
     beginning: Point | None = None,
 ) -> Board:
-    """Set a board up and store it; its players, options, name and *beginning* are known to be right.
+    """Set up a board and store it. The caller has checked players, options, name and *beginning*.
 
-    A game of a round that ends at a time goes on *until* then.
+    *until* is the end of its round in a tournament, if that has one.
     """
     store = session.store
     row = BoardRow(
@@ -135,12 +135,12 @@ def start(
 
 
 def play_turn(session: Session, board: Board, name: str, text: str, reason: str | None = None) -> list[Letter]:
-    """Add a turn and all that follows from it, and tell everybody. FORFEIT counts as played by the server.
+    """Play a turn and the turns of the server that follow. Returns the letters. FORFEIT counts as automatic.
 
-    The *reason*, one of REASONS, is why the game ends by that turn, if the turn does not say so.
+    The *reason*, one of REASONS, is why the game ends by that turn, if the turn does not tell.
     """
     if name in board.told and name not in board.plans:
-        keep_plan(session, board, name)  # and tell them for the last time
+        keep_plan(session, board, name)  # the letters below tell it for the last time
     board.change(
         submitted=None,
         vote=None,
@@ -151,18 +151,18 @@ def play_turn(session: Session, board: Board, name: str, text: str, reason: str 
     )
     board.play(name, text, session.now, automatic=text == FORFEIT)
     planned = play_on(session, board)
-    return told(session, board, *([f"Played at once, as planned: {', '.join(planned)}."] if planned else []))
+    return letters_about(session, board, *([f"Played at once, as planned: {', '.join(planned)}."] if planned else []))
 
 
 def _writer(name: str, text: str) -> str:
-    """Who writes the comment of a turn of a player."""
+    """The writer of the comment of a player's turn."""
     return SERVER if text == FORFEIT else name
 
 
 def play_on(session: Session, board: Board) -> list[str]:
-    """Play what the server has to play, and store all turns that are not stored yet.
+    """Play planned moves, planned resignations and skips, as long as there are some. Store all new turns.
 
-    Returns the moves that players had planned, each with the name of its player.
+    Returns the planned moves, each with the name of its player, such as `e3 by alice`.
     """
     planned: list[str] = []
     while (name := board.turn) is not None:
@@ -180,9 +180,9 @@ def play_on(session: Session, board: Board) -> list[str]:
 
 
 def store_turns(session: Session, board: Board) -> None:
-    """Store the turns that are not stored yet, and the end of the game if it is over. They become events.
+    """Store new turns, and the end of the game if it is over. Both become events.
 
-    The end of a game of a tournament lets that go on.
+    The end of a game lets its tournament go on.
     """
     before = board.row.moves
     board.change(moves=len(board.turns), turn=board.turn)
@@ -207,11 +207,11 @@ def store_turns(session: Session, board: Board) -> None:
 
 
 EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}
-"""What the events of these turns are called; that of any other is a ``move``."""
+"""The events of these turns; that of any other turn is a ``move``."""
 
 
 def _end(session: Session, board: Board) -> None:
-    """Note on a board that is over why it ended, and settle its ratings. Its row is not stored yet."""
+    """Note the end of a game on its board, drop plans, and settle ratings. The caller stores the row."""
     reason = board.row.reason or board.reasons[0]
     game, number = board.row.place
     board.plans.clear()
@@ -223,8 +223,8 @@ def _end(session: Session, board: Board) -> None:
     board.about = board.about._replace(results=results)
 
 
-def told(session: Session, board: Board, *notes: str) -> list[Letter]:
-    """The letters about what has happened on a board: to players, to subscribers, and of an end to those notified."""
+def letters_about(session: Session, board: Board, *notes: str) -> list[Letter]:
+    """The letters about a change of a board, to players and subscribers; about an end also to those notified of it."""
     readers = _readers(board)
     found = letters.of_board(session, board.present, *readers, notes=notes)
     if board.is_over:
@@ -239,7 +239,10 @@ def _readers(board: Board) -> list[str]:
 
 
 def _play_planned(session: Session, board: Board, name: str, text: str) -> list[str]:
-    """Play what a player has planned to answer the last move with. Drop the plan if it has no answer that is legal."""
+    """Play the planned answer to the last move, or drop the plan if it has no legal one.
+
+    Returns the move with the name of the player; nothing if none was played.
+    """
     made = board.turns[-1].text
     mine, rest = plan_lines.reply_to(plan_lines.branches(text), made)
     if not mine:
@@ -258,9 +261,9 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
 
 
 def _known_now(board: Board, line: plan_lines.PlanLine) -> plan_lines.PlanLine:
-    """A line of a plan whose first condition is canonical if it is legal; behind `any`, that was not known before.
+    """A line of a plan, with its first condition in canonical form if it is legal now.
 
-    So what the opponent plays is compared with texts alone, and takes as long as without a plan.
+    Behind `any`, it was not known before. A move of the opponent is then compared with texts, which is fast.
     """
     with suppress(Illegal):
         return (line[0]._replace(theirs=parsed(board, line[0].theirs)), *line[1:])
@@ -268,7 +271,7 @@ def _known_now(board: Board, line: plan_lines.PlanLine) -> plan_lines.PlanLine:
 
 
 def keep_plan(session: Session, board: Board, name: str, text: str = "") -> None:
-    """Store the plan of a player, or RESIGN, in the place of the one before; without a text, forget it."""
+    """Replace the plan of a player by another one, or by RESIGN; without a text, forget it."""
     session.store.boards.drop_plans(*board.row.place, name)
     board.plans.pop(name, None)
     if text:
@@ -277,9 +280,9 @@ def keep_plan(session: Session, board: Board, name: str, text: str = "") -> None
 
 
 def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
-    """Forget the plan of a player, and tell them why in the letter about the move.
+    """Forget the plan of a player. The letter about the move tells them why.
 
-    Who has no address for mails is told whenever they see the board, until they move or plan again.
+    A player without an address is told whenever they see the board, until they move or plan again.
     """
     keep_plan(session, board, name)
     board.told[name] = why
@@ -291,12 +294,12 @@ def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
 
 
 def can_leave(board: Board) -> bool:
-    """Whether a player who gives up now leaves the board, as if it had never been."""
+    """Whether giving up now removes the board, because the play has hardly begun."""
     return len(board.turns) - board.row.given < FIRST_MOVES and board.row.pool is None
 
 
 def remove_board(session: Session, board: Board, **detail: str | None) -> None:
-    """Remove a board, with what is stored of it; the event says in *detail* why."""
+    """Remove a board and all that is stored of it. *detail* is part of its event."""
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.remove(*board.row.place)
     session.note("remove", game=board.row.game, board=board.row.board, **detail)
@@ -314,7 +317,7 @@ def remove_and_tell(session: Session, board: Board, what: str, answer: str) -> N
 def quit_board(
     session: Session, board: Board, name: str, text: str = RESIGN, reason: str | None = None
 ) -> list[Letter]:
-    """End a game by the turn RESIGN or FORFEIT of a player; or remove its board if the play has hardly begun."""
+    """End a game by the turn RESIGN or FORFEIT of a player, or remove its board (`can_leave`). Returns the letters."""
     if not can_leave(board):
         return play_turn(session, board, name, text, reason)
     row, writer = board.row, _writer(name, text)
@@ -325,7 +328,7 @@ def quit_board(
 
 
 def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
-    """Leave before the first moves, give up in turn, or do so as soon as it is the player's turn."""
+    """Resign for a player, or leave the board (`can_leave`). If it is not their turn, they resign when it comes."""
     row = board.row
     if name == board.turn or can_leave(board):
         return quit_board(session, board, name)
@@ -339,7 +342,7 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
 
 
 def unresign(session: Session, board: Board, name: str) -> list[Letter]:
-    """Take back a resignation that waits for the player's turn."""
+    """Take back a resignation that waits for the player's turn. Raises Illegal if there is none."""
     if board.plans.get(name) != RESIGN:
         raise Illegal("You have not resigned on this board.")
     keep_plan(session, board, name)
@@ -347,11 +350,11 @@ def unresign(session: Session, board: Board, name: str) -> list[Letter]:
 
 
 def forfeit(session: Session, board: Board, name: str, reason: str, why: str) -> list[Letter]:
-    """Make a player give up; *reason* is one of REASONS, and *why* tells the same in a sentence."""
+    """Make a player forfeit. The *reason* is one of REASONS; *why* tells it in a sentence."""
     return quit_board(replace(session, comment=why), board, name, FORFEIT, reason)
 
 
 def forfeit_by_total_time(session: Session, board: Board) -> list[Letter]:
-    """Make the player to move give up, who has used up the time that they are allowed in the whole game."""
+    """Make the player to move forfeit, because they have used up their total time."""
     name, allowed = str(board.turn), texts.counted(board.row.total_days or 0, "day")
     return forfeit(session, board, name, "total time", f"{name} has used up the {allowed} that each player is allowed.")

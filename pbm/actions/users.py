@@ -1,4 +1,4 @@
-"""Becoming a user, and ceasing to be one; their addresses, and new passwords; and guests.
+"""Signing up and signing off; addresses and new passwords of users; guests.
 
 Guests are strangers who play a robot on a page at once, without an address and a password, and may sign up by mail.
 """
@@ -27,7 +27,7 @@ from pbm.store.boards import Among
 
 
 def check_sign_up(session: Session, *, userid: str, new_password: str, **_: object) -> None:
-    """Raises Refused if nobody can become a user of that name now, or have that password."""
+    """Raises Refused if nobody can sign up now with that userid and that password."""
     name = userid.lower()
     check_own(userid, "a name of your own")
     if not is_userid(name):
@@ -44,7 +44,7 @@ def check_sign_up(session: Session, *, userid: str, new_password: str, **_: obje
 
 
 def signup(session: Session, userid: str, password: str, addresses: Sequence[str]) -> list[Letter]:
-    """Add a user; `check_sign_up` has found nothing against it. A guest who signs up keeps their boards."""
+    """Add a user, after `check_sign_up`. A guest who signs up keeps their boards."""
     name = userid.lower()
     hashed = session.server.passwords.hash(password)
     if not session.in_shell:
@@ -65,7 +65,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     """Remove a user: they give up all their boards, and nobody else can ever take their name."""
     why = replace(session, comment=f"{name} has signed off.")
     told: list[Letter] = []
-    from pbm.actions import rounds
+    from pbm.actions import rounds  # 5 ms
 
     for one in session.store.tournaments.of(name):
         rounds.note_withdrawal(session, one, name)
@@ -87,7 +87,7 @@ MOST_ADDRESSES = 5
 
 
 def confirm_address(session: Session, code: str) -> list[Letter]:
-    """Take the answer to a confirmation mail."""
+    """Confirm the address to which a code was mailed. Raises Refused if it is no valid code."""
     check_own(code, "the code that was mailed to you")
     confirmed = session.store.users.confirm(digest(code.lower()), session.now)
     if confirmed is None:
@@ -107,11 +107,10 @@ def change_address(session: Session, name: str, addresses: Sequence[str]) -> lis
 def set_addresses(
     session: Session, name: str, addresses: Sequence[str], done: str, *, is_new: bool = False
 ) -> list[Letter]:
-    """Give a user new addresses, and say that it is *done*, also to the addresses that they had.
+    """Replace the addresses of a user. The text *done* goes to the sender, and to the addresses that they had.
 
-    A user who *is new* is welcomed there.
-
-    In a shell they are confirmed at once; by mail each gets a confirmation mail, which has to be answered first.
+    In a shell the new ones are confirmed at once. By mail each gets a confirmation mail, which has to be answered
+    first; it welcomes a user who *is_new*. Raises Refused.
     """
     chosen = list({address.lower(): address for address in addresses or filter(None, [session.sender])}.values())
     if len(chosen) > MOST_ADDRESSES:
@@ -140,7 +139,7 @@ def set_addresses(
 def _count_question(session: Session, address: str, *, is_known: bool) -> None:
     """Count a confirmation mail to an address. Raises Refused if there were too many.
 
-    A user who writes from an address of their own *is known*, and does not suffer from what strangers ask for.
+    What strangers ask for does not count against a user who writes from an address of their own (*is_known*).
     """
     if not session.take("asked"):
         asked = most("asked", "address")
@@ -152,7 +151,7 @@ def _count_question(session: Session, address: str, *, is_known: bool) -> None:
 
 
 def _question(name: str, token: str, *, is_new: bool) -> Letter:
-    """The mail that asks for an answer. Of what a stranger has written, it has the userid alone."""
+    """The mail that asks to confirm an address. The userid is all it quotes of what a stranger has written."""
     titles = texts.enumerated([game.capitalize() for game in games.names()])
     text = (
         f"Welcome, {name}!\n\nThis is a play-by-mail server for board games: {titles}. You mail your moves, and the "
@@ -168,17 +167,17 @@ def _question(name: str, token: str, *, is_new: bool) -> Letter:
 
 
 RESET_HOLDS = timedelta(hours=24)
-"""How long a code for a new password is good."""
+"""How long a code for a new password can be used."""
 
 
 def change_password(session: Session, name: str, new: str) -> list[Letter]:
-    """Give a user another password, and tell them so at all their addresses."""
+    """Give a user another password, and tell them at all their addresses. Raises Refused."""
     check_new_password(new)
     return [replace_password(session, name, new)._replace(to=name)]
 
 
 def replace_password(session: Session, name: str, new: str) -> Letter:
-    """Store another password, without which no older mail can be answered any more."""
+    """Store another password; reply addresses of older mails end. Returns the letter about it."""
     session.store.users.change(name, password=session.server.passwords.hash(new))
     session.store.trust.revoke_replies(name)
     text = f"The password of {name} was changed. Replies to older board mails do not work any more."
@@ -186,7 +185,7 @@ def replace_password(session: Session, name: str, new: str) -> Letter:
 
 
 def check_reset(session: Session, *, userid: str, one_time_password: str, new_password: str, **_: object) -> None:
-    """Raises Refused if a code comes without a new password, is not the one that was mailed, or too old."""
+    """Raises Misused if a code comes without a new password, and Refused if it is wrong or too old."""
     code, new, name = one_time_password, new_password, userid.lower()
     if not code:
         return
@@ -204,9 +203,9 @@ def check_reset(session: Session, *, userid: str, one_time_password: str, new_pa
 
 
 def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
-    """Mail a code that lets a user set a new password; or take the code, which is right, and the password.
+    """Mail a code that lets a user set a new password; or, with a code that `check_reset` found right, set it.
 
-    Whoever asks for a code is not told whether there is such a user.
+    The answer to a request for a code does not tell whether there is such a user.
     """
     name = userid.lower()
     if code:
@@ -237,7 +236,7 @@ def _reset_letter(name: str, token: str) -> Letter:
 
 
 def check_new_password(password: str) -> None:
-    """Raises Refused if a password cannot be taken."""
+    """Raises Refused if a text cannot be a password."""
     check_own(password, "a password of your own")
     if not SHORTEST_PASSWORD <= len(password) <= 256:
         raise Refused("A password has 6 to 256 characters.")
@@ -251,19 +250,19 @@ def check_new_password(password: str) -> None:
 
 
 GUESTS_KNOWN_FOR = timedelta(days=7)
-"""For how long guests are known."""
+"""How long a guest's boards are kept."""
 
 
 class Crowded(Refused):
-    """There is no room for another guest now."""
+    """No other guest can begin now."""
 
 
 def begin_as_guest(
     server: Server, game: str, level: str, options: Sequence[str], peer: str | None
 ) -> tuple[Reply, str]:
-    """Start a board of a new guest against a robot. Returns the guest's place, and the token with which they play.
+    """Start a board of a new guest against a robot. Returns its place, and the token with which the guest plays.
 
-    Raises Refused, and Illegal for options that the game does not have.
+    Raises Refused, also as Crowded, and Illegal for options that the game does not have.
     """
     session, store = Session(server, peer=peer), server.store
     if not games.exists(game):
@@ -290,7 +289,7 @@ def begin_as_guest(
 
 
 def forget_guests(session: Session) -> None:
-    """Forget guests who have not signed up in time, and their boards."""
+    """Remove guests who have not signed up within GUESTS_KNOWN_FOR, and their boards."""
     for name in session.store.users.guests(session.now - GUESTS_KNOWN_FOR):
         session.store.boards.remove_of(name)
         session.store.users.remove(name, session.now)

@@ -12,25 +12,25 @@ from pbm.store import Vacation
 
 MOST_DAYS_IN_ONE = 21
 AUTO = {"auto": True, "noauto": False}
-"""The words that switch on, and off, that days are taken where a clock has run out."""
+"""The words that let the server take a day of vacation where a clock has run out, or not."""
 AHEAD = timedelta(days=366)
 """How far ahead a vacation may begin."""
 
 
 def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
-    """Plan a vacation, end it, or say what is planned. Raises Refused."""
+    """Plan a vacation, end it, or switch AUTO; tell what is planned, and how many days are left. Raises Refused."""
     if len(words) > 2:
         raise Refused("A vacation has a first and a last day, and no more.")
     today = session.now.date()
     planned = session.store.users.vacations(name, today)
     word = words[0].lower() if len(words) == 1 else ""
-    done = _said(planned)
+    done = _text_of(planned)
     if word in AUTO:
         session.store.users.change(name, auto_vacation=AUTO[word])
     elif word == "off":
         if not planned:
             raise Refused("You have no vacation to end.")
-        session.store.users.replace_vacations(name, today, _ended(planned, today))
+        session.store.users.replace_vacations(name, today, _cut(planned, today))
         done = "Your vacation is over." if planned[0].first <= today else "Your vacation is called off."
         if planned[0].first == today:
             done = "Your vacation ends today."
@@ -39,7 +39,7 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
         session.store.users.replace_vacations(name, today, wanted)
         replaced = [away for away in planned if away.first > today and away not in wanted]
         gone = [f"It takes the place of the one from {away.first} through {away.last}." for away in replaced]
-        done = "\n".join([_said(wanted), *gone])
+        done = "\n".join([_text_of(wanted), *gone])
     left = session.store.users.vacations(name, today)
     is_auto, days = session.store.users.has_auto_vacation(name), clocks.days_left(session.store, name, today.year)
     done += f"\nLeft in {today.year}: {texts.counted(days, 'day')}."
@@ -53,7 +53,7 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
 def _planned(session: Session, name: str, words: Sequence[str], today: date) -> list[Vacation]:
     """The vacations of a user from today on, with the one that they ask for in place of those that it overlaps.
 
-    The one that they are on goes on; if the new one follows it at once, the two are one. Raises Refused.
+    A present vacation that overlaps the new one, or ends the day before it, becomes part of it. Raises Refused.
     """
     days = [_day(word) for word in words]
     first, last = days if len(days) == 2 else (today, days[0])
@@ -81,7 +81,7 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
 
 
 def _longest_run(vacations: Sequence[Vacation]) -> int:
-    """The most days in one go, where vacations without a day between them count as one."""
+    """The days of the longest vacation; vacations without a day between them count as one."""
     longest, begun, ended = 0, date.min, date.min
     for away in vacations:
         begun = begun if away.first == ended + clocks.DAY else away.first
@@ -90,8 +90,8 @@ def _longest_run(vacations: Sequence[Vacation]) -> int:
     return longest
 
 
-def _ended(planned: Sequence[Vacation], today: date) -> list[Vacation]:
-    """Vacations that end today, cut to the days that have passed, at least one; later ones are left out."""
+def _cut(planned: Sequence[Vacation], today: date) -> list[Vacation]:
+    """The present vacation, cut to the days before today, or to today if it began today; later ones are left out."""
     return [away._replace(last=max(away.first, today - clocks.DAY)) for away in planned if away.first <= today]
 
 
@@ -103,7 +103,7 @@ def _day(word: str) -> date:
         raise Refused(f"{word!r} is no day; write it like 2027-01-31.") from None
 
 
-def _said(planned: Sequence[Vacation]) -> str:
+def _text_of(planned: Sequence[Vacation]) -> str:
     if not planned:
         return "You have planned no vacation."
     return "\n".join(f"Your vacation is from {away.first} through {away.last}." for away in planned)

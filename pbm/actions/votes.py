@@ -25,7 +25,7 @@ def undo(session: Session, board: Board, name: str) -> list[Letter]:
 
 
 def accept(session: Session, board: Board, name: str) -> list[Letter]:
-    """Accept what the other player has proposed, which then happens."""
+    """Accept what the other player has proposed, and do it. Raises Illegal."""
     _check_open(board)
     if name == board.row.voter and name != board.row.opponent(name):
         raise Illegal(f"You proposed this yourself. Waiting for {board.row.opponent(name)} to answer.")
@@ -34,14 +34,14 @@ def accept(session: Session, board: Board, name: str) -> list[Letter]:
 
 
 def reject(session: Session, board: Board, name: str) -> list[Letter]:
-    """End a vote."""
+    """Reject what the other player has proposed, or take an own proposal back. Raises Illegal."""
     _check_open(board)
     what = PROPOSALS[str(board.row.vote)]
     _set_comment(session, board, name)
     board.change(vote=None, voter=None)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(board.row)
-    return turns.told(session, board, f"{name} has rejected the proposal: {what}.")
+    return turns.letters_about(session, board, f"{name} has rejected the proposal: {what}.")
 
 
 def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[Letter]:
@@ -54,7 +54,7 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
     if name == board.row.opponent(name):
         return accept(session, board, name)
     session.store.boards.save(board.row)
-    return turns.told(session, board)
+    return turns.letters_about(session, board)
 
 
 def agree_draw(session: Session, board: Board, *notes: str, reason: str | None = None) -> list[Letter]:
@@ -63,13 +63,13 @@ def agree_draw(session: Session, board: Board, *notes: str, reason: str | None =
     board.change(drawn=True, reason=reason)
     board.judge()
     turns.store_turns(session, board)
-    return turns.told(session, board, *notes)
+    return turns.letters_about(session, board, *notes)
 
 
 def _take_back(session: Session, board: Board) -> list[Letter]:
-    """Take the last turn back that a player made themselves, and those that the server made after it.
+    """Take back the last turn that a player has typed, and the automatic turns behind it.
 
-    A robot answers at once, so what a person takes back who plays against one is their own last turn, and the answer.
+    A robot answers at once: a person who plays against one takes back their own last turn, and the answer to it.
     """
     first = board.present.last_typed
     asker = str(board.row.voter)
@@ -87,7 +87,7 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     session.store.boards.take_back_turns(board.row)
     row = board.row
     session.note("undo", game=row.game, board=row.board, pool=row.pool, moves=first)
-    return turns.told(session, board, f"Taken back: {taken}.")
+    return turns.letters_about(session, board, f"Taken back: {taken}.")
 
 
 def _check_open(board: Board) -> None:
@@ -96,7 +96,7 @@ def _check_open(board: Board) -> None:
 
 
 def _set_comment(session: Session, board: Board, name: str) -> None:
-    """Give a board the comment of the command, if it has one."""
+    """Put the comment of the command, if it has one, on a board."""
     if session.comment:
         board.change(comment=session.comment, commenter=name)
 
@@ -109,4 +109,4 @@ INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] =
     "accept": accept,
     "reject": reject,
 }
-"""What a player can write where a move stands, whether or not it is their turn."""
+"""The words in the place of a move that a player can write whether or not it is their turn."""
