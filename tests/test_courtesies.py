@@ -292,6 +292,16 @@ def test_without_weekends_no_clock_runs_on_saturdays_and_sundays(club, zone, wee
     assert days >= 21 + 2 * weekends - 1
 
 
+def test_the_weekends_are_those_of_the_player_to_move_also_after_an_undo(club):
+    club.signed_up("alice", "bob")
+    club.say("timezone alice alice-secret Pacific/Auckland")
+    club.say("symple challenge -size=9 --noweekends alice bob")
+    for words, zone in (("alice alice-secret a1", "UTC"), ("alice alice-secret undo", "UTC"),
+                        ("bob bob-secret accept", "Pacific/Auckland")):  # fmt: skip
+        club.say(f"symple move 101 {words}")
+        assert club.store.boards.get("symple", "101").weekends == zone
+
+
 def test_a_game_of_30_turns_a_side_takes_at_most_10_mails_where_both_plan(club):
     club.signed_up("alice", "bob")
     club.say("symple challenge -size=19 alice bob")

@@ -497,6 +497,7 @@ def test_guests_are_gone_after_seven_days_with_their_boards(club):
 def test_what_others_have_does_not_depend_on_a_guest_who_will_be_gone(club, line):
     club.signed_up("alice")
     player, _ = users.begin_as_guest(club.server, "symple", "1", [], None)
+    assert club.store.users.count() == 1
     with pytest.raises(Refused, match=f"There is no user '{player.userid}'"):
         club.say(line.format(player.userid), "hello")
 

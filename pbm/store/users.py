@@ -327,6 +327,9 @@ class Users(Questions):
         return self.column(query, prefix, most)
 
     def count(self) -> int:
-        """How many people are signed up."""
-        query = "SELECT (SELECT count(*) FROM users WHERE signed_off IS NULL) - (SELECT count(*) FROM robots)"
+        """How many people are signed up: guests and robots are not."""
+        query = (
+            "SELECT (SELECT count(*) FROM users WHERE signed_off IS NULL) - (SELECT count(*) FROM robots) "
+            f"- (SELECT count(*) FROM users WHERE userid GLOB '{GUEST}*')"
+        )
         return int(self.value(query))
