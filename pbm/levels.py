@@ -1,7 +1,7 @@
 """How well robots play: a row for each level, the lowest first.
 
-A row more is a level more: `pbm robot` and `pbm robots` take its number, and a new database has a robot of it. The
-last one thinks as long as somebody may who plays by mail.
+Add a row to add a level: `pbm robot` and `pbm robots` take its number, and a new database has a robot of that level.
+The last level thinks for minutes about a move, as people who play by mail may do.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ class Level(NamedTuple):
     """How well a robot plays a game."""
 
     playouts: int | None
-    """What it may think about a move; None for as much as there is time for."""
+    """How many playouts it has for a move; None for as many as there is time for."""
     slips: float = 0
-    """With which probability it plays a random turn instead."""
+    """The probability with which it plays a random turn instead."""
 
 
 GAMES = "papagra", "spiro", "spora", "sprout", "symple"
@@ -27,17 +27,17 @@ LEVELS: Sequence[Sequence[Level]] = (
     (Level(1000), Level(8_000), Level(100), Level(2048), Level(2048), Level(500)),
     (Level(None),) * 6,
 )
-"""What each level is in each of GAMES, and at last in all others."""
+"""Each level in each of GAMES; the last column is for all other games."""
 LEVEL_NUMBERS = range(1, len(LEVELS) + 1)
-"""What the levels are called."""
+"""The numbers of the levels, as users write them."""
 USUAL_LEVEL = 3
 """The level of a robot that was not told another one."""
 PATIENT_SECONDS = 60.0
-"""How long a robot thinks about a move whose level does not say how much it thinks, unless it is told."""
+"""How long a robot thinks about a move if neither its level nor its user says so."""
 
 
 def thinks_in_idle_time(level: int | None) -> bool:
-    """Whether a level thinks for as long as it may, which on a server is done in idle time."""
+    """Whether a level thinks for as long as it may, which a server does in idle time."""
     return level is not None and LEVELS[level - 1][0].playouts is None
 
 

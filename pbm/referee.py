@@ -13,19 +13,19 @@ import games
 from games import SKIP, Game, Illegal, Options, State
 
 MOST_LISTED = 100
-"""How many moves `moves` names when it is not told."""
+"""How many moves the request `moves` lists if it gives no limit."""
 COUNTED = 20_000
-"""How many moves are then counted before the number is given as ``+``."""
+"""How many moves are then counted; of more, the number is given as ``+``."""
 
 
 class Step(NamedTuple):
-    """A point of the game: a position, how many moves led to it, and the position before the last written one."""
+    """A position of the game, how many moves led to it, and the position before the last move that was asked for."""
 
     state: State
     moves: int
     before: State | None
     played: tuple[str, ...] | None = ()
-    """The moves since the step before; None if the position was set up, and nobody knows them."""
+    """The moves since the previous step; None if the position was set up without a history."""
 
 
 class Referee:
@@ -52,7 +52,7 @@ class Referee:
             return f"? {why}"
 
     def new(self, rest: str) -> str:
-        """A new game."""
+        """Begin a new game, with the options in *rest*."""
         options = games.read_options(self.game, rest.split())
         state = self.game.new(**options)
         self.options = options
@@ -113,18 +113,18 @@ class Referee:
         return " ".join([str(count), *listed[:limit]])
 
     def undo(self, _: str) -> str:
-        """Go back to the position before the last move that was asked for."""
+        """Take back the last move that was asked for, and the skips behind it."""
         if len(self.history) == 1:
             raise Illegal("There is no move to take back.")
         self.history.pop()
         return "ok"
 
     def state(self, _: str) -> str:
-        """All there is to see of the position, as JSON."""
+        """The position as JSON."""
         return json.dumps(self.view, sort_keys=True)
 
     def board(self, _: str) -> str:
-        """The board as players see it, behind the number of its lines."""
+        """The number of lines of the board, and below it the board as players see it."""
         drawn = self.game.draw(self.history[-1].state, self.history[-1].before)
         return f"{len(drawn.splitlines())}\n{drawn}"
 
@@ -142,7 +142,7 @@ class Referee:
         self.history.append(self._settled(Step(point.state.play(move), point.moves + 1, point.state, (move,))))
 
     def _settled(self, point: Step) -> Step:
-        """The point at which somebody has to move: with dice thrown, or with forced skips played."""
+        """The point where somebody has to move: with the dice thrown, or with forced skips played."""
         state, moves, before, played = point
         if games.needs_dice(state):
             if not state.dice:
@@ -160,8 +160,7 @@ REQUESTS = ("new", "dice", "seed", "position", "play", "moves", "random", "undo"
 def followed(game: Game[Any], options: Options, view: Mapping[str, Any]) -> list[State] | None:
     """The positions of the game whose moves are the view's ``history``, the one at the start first.
 
-    None if there is no history, or if it is not what led to this position. The throws of the dice are not known, but
-    for the last one.
+    None if the view has no history, or if it does not lead to the view. Of all dice only the last ones are known.
     """
     history = view.get("history")
     if not isinstance(history, list) or not all(isinstance(move, str) for move in history):

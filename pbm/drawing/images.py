@@ -1,6 +1,6 @@
-"""A board, as it was after so many turns, becomes an image: of its figure, or else of its text.
+"""Pictures of boards, from the figure of a game or else from its text, as SVG or PNG.
 
-PNG has a font of our own, because a fresh machine has none. What makes it, resvg, comes with the extra `pictures`.
+PNG is drawn by resvg, which the extra `pictures` brings, in a font of our own, because a fresh machine has none.
 """
 
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ EXTRA = "PNG is drawn by resvg-py, which is not installed: pip install '.[pictur
 
 
 def is_available() -> bool:
-    """Whether pictures can be drawn here."""
+    """Whether PNG can be drawn here."""
     return find_spec("resvg_py") is not None
 
 
 def png(svg: str, zoom: float) -> bytes:
     """An SVG without custom properties in its style sheet, as a PNG that is *zoom* times as large.
 
-    Raises Refused where there is nothing to draw it with.
+    Raises Refused if resvg is not installed.
     """
     try:
         from resvg_py import svg_to_bytes
@@ -47,12 +47,12 @@ def png(svg: str, zoom: float) -> bytes:
 
 
 def width(image: bytes) -> int:
-    """The pixels of a PNG from left to right, by its header."""
+    """The width of a PNG in pixels, by its header."""
     return int.from_bytes(image[16:20])
 
 
 def curve_png(chances: Sequence[float], zoom: float) -> bytes:
-    """Chances from 0 to 1 as a line in PNG, with a line at 50 %. Raises Refused where there is nothing to draw with."""
+    """Chances from 0 to 1 as a curve in PNG, with lines at 0, 50, 100 %. Raises Refused if resvg is not installed."""
     across = CURVE_WIDTH / max(1, len(chances) - 1)
     way = "L".join(f"{40 + at * across:.1f} {10 + 100 * (1 - chance):.1f}" for at, chance in enumerate(chances))
     levels = "".join(
@@ -71,11 +71,11 @@ def curve_png(chances: Sequence[float], zoom: float) -> bytes:
 CURVE_WIDTH = 400
 """How many pixels wide a curve is."""
 SHARP = 2.0
-"""How many pixels of a PNG there are for each one of its natural size, where nothing has to be saved."""
+"""How many times as large as its natural size a PNG is drawn, unless it has to be small."""
 
 
 def point_of(store: Store, drawing: Drawing) -> Point | None:
-    """The board that a drawing in text shows; None if it is not stored, or was changed since."""
+    """The position that a drawing in text shows; None if its board is not stored, or has changed since."""
     board = Board.load(store, drawing.game, drawing.board) if drawing.board else None
     point = board and board.after(drawing.moves)
     return point if point and letters.picture(point)[0] == drawing else None
@@ -105,5 +105,5 @@ def caption(point: Point) -> str:
 
 
 def board_png(point: Point, zoom: float = SHARP) -> bytes:
-    """The picture in PNG, as it looks in light surroundings. Raises Refused where there is nothing to draw it with."""
+    """The picture in PNG, as it looks in light surroundings. Raises Refused if resvg is not installed."""
     return png(board_svg(point, style=svg.fixed_style(point.board.rules.SIDES)), zoom)

@@ -1,4 +1,4 @@
-"""A figure of a game becomes SVG: in light and in dark, for tapping, and with words for those who cannot see it.
+"""Figures of games as SVG: for light and dark surroundings, for tapping, and with words for those who cannot see it.
 
 Every cell is an element that carries its name in ``data-cell``; so does every piece, which has the class ``piece``.
 What is drawn has classes and no colours: these stand in `STYLE`, which a page with many pictures can have once.
@@ -18,33 +18,33 @@ from typing import NamedTuple
 from games.figures import Cell, Figure, Label, Mark, Note, Piece, Place, Strokes
 
 USUAL_WIDTH = 400
-"""How many pixels wide a board is made, as far as its cells become neither tiny nor huge by that."""
+"""The width of a board in pixels, unless its cells would become tiny or huge."""
 SMALLEST, LARGEST = 18, 44
-"""Pixels between the middles of neighbouring cells. Even numbers of them look alike everywhere on a board of squares,
-also when it is drawn larger by a half, and so make small files."""
+"""Pixels between the middles of neighbouring cells. With even numbers all cells of a square board are drawn alike, also
+half as large again, and so files are small."""
 LEAST_WIDTH = 360
-"""How many pixels wide a picture is at least, for what stands below the board."""
+"""The least width of a picture in pixels, for what stands below the board."""
 MARGIN = 12
 """Pixels around everything."""
 NOTE_SIZE, LINE_HEIGHT = 13, 24
 """Pixels: how high the letters and lines below a board are."""
 NOTE_INDENT = 36
-"""Pixels in front of such a line for what shows whose it is."""
+"""Pixels in front of such a line, for the colour of its side and the sign of the side to move."""
 EXPLAINED = {
     "latest": ("last turn", '<circle class="key{hue}" cx="{x}" cy="{y}" r="6"/>'),
     "eye": ("eye", '<path class="turn" d="M{x} {y}m0-5l5 5-5 5-5-5z"/>'),
     "territory": ("territory", '<path class="turn" d="M{x} {y}m-4-4h8v8h-8z"/>'),
     "matched": ("matched", '<circle class="key matched" cx="{x}" cy="{y}" r="5"/>'),
 }
-"""What marks of each role mean and look like in the last line below a board that has them."""
+"""The legend, which is the last line below a board: for each role of its marks, what they mean and look like."""
 EXPLAINED_WIDTH = 100
-"""Pixels from one such mark to the next."""
+"""Pixels from one mark of the legend to the next."""
 LETTER_RATIO = 0.6
 """How wide letters of a proportional font are on average, at most, as a part of their height."""
 TEXT_SIZE = 13
 """Pixels: how high letters are where a board is shown as text."""
 FIXED_RATIO = 0.62
-"""How wide those of a fixed-pitch font are, as a part of their height."""
+"""How wide letters of a fixed-pitch font are, as a part of their height."""
 
 OWN_HUES = frozenset({"black", "white", "pink"})
 """Sides whose pieces have the colour that the side is called after."""
@@ -77,9 +77,9 @@ def hues(sides: tuple[str, str]) -> tuple[str, str]:
 
 
 def svg(figure: Figure, sides: tuple[str, str], title: str, *, style: str = STYLE) -> str:
-    """A figure as SVG, called by a *title*; without a *style* sheet the page has to bring `STYLE`.
+    """A figure as SVG, with a *title*, and with a description for those who cannot see it.
 
-    Those who cannot see it are told what stands where.
+    Without a *style* sheet the page has to bring `STYLE`.
     """
     return Canvas(figure, sides).picture(figure, title, style=style)
 
@@ -158,11 +158,11 @@ class Ring(NamedTuple):
     size: float
     """Its radius."""
     side: int | None
-    """Of the piece around which it goes."""
+    """The side of the piece that it surrounds; None if there is no piece."""
 
 
 class NamedShapes(NamedTuple):
-    """Shapes in an element of a class."""
+    """Shapes in one element, with the name of its class."""
 
     name: str
     shapes: tuple[Strokes | Label, ...]
@@ -175,7 +175,7 @@ class Canvas:
     """Draws the positions of one board in one size."""
 
     def __init__(self, figure: Figure, sides: tuple[str, str]) -> None:
-        """Measure everything by one *figure* of the board."""
+        """Measure the board by one *figure* of it."""
         self.sides, self.hues, self.cells = sides, hues(sides), figure.cells
         xs, ys = map(sorted, zip(*_places(figure), strict=True))
         self.left, self.top, wide = xs[0], ys[-1], xs[-1] - xs[0]
@@ -187,7 +187,7 @@ class Canvas:
         self.by_place = {cell.at: number for number, cell in enumerate(figure.cells)}
 
     def picture(self, figure: Figure, title: str, *, style: str) -> str:
-        """A position as SVG, as `svg` makes it."""
+        """The SVG of a position, as of `svg`."""
         has_points = any(strokes.role == "grid" for strokes in figure.lines)
         cells = "".join(map(self._cell, self.cells))
         below, height = self.below(figure)
@@ -197,10 +197,10 @@ class Canvas:
         return _document(self.width, height, ground(self.sides), title, words, shapes, style)
 
     def parts(self, figure: Figure) -> dict[int, list[Shape]]:
-        """The shapes on the board by numbered parts, the lowest first. A turn changes few of these parts.
+        """The shapes on the board in numbered parts, the lowest first. A turn changes few of these parts.
 
-        They are coordinates, lines below and above others, the joins that begin at each cell, what stands on each cell,
-        and other labels. Behind the cells there is a part for what is on none of them.
+        In this order: coordinates, lower lines, upper lines, a part for the joins that begin at each cell, a part for
+        what stands on each cell, other labels. Joins and shapes on no cell have a part after those of the cells.
         """
         parts = defaultdict[int, list[Shape]](list)
         joins, on_cells = 3, 4 + len(self.cells)
@@ -264,7 +264,7 @@ class Canvas:
                 return self._label(shape)
 
     def hue(self, side: int | None) -> str:
-        """The class of what belongs to a side, behind another one."""
+        """A blank and the class of a side's colour; empty for no side."""
         return "" if side is None else f" {self.hues[side]}"
 
     def circle(self, at: Place, size: float) -> str:
@@ -308,7 +308,7 @@ class Canvas:
             yield Ring(name, at, size, piece.side if piece else None)
 
     def below(self, figure: Figure) -> tuple[str, float]:
-        """What stands below the board, and how high the picture is with that."""
+        """What stands below the board, and the height of the whole picture in pixels."""
         parts: list[str] = []
         lines = 0
         for note in figure.notes:
@@ -328,7 +328,7 @@ class Canvas:
 
 
 def _legend(roles: Iterable[str], y: float, hue: str) -> Iterator[str]:
-    """What marks of these roles mean, in a line whose middle is so far down. The ring has the *hue* of a piece."""
+    """The legend of these roles, in a line whose middle is *y* pixels down. The ring has the *hue* of a piece."""
     for number, role in enumerate(roles):
         x = MARGIN + 10 + EXPLAINED_WIDTH * number
         place = f'x="{x + 12}" y="{pixels(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
@@ -337,7 +337,7 @@ def _legend(roles: Iterable[str], y: float, hue: str) -> Iterator[str]:
 
 
 def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tuple[str, int]:
-    """A note, the middle of whose first line is so far down, and how many lines it has."""
+    """A note whose first line has its middle *y* pixels down, and how many lines it has."""
     parts = []
     if is_turn:
         parts.append(f'<path class="turn" d="M{MARGIN} {pixels(y - 6)}l9 6-9 6z"/>\n')
@@ -363,7 +363,7 @@ def _step(right: float, down: float) -> str:
 
 
 def _places(figure: Figure) -> Iterator[Place]:
-    """Places between which all shapes lie."""
+    """Places whose extremes are those of all shapes."""
     yield from chain.from_iterable(cell.outline for cell in figure.cells)
     yield from chain.from_iterable(way for strokes in figure.lines for way in strokes.ways)
     circles = {(piece.at, piece.size, piece.size) for piece in figure.pieces}
@@ -377,7 +377,7 @@ def _places(figure: Figure) -> Iterator[Place]:
 UNDER = frozenset({"grid", "track", "path"})
 """The roles of lines that lie under all others."""
 PIPS = {1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679"}
-"""Which of nine places on a die have a pip, counted line by line from 1."""
+"""For each number of a die, its pips: places 1 to 9, line by line."""
 
 
 def _die(value: int, left: float, middle: float) -> str:

@@ -1,7 +1,7 @@
-"""A picture on the screen of a terminal, where the terminal has a protocol for that.
+"""Pictures on the screen of a terminal, if it knows the protocol of Kitty, that of iTerm, or Sixel.
 
-Which one it has, its environment tells, or the terminal itself when it is asked. What reads a PNG to make Sixel of it,
-Pillow, comes with the extra `sixel`.
+Its environment tells which one it knows, or the terminal itself when it is asked. Sixel is made with Pillow, which the
+extra `sixel` brings.
 """
 
 import os
@@ -20,29 +20,29 @@ from time import monotonic
 from pbm.refusals import Refused
 
 CHARACTERS_AT_ONCE = 4096
-"""How many characters of a picture a command to Kitty may have."""
+"""How many characters of a picture one command to Kitty may have."""
 KITTY_PROGRAMS = frozenset({"ghostty", "WezTerm", "kitty"})
 ITERM_PROGRAMS = frozenset({"iTerm.app", "mintty", "vscode"})
 """What programs that know one of the two protocols call themselves."""
 SECONDS_TO_ANSWER = 1.0
-"""How long a terminal is waited for that is asked what it can; those far away take a fifth of a second."""
+"""How long a terminal has to say what it can; one that is far away takes a fifth of a second."""
 ATTRIBUTES = re.compile(rb"\x1b\[\?\d+((?:;\d+)*)c")
-"""The answer of a terminal: its class, and what it can."""
+"""The answer of a terminal, its class and what it can, such as ``ESC[?62;4;22c``."""
 UNTOLD_WIDTH, MOST_OF_SIXEL = 800, 1000
-"""How many pixels wide a terminal is that does not tell; how many pixels of a picture in Sixel xterm shows at most."""
+"""Pixels: the width of a terminal that does not tell it; the greatest width and height of Sixel that xterm shows."""
 OPAQUE = 128
-"""How opaque a pixel is at least, of 255, that is not left out."""
+"""The least opacity, of 255, of a pixel that is drawn."""
 SIXEL_EXTRA = "Sixel is made with Pillow, which is not installed: pip install '.[sixel]' brings it."
 BAND = 6
-"""How many pixels one below the other a character of Sixel has."""
+"""The height in pixels of a character of Sixel."""
 SIXELS = bytes((pixels + 63) % 256 for pixels in range(256))
-"""The character for the pixels of a column that have a colour, the highest one counting 1."""
+"""The character that colours some pixels of a column: 1 is the highest one, 2 the one below it, 3 both."""
 
 
 def picture_protocol(environment: Mapping[str, str], terminal: int) -> Callable[[bytes], str] | None:
     """A function that writes a PNG for a terminal (a file descriptor) in its protocol; None if it shows no pictures."""
     program, kind = environment.get("TERM_PROGRAM", ""), environment.get("TERM", "dumb")
-    if not kind.startswith(("screen", "tmux")):  # what is between swallows it
+    if not kind.startswith(("screen", "tmux")):  # these drop pictures
         is_kitty = "KITTY_WINDOW_ID" in environment or "KONSOLE_VERSION" in environment
         if is_kitty or kind == "xterm-kitty" or program in KITTY_PROGRAMS:
             return to_kitty
@@ -54,9 +54,9 @@ def picture_protocol(environment: Mapping[str, str], terminal: int) -> Callable[
 
 
 def knows_sixel(terminal: int) -> bool:
-    """Whether a terminal says so when it is asked (``4`` among its primary device attributes).
+    """Whether a terminal says that it knows Sixel (``4`` among its primary device attributes).
 
-    One that is not ours alone, or at which somebody has typed something already, is not asked.
+    It is not asked if we are in the background, or if somebody has typed something already.
     """
     try:
         return os.tcgetpgrp(terminal) == os.getpgrp() and b"4" in _attributes(terminal)
@@ -89,7 +89,7 @@ def _width(terminal: int) -> int:
 
 
 def to_kitty(png: bytes) -> str:
-    """What makes Kitty, Ghostty, WezTerm or Konsole show a picture (https://sw.kovidgoyal.net/kitty/graphics-protocol)."""
+    """A picture for Kitty, Ghostty, WezTerm or Konsole (https://sw.kovidgoyal.net/kitty/graphics-protocol)."""
     text = b64encode(png).decode()
     chunks = [text[at : at + CHARACTERS_AT_ONCE] for at in range(0, len(text), CHARACTERS_AT_ONCE)]
     commands = []
@@ -100,15 +100,14 @@ def to_kitty(png: bytes) -> str:
 
 
 def to_iterm(png: bytes) -> str:
-    """What makes iTerm, or a terminal that learned it from there, show one (https://iterm2.com/documentation-images.html)."""
+    """A picture for iTerm, and for others that know its protocol (https://iterm2.com/documentation-images.html)."""
     return f"\x1b]1337;File=inline=1;size={len(png)}:{b64encode(png).decode()}\x07\n"
 
 
 def to_sixel(png: bytes, width: int = MOST_OF_SIXEL) -> str:
-    """What makes a terminal that knows Sixel, and is *width* pixels wide, show one.
+    """A picture in Sixel, for a terminal that is *width* pixels wide. Raises Refused if Pillow is not installed.
 
-    The VT330/VT340 Programmer Reference Manual, volume 2, chapter 14, describes it. Raises Refused where there is
-    nothing to read a PNG with.
+    The VT330/VT340 Programmer Reference Manual, volume 2, chapter 14, describes Sixel.
     """
     try:
         from PIL import Image
@@ -127,7 +126,7 @@ def to_sixel(png: bytes, width: int = MOST_OF_SIXEL) -> str:
 
 
 def _band(rows: Sequence[bytes], colours: set[int]) -> Iterator[str]:
-    """A line of Sixel for each of the colours that are in six rows of pixels or fewer."""
+    """At most `BAND` rows of pixels: a line of Sixel for each colour in them."""
     for colour in sorted(colours & {*b"".join(rows)}):
         is_it = bytes(colour) + b"\1" + bytes(255 - colour)
         pixels = sum(int.from_bytes(row.translate(is_it)) << number for number, row in enumerate(rows))
