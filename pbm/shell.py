@@ -99,9 +99,9 @@ def main(args: Sequence[str]) -> int:
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
     name = typed.command.name if typed.command and "--no-wait" not in options else ""
     if server and name in ANSWERED and any(_waits_for_robot(each) for each in answers if "robots" in each.data):
-        from pbm.robot_players.tasks import answered
+        from pbm.robot_players.tasks import wait_for_robot
 
-        answers = answered(Session(server), answers, mails=name == "challenge")
+        answers = wait_for_robot(Session(server), answers, mails=name == "challenge")
     return _print_answers(answers, server if "--picture" in options else None, as_json=as_json)
 
 

@@ -433,7 +433,7 @@ def test_a_board_that_has_changed_meanwhile_is_thought_about_again(against, mind
     [
         (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda: time.sleep(PATIENCE), "TimeoutError: it took more than 0.05 seconds"),
-        (lambda: bytearray(2 * tasks.MOST_MEMORY), "MemoryError: "),
+        (lambda: bytearray(2 * tasks.MOST_MEMORY_BYTES), "MemoryError: "),
     ],
 )
 def test_a_robot_that_fails_or_takes_too_much_time_or_memory_plays_at_random(

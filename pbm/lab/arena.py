@@ -1,4 +1,4 @@
-"""The command that lets programs play each other, prints the table, and can store the games as boards of a pool."""
+"""The command that lets several programs play each other, and can store their games as boards of a pool."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -128,7 +128,7 @@ def _programs(named: Sequence[str]) -> dict[str, list[str]]:
 
 
 def open_pool(server: Server, game: str, pool: str, options: Sequence[str], names: Sequence[str]) -> Tournament:
-    """Make a pool for games of these users. The server starts no game of it. Raises Refused if that cannot be."""
+    """Store a finished tournament of these users, as the pool of their games. Raises Refused if it cannot be."""
     kind = TOURNAMENT_KINDS["roundrobin"]
     one = Tournament(game, pool, kind, server.now(), options=" ".join(options), tie_breaks=kind.tie_breaks)
     with server.store.writing():
@@ -145,7 +145,7 @@ def store_game(
     moments: Sequence[datetime],
     played: Played,
 ) -> str:
-    """Store a game that the first of these players has begun, in a transaction. Returns the name of its board."""
+    """Store a game that the first of these players has begun, in one transaction. Returns the name of its board."""
     store, now = server.store, server.now()
     turns = list(_turns(players, referee, moments))
     is_drawn = bool(played.fault) and played.by is None
@@ -180,7 +180,7 @@ def store_game(
 
 
 def _turns(players: Pair, referee: Referee, moments: Sequence[datetime]) -> Iterator[TurnRow]:
-    """The turns of a game, each at its moment."""
+    """The turns of a game, each with the time of its move."""
     for (before, step), moment in zip(pairwise(referee.history), moments[1:], strict=True):
         state = before.state
         for move in step.played or ():

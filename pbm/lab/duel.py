@@ -85,7 +85,7 @@ def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, floa
 
 
 def _text(data: Mapping[str, Any]) -> str:
-    """A tally for people."""
+    """The results of a match, as of `tally`, for people."""
     figures = ["Won", "Drawn", "Lost", "Score", "Seconds a move", "At most"]
     programs = data["programs"]
     number = sum(programs[0][what] for what in ("won", "drawn", "lost"))
@@ -127,7 +127,7 @@ def _loser(program: int | None) -> str:
 
 
 def read_words(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str], list[str]]:
-    """The game that these words name, its options, and the other words. Raises Refused or UsageError."""
+    """The game that is the first of these words, its options, and the other words. Raises Refused or UsageError."""
     options, others = split_options(words, ctx)
     if not others:
         raise Misused("No game is named.")

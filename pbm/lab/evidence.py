@@ -6,20 +6,20 @@ from math import inf, log, log10, sqrt
 from typing import NamedTuple
 
 NORMAL_95 = 1.959964
-"""95 % of a normal distribution are not further from its mean than so many standard deviations."""
+"""95 % of a normal distribution lie within so many standard deviations of its mean."""
 RISK = 0.05
 """The probability with which a sequential test may be wrong, for either of its hypotheses."""
 BOUND = log((1 - RISK) / RISK)
-"""The sequential test is over when its ratio is not between the negative of this and this (Wald 1945)."""
+"""The sequential test is over when its ratio reaches this, or the negative of this (Wald 1945)."""
 NEVER_SEEN = 1e-3
 """The count of an outcome that has not occurred; with 0, no ratio could be computed."""
 
 
 def wilson(points: float, number: int) -> tuple[float, float]:
-    """Where the probability to win lies, with 95 %, after so many points in a number of games; a draw is half a point.
+    """The interval in which the probability to win lies, with 95 %; *points* count a draw as half, *number* the games.
 
-    The score interval of Wilson (1927, "Probable inference, the law of succession, and statistical inference"). Draws
-    make it wider than it need be.
+    It is the score interval of Wilson (1927, "Probable inference, the law of succession, and statistical inference").
+    Draws make it wider than it need be.
     """
     if not number:
         return 0, 1
@@ -44,9 +44,9 @@ def expected(difference: float) -> float:
 def likelihood_ratio(outcomes: Mapping[float, int], low: float, high: float) -> float:
     """How much likelier the outcomes are if a player expects *high* than if they expect *low*, as a logarithm.
 
-    *outcomes* counts, for each share of the points of a pair of games, how many pairs ended so. The generalized
-    sequential probability ratio test: of all distributions with that mean, the likeliest one stands for each hypothesis
-    (Van den Bergh, "A practical introduction to the GSPRT"; the maximum is found by the method of Lagrange).
+    *outcomes* counts, for each share of the points of a pair of games, how many pairs ended so. This is the generalized
+    sequential probability ratio test: each hypothesis is a mean, and the likeliest distribution with that mean stands
+    for it (Van den Bergh, "A practical introduction to the GSPRT"; the method of Lagrange finds the maximum).
     """
     counts = {share: max(count, NEVER_SEEN) for share, count in outcomes.items()}
     total = sum(counts.values())
@@ -70,13 +70,13 @@ class Decision(NamedTuple):
     """What a sequential test says of two differences of ratings."""
 
     ratio: float
-    """How much likelier the second one is, as a logarithm."""
+    """How much likelier the second difference is, as a logarithm."""
     accepted: float | None
-    """The one that is likely enough."""
+    """The difference that is likely enough; None if neither is yet."""
 
 
 def decision(hypotheses: tuple[float, float], points: Iterable[float]) -> Decision:
-    """What the *points* of the first player in each pair of games, from 0 to 2, decide between two *hypotheses*."""
+    """The decision between two *hypotheses* by the *points* of the first player in each pair of games, from 0 to 2."""
     shares = Counter(both / 2 for both in points)
     low, high = map(expected, hypotheses)
     ratio = likelihood_ratio({share: shares[share] for share in (0, 0.25, 0.5, 0.75, 1)}, low, high)

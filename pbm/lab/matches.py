@@ -1,4 +1,7 @@
-"""Matches between two programs: pairs of games with sides changed, refereed here, side by side."""
+"""Matches between two programs: pairs of games in which each begins once, several of them at the same time.
+
+The rules are applied here, and the programs are only asked for moves.
+"""
 
 import asyncio
 import time
@@ -18,7 +21,7 @@ from pbm.robot_players.program import GIVE_UP, MOST_REFUSED, Program
 CONNECTING_SECONDS = 5
 """How long the scheduler of a cluster may take to answer."""
 MOST_TURNS = 5000
-"""After how many turns a game is a draw, in case that two programs play for ever."""
+"""After how many turns a game is a draw, because two programs may play for ever."""
 
 Words = Sequence[str]
 """A program and its arguments."""
@@ -41,11 +44,11 @@ class Played(NamedTuple):
     """A game that is over."""
 
     points: float
-    """Of the first program: 1, 0, or 0.5."""
+    """The points of the first program: 1, 0, or 0.5."""
     fault: str = ""
     """Why a program has lost by something other than the rules, or why the game was ended."""
     by: int | None = None
-    """The program that has lost so, 0 or 1; None if it was neither."""
+    """The program that has lost so, 0 or 1; None if neither has."""
 
 
 class TwoGames(NamedTuple):
@@ -53,13 +56,13 @@ class TwoGames(NamedTuple):
 
     number: int
     played: tuple[Played, Played]
-    """The game that the first program has begun, and the other one."""
+    """The game that the first program has begun, and that of the other one."""
     seconds: tuple[Sequence[float], Sequence[float]]
     """How long each program has thought about each of its moves."""
 
     @property
     def points(self) -> float:
-        """Of the first program, from 0 to 2."""
+        """The points of the first program, from 0 to 2."""
         return sum(game.points for game in self.played)
 
 
@@ -73,24 +76,24 @@ Reporting = Callable[[TwoGames], object]
 
 
 class EnoughError(Exception):
-    """There are enough games."""
+    """Enough games have been played."""
 
 
 @dataclass
 class MatchTable:
-    """Where two programs play pairs of games, one after the other. They are started when they are asked first."""
+    """Lets two programs play pairs of games, one after the other. A program is started when it is first asked."""
 
     match: Match
     programs: tuple[Program, Program]
     note: Noted
 
     async def play(self, number: int) -> TwoGames:
-        """The pair of games of that number."""
+        """Play the pair of games of that number."""
         self.seconds: tuple[list[float], list[float]] = [], []
         return TwoGames(number, (await self._play(number, 0), await self._play(number, 1)), self.seconds)
 
     async def _play(self, number: int, beginner: int) -> Played:
-        """A game that the program of that index begins. Programs that have ended meanwhile are started again."""
+        """Play a game that the program of that index begins. Programs that have ended meanwhile are started again."""
         for program in self.programs:
             if program.has_ended:
                 await program.kill()
@@ -120,7 +123,7 @@ class MatchTable:
         return Played(0.5, f"The game was ended after {MOST_TURNS} turns.")
 
     async def _take_turn(self, mover: int, referee: Referee) -> str | None:
-        """Let a program move. Returns None if it did, an empty text if it has resigned, else why it has lost."""
+        """Let a program move. Returns None if it has moved, an empty text if it has resigned, else why it has lost."""
         question = referee.state("")
         for _ in range(MOST_REFUSED):
             try:
@@ -141,7 +144,7 @@ class MatchTable:
 def play_pairs(
     match: Match, pairs: Sequence[int], workers: int, report: Reporting = lambda _: False, note: Noted = lambda *_: None
 ) -> None:
-    """Play these pairs, on as many tables side by side as there are workers, until they are all done or enough."""
+    """Play these pairs on as many tables as there are workers, until all are done or *report* says it is enough."""
     left = iter(pairs)
 
     async def work() -> None:

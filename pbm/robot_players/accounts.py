@@ -26,14 +26,14 @@ from pbm.store import Robot
 PROGRAM_SECONDS = 30.0
 """How long a program of the operator's may take for a move, unless the operator says otherwise."""
 
-LONGEST_TIME = 3600.0
-"""More seconds than anybody waits for a move."""
+MOST_THINKING_SECONDS = 3600.0
+"""How long an operator can let a robot think about a move."""
 
 
 def _thinking_time(text: str) -> float:
-    """For how long a robot may think."""
+    """For how many seconds a robot may think about a move."""
     seconds = float(text)
-    if not 0 < seconds <= LONGEST_TIME:
+    if not 0 < seconds <= MOST_THINKING_SECONDS:
         raise ValueError
     return seconds
 
@@ -52,7 +52,7 @@ OF_GAMES = click.option("--games", "names", metavar="GAME,...", help="What it pl
 MOST = click.option("--most", type=WHOLE_NUMBER, metavar="N", help="At how many boards it takes no more challenges.")
 THINKING_TIME = click.option(
     "--seconds",
-    type=Parsed(f"number of seconds above 0, up to {LONGEST_TIME:.0f}", _thinking_time),
+    type=Parsed(f"number of seconds above 0, up to {MOST_THINKING_SECONDS:.0f}", _thinking_time),
     metavar="S",
     help="How long it may think about a move.",
 )
@@ -218,7 +218,7 @@ def _end_with_input() -> None:
 
 
 def _robot(server: Server, userid: str) -> Robot:
-    """The robot of that name. Raises Refused if it is none."""
+    """The robot of that name. Raises Refused if that is no robot."""
     found = server.store.robots.get(userid.lower())
     if found is None:
         raise Refused(f"{userid.lower()} is no robot; `pbm robots` lists them.")
@@ -228,7 +228,7 @@ def _robot(server: Server, userid: str) -> Robot:
 def _changed(
     robot: Robot, level: int | None, program: str | None, names: str | None, most: int | None, seconds: float | None
 ) -> Robot:
-    """A robot with what is given of it. Raises Refused if the program is none that could be started here."""
+    """A robot with the settings that are given. Raises Refused if two exclude each other, or the program cannot run."""
     if level and program:
         raise Refused("A robot plays at a level, or by a program, and not both.")
     if program is not None:
@@ -243,7 +243,7 @@ def _changed(
 
 
 def _save(server: Server, robot: Robot, done: str) -> None:
-    """Store what has changed of a robot, and say what was done."""
+    """Store a robot, and print what was done."""
     server.store.robots.save(robot)
     answer(done, {"userid": robot.userid, "robots": [_data(robot, _boards(server, robot))]})
 
@@ -254,7 +254,7 @@ def _boards(server: Server, robot: Robot) -> int:
 
 
 def _games(names: str) -> tuple[str, ...]:
-    """The games that are listed with commas between them; nothing for all. Raises Refused."""
+    """The games that are listed with commas between them; an empty tuple for `all`. Raises Refused."""
     if names.lower() == "all":
         return ()
     listed = list(dict.fromkeys(filter(None, names.lower().replace(" ", "").split(","))))

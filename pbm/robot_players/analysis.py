@@ -28,19 +28,19 @@ from pbm.terminal import warn
 MARKS = {0.2: "??", 0.1: "?"}
 """What stands behind a turn that loses so much of the chance to win, the worst first."""
 THROWS = 4
-"""With so many throws of the dice it is looked what a turn leads to, so that luck is not counted."""
+"""How many throws of the dice are tried after a turn, so that luck is not counted."""
 COSTLY = 0.05
-"""A turn that loses so much is told with what would have been better, if it is one of the worst."""
+"""A turn that loses so much of the chance to win is explained, if it is one of the worst."""
 MOST_COSTLY = 3
-"""How many turns are told so."""
+"""How many turns are explained at most."""
 MOST_EFFECTS = 2
-"""In how many effects two turns are compared."""
+"""How many effects that differ are named at most when two turns are compared."""
 LONGEST_TURN = 16
 """How many characters of a turn the table shows."""
 SECONDS_OF_ANALYSIS = 240.0
-"""How long the analysis of a game takes at most that a user has asked for."""
+"""How long an analysis takes at most that a user has asked for."""
 SECONDS_OF_TURN = 2.0
-"""How long it thinks about a turn of it at most."""
+"""How long such an analysis thinks about a turn at most."""
 
 commands = Commands("pbm")
 
@@ -52,13 +52,13 @@ class Judged(NamedTuple):
     player: str
     turn: str
     before: float
-    """Their chance before it, which is that after the best turn that was found."""
+    """The chance of the player before the turn, which is that after the best turn that was found."""
     after: float
     best: str
     mark: str
-    """What stands behind it, of MARKS."""
+    """One of MARKS, or empty."""
     why: str
-    """In a sentence, what makes the better turn better; empty unless it was COSTLY."""
+    """A sentence that says what makes the better turn better; empty unless the turn was COSTLY."""
 
 
 @commands.command()
@@ -88,9 +88,9 @@ def analyse(game: str, board: str, seconds: float) -> None:
 
 
 def analyse_for_readers(session: Session, game: str, number: str) -> None:
-    """Think about a game, and mail what was found to all who have asked for that, in one transaction.
+    """Analyse a game, and mail the analysis to all who have asked for it, in one transaction.
 
-    A game about which a robot fails is not thought about again; the operator is told why, and so are they that it was.
+    If a robot fails at the game, the readers are told so, the operator is told why, and it is not tried again.
     """
     with session.store.reading():
         board = find_board(session, game, number)
@@ -113,10 +113,10 @@ def analyse_for_readers(session: Session, game: str, number: str) -> None:
 
 
 class Critic:
-    """Thinks about the turns of a board: finds the best one, and looks in the same way at what both lead to."""
+    """Judges the turns of a board: finds the best turn, and thinks in the same way about what both turns lead to."""
 
     def __init__(self, board: Board, seconds: float, clock: Callable[[], float] = time.perf_counter) -> None:
-        """Take so many seconds for a turn, as a *clock* tells them."""
+        """Take so many seconds for a turn, by the *clock*."""
         self.board, self.clock = board, clock
         self.throws = THROWS if games.needs_dice(board.states[0]) else 1
         self.finder = self._player(seconds / 3)
@@ -128,7 +128,7 @@ class Critic:
         )
 
     def judge(self, number: int) -> Judged:
-        """What a turn did, of which so many were played before."""
+        """What the turn did before which so many turns were played."""
         board = self.board
         turn = board.turns[number]
         states = board.states[: number + 1]
@@ -144,16 +144,16 @@ class Critic:
         return judged._replace(why=self._why(states[-1], judged, reply, other_reply)) if is_costly else judged
 
     def _chance(self, states: Sequence[State], text: str, userid: str) -> tuple[float, str]:
-        """The chance of a player after a turn of theirs, and the answer to it, which is empty where dice are thrown.
+        """The chance of a player after a turn of theirs, and the opponent's answer, which is empty in games with dice.
 
-        The chance is a mean over throws, which are the same for all turns.
+        The chance is a mean over throws of dice, which are the same for all turns.
         """
         rng = Random(f"{self.board.name} {len(states)}")
         found = [self._valued([*states, states[-1].play(text)], userid, rng) for _ in range(self.throws)]
         return sum(chance for chance, _ in found) / len(found), found[0][1] if self.throws == 1 else ""
 
     def _valued(self, line: list[State], userid: str, rng: Random) -> tuple[float, str]:
-        """The chance of a player in the last of some positions, whose dice are thrown here, and the next turn."""
+        """The chance of a player in the last of some positions, where dice are thrown, and the opponent's answer."""
         answer = ""
         while (result := line[-1].result()) is None:
             line[-1] = state = thrown(line[-1], rng)
@@ -168,9 +168,9 @@ class Critic:
         return float(self.board.player(line[-1], result.winner) == userid), ""
 
     def _why(self, state: State, judged: Judged, reply: str, other_reply: str) -> str:
-        """What a better turn does that the one that was played does not, in a sentence in the words of the game.
+        """A sentence that says, in the words of the game, what makes the better turn better than the one played.
 
-        It may lie in what the opponent answers: *reply* or, after the better one, *other_reply*.
+        That may be the opponent's answer: *reply* or, after the better turn, *other_reply*.
         """
         after, better = state.play(judged.turn), state.play(judged.best)
         mover = state.seats[state.turn]
@@ -194,7 +194,7 @@ class Critic:
         return f"The better turn leaves {judged.before:.0%} of the chances, the one that was played {judged.after:.0%}."
 
     def _effects(self, before: State, after: State) -> Effects:
-        """What a turn does, as the game says; nothing if it says nothing."""
+        """What a turn does, as the game tells it; empty if the game tells nothing."""
         effects = getattr(self.board.rules, "effects", None)
         return effects(before, after) if effects else []
 
@@ -206,7 +206,7 @@ def _winner(state: State) -> int | None:
 
 
 def _differing(first: Effects, second: Effects) -> tuple[str, str] | None:
-    """In what two turns differ, as what each does, such as ``captures 2 stacks``; None if they do not."""
+    """What each of two turns does where they differ, such as ``captures 2 stacks``; None if they do not differ."""
     pairs = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]][:MOST_EFFECTS]
     if not pairs:
         return None
@@ -228,7 +228,7 @@ def curve(board: Board, judged: Sequence[Judged]) -> list[float]:
 
 
 def as_data(board: Board, judged: Sequence[Judged], seconds: float) -> dict[str, Any]:
-    """The analysis for programs, and as it is stored."""
+    """The analysis as JSON, for programs and as it is stored."""
     return {
         "game": board.row.game,
         "board": board.row.board,
@@ -263,5 +263,5 @@ def as_blocks(board: Board, data: Mapping[str, Any], site: str | None) -> list[B
 
 
 def _short(text: str) -> str:
-    """A turn as far as it fits into the table."""
+    """A turn, cut to what fits into the table."""
     return text if len(text) <= LONGEST_TURN else f"{text[: LONGEST_TURN - 3]}..."

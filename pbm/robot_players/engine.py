@@ -1,4 +1,4 @@
-"""A robot as a program: positions come in, a line each, and moves go out, as `pbm play` asks for them."""
+"""A robot as a program: it reads positions, a line each, and writes moves, as `pbm play` asks for them."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ from pbm.terminal import replace_errors
 from pbm.texts import counted
 
 MOST_SHOWN = 6
-"""How many turns of the line of play that it expects a robot tells."""
+"""How many turns of the game that it expects a robot tells at most."""
 
 commands = Commands("pbm")
 
@@ -77,22 +77,22 @@ class Dialogue:
     """A robot that is asked for moves, in one game after the other."""
 
     make: Callable[[str, Options], Player]
-    """Makes those who play."""
+    """Makes the player for a game with its options."""
     notes: TextIO
-    """Where it is written what they think."""
+    """Where it is written what the player thinks."""
     hopeless: float = 0
-    """In games without dice they resign when they expect to win with a probability below this."""
+    """In games without dice, the player has no hope if its chance to win is below this."""
     game: tuple[str, Options] | None = None
     """The name of the game that is played, and its options."""
     states: list[State] = field(default_factory=list)
-    """The positions of that game, as far as they are known; the last one is the one that was asked about."""
+    """The positions of that game, as far as they are known; the robot was last asked about the last one."""
     answered: set[str] = field(default_factory=set)
-    """What was answered there."""
+    """The moves that were answered to that question."""
     without_hope: int = 0
-    """In how many positions in a row there was none."""
+    """In how many positions in a row the player had no hope."""
 
     def answer(self, line: str) -> str:
-        """The move that is the answer to a line; empty if there is none, which is then said on the notes."""
+        """The move that answers a line; empty if there is none, and the notes then say why."""
         try:
             return self._another() if line.startswith("?") else self._move(line)
         except Illegal as why:
@@ -100,7 +100,7 @@ class Dialogue:
             return ""
 
     def _move(self, line: str) -> str:
-        """The move that is chosen in a position that comes in a line. Raises Illegal."""
+        """The move that the player chooses in the position of a line. Raises Illegal."""
         game, states = read_position(line)
         if game != self.game:
             self.game, self.player, self.states = game, self.make(*game), []
@@ -117,7 +117,7 @@ class Dialogue:
         return GIVE_UP if self.without_hope >= HOPELESS_TURNS else thought.move
 
     def _another(self) -> str:
-        """A move that was not tried yet, or any again if there is no other. Raises Illegal."""
+        """A move that was not answered yet, or one again if there is no other. Raises Illegal."""
         if not self.states:
             raise Illegal("Nothing has been asked yet, so nothing can have been refused.")
         state, tried = self.states[-1], self.answered
@@ -168,7 +168,7 @@ def read_position(line: str) -> tuple[tuple[str, Options], list[State]]:
 
 
 def _read_options(game: Game[Any], given: object) -> Options:
-    """The options in a view, which have to be such as a challenge takes. Raises Illegal."""
+    """The options in a view. Raises Illegal if a challenge would not take them."""
     if not isinstance(given, dict):
         raise Illegal('The "options" of a position are an object: {"size": 9}.')
     values = {name: value for name, value in given.items() if value is not None and value is not False}

@@ -18,7 +18,7 @@ from pbm.language.grammar import MOST_CHARACTERS
 from pbm.refusals import Refused, touching
 
 GIVE_UP = "resign"
-"""What a program answers in the place of a move when it gives up."""
+"""What a program answers in the place of a move to give up the game."""
 HOPELESS_TURNS = 3
 """A robot resigns after so many turns in a row without hope."""
 MOST_REFUSED = 3
@@ -31,7 +31,7 @@ NO_ANSWER = "The program has ended, or closed its output, before the game was ov
 
 
 def command_words(program: str) -> list[str]:
-    """A program and its arguments, split as a shell does it. Raises Refused if that is none."""
+    """A program and its arguments, split as a shell does it. Raises Refused if no program is named."""
     try:
         words = shlex.split(program)
     except ValueError as why:
@@ -42,7 +42,7 @@ def command_words(program: str) -> list[str]:
 
 
 def located(words: Sequence[str]) -> list[str]:
-    """The words with the path of the program, which may be installed beside this Python, as pbm itself is."""
+    """The words, the program with its path. It may be installed beside this Python, as pbm itself is."""
     path = which(words[0]) or which(words[0], path=str(Path(sys.executable).parent))
     return [path or words[0], *words[1:]]
 
@@ -61,15 +61,16 @@ class Program:
 
     words: Sequence[str]
     patience: float | None
-    """How many seconds it has for an answer; any number of them with None."""
+    """How many seconds it has for an answer; None for no limit."""
     errors: int | None = None
-    """Where its errors go: where ours go, with DEVNULL nowhere, and with PIPE the first of them go where ours go."""
+    """Where its standard error goes: to ours, with DEVNULL nowhere, with PIPE the first `MOST_ERROR_BYTES` to ours."""
     process: Process | None = None
     """None until it is started, and after it has failed."""
     logging: asyncio.Future[None] | None = None
+    """Passes its standard error on, if that is a PIPE."""
 
     async def __aenter__(self) -> Self:
-        """Wait with the start until the program is asked."""
+        """Nothing is started yet: the first question starts the program."""
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -104,9 +105,9 @@ class Program:
         return self.process
 
     async def ask(self, line: str) -> str:
-        """Send a line, and return the line that is the answer.
+        """Send a line, and return the line that the program answers.
 
-        Raises Refused if there is none, or not in time. The program is then ended, and the next line starts it again.
+        Raises Refused if it does not answer, or not in time. It is then ended, and the next line starts it again.
         """
         process = await self.start()
         try:
@@ -124,12 +125,12 @@ class Program:
         return answer.decode(errors="replace").strip()
 
     async def kill(self) -> None:
-        """End the program, with all that it has started itself, if it still runs."""
+        """End the program if it still runs, and all that it has started."""
         process, self.process = self.process, None
         for how in (signal.SIGTERM, signal.SIGKILL):
             if process and process.returncode is None:
                 with suppress(TimeoutError):
-                    with suppress(ProcessLookupError):  # it has just ended, which is still to be noted
+                    with suppress(ProcessLookupError):  # it has just ended, and asyncio does not know yet
                         os.killpg(process.pid, how)
                     async with asyncio.timeout(ENDING_SECONDS):
                         await _end_of(process)
@@ -139,7 +140,7 @@ class Program:
 
 
 async def _end_of(process: Process) -> None:
-    """Wait until a process has ended. For asyncio it has not before all its output is read."""
+    """Wait until a process has ended. Asyncio does not know that before all its output is read."""
     while process.stdout and await process.stdout.read(MOST_CHARACTERS):
         pass
     await process.wait()

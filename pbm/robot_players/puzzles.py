@@ -23,23 +23,23 @@ from pbm.store.robots import Puzzle
 from pbm.terminal import warn
 
 MOST_PLAYED = 100_000
-"""How many turns are tried at most to prove what is a puzzle in a game."""
+"""How many turns of a game are tried at most to prove puzzles."""
 LONGER = 100
-"""How many times as much a search thinks that confirms what another one has found."""
+"""How many times as many playouts the long search has, which confirms the turn that the quick one has found."""
 PROMISING = 0.6
-"""The least chance to win where that search is made."""
+"""A position is searched long only if the quick search finds at least this chance to win."""
 MOST_SEARCHED = 5
-"""In how many positions of a game it is made at most."""
+"""How many positions of a game are searched long at most."""
 WINNING = 0.9
-"""The least chance after a turn that wins, as it says."""
+"""The least chance of the turn that solves a puzzle, by the long search."""
 LOSING = 0.4
-"""The greatest chance after any other."""
+"""The greatest chance of any other turn, by the long search."""
 
 commands = Commands("pbm")
 
 
 class TooLongError(Exception):
-    """Nothing was proven, for there are too many turns to try."""
+    """There are too many turns to try, so that nothing was proven."""
 
 
 @commands.command()
@@ -76,7 +76,7 @@ def puzzles(game: str) -> None:
 def puzzle_of(board: Board) -> Puzzle:
     """The puzzle in a game that is over; without an answer if there is none.
 
-    Of what can be proven it is the earliest one, and of the rest the last one.
+    If puzzles can be proven, it is the earliest of these; if not, the last one on which two searches agree.
     """
     found = Puzzle(*board.row.place, 0, "", proven=True)
     with suppress(Refused):
@@ -97,24 +97,24 @@ def puzzle_of(board: Board) -> Puzzle:
 
 
 def _searched(board: Board, moves: int, times: int) -> Thought:
-    """What a robot thinks after so many turns, that many times as much as it usually thinks."""
+    """What a robot thinks of the position after so many turns, with *times* as many playouts as usual."""
     game, playouts = board.row.game, levels(board.row.game)[USUAL_LEVEL - 1].playouts or 1
     robot = Player(game, board.options, playouts=playouts * times, rng=Random(board.name))
     return robot.think(board.states[: moves + 1])
 
 
 class Solver:
-    """Finds out by the rules alone who wins, whatever the other side does and however the dice fall."""
+    """Finds out by the rules alone which turns win, whatever the other side does and however the dice fall."""
 
     def __init__(self) -> None:
-        """Begin with nothing known."""
+        """Know nothing yet, and have all turns to try."""
         self.left = MOST_PLAYED
         self.known: dict[tuple[State, int], bool] = {}
 
     def winning(self, state: State) -> list[str]:
-        """The turns that win for certain, or some of these if they are several. Raises TooLongError.
+        """The turns that win for certain; if there are several, at least two of them. Raises TooLongError.
 
-        Of turns that lead to the same position, it is the last one.
+        Of the turns that lead to the same position, only the last one counts.
         """
         moves = [*islice(state.moves(), self.left)]  # on a large board nobody has ever listed all
         if len(moves) == self.left:
@@ -128,7 +128,7 @@ class Solver:
         return [turn for turn, is_won in wins.items() if is_won]
 
     def _wins(self, state: State, player: int, depth: int) -> bool | None:
-        """Whether a player wins for certain; None if that is not seen in so many turns and throws."""
+        """Whether a player wins for certain; None if *depth* turns and throws do not tell."""
         if result := state.result():
             return result.winner is not None and state.seats[result.winner] == player
         if depth == 0 or (state, player) in self.known:

@@ -19,12 +19,12 @@ from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import BoardRow, Reply, Store
 
-PAUSE = 0.05
-"""Seconds between two looks at what is waited for."""
+PAUSE_SECONDS = 0.05
+"""The time between two looks at what is waited for."""
 TERMINATED = 143
-"""The exit status of a command that the system has ended."""
+"""The exit status of a command that was ended by SIGTERM."""
 Condition = Callable[[BoardRow, BoardRow | None], bool]
-"""Tells from a board as it was, and as it is now (None if it was removed), whether that was waited for."""
+"""Whether a board was waited for, by what it was and what it is now (None if it was removed)."""
 
 commands = Commands("pbm")
 
@@ -55,7 +55,7 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
         left = end - time.monotonic()
         if left <= 0:
             break
-        time.sleep(min(PAUSE, left))
+        time.sleep(min(PAUSE_SECONDS, left))
     raise Refused(f"Nothing has happened within {texts.counted(timeout or 0, 'second')}.")
 
 
@@ -92,7 +92,7 @@ def play(game: str, board: str, userid: str, program: str, timeout: float | None
 
 
 def condition(until: str, rows: Sequence[BoardRow]) -> Condition:
-    """What `pbm wait --until` waits for. Raises Refused if it is nothing that can happen on these boards."""
+    """What `pbm wait --until` waits for. Raises Refused if that cannot happen on these boards."""
     if until == "change":
         return lambda then, now: now is None or contents(now) != contents(then)
     if until == "over":
@@ -130,31 +130,31 @@ async def _play_to_the_end(session: Session, row: BoardRow, userid: str, program
     try:
         async with program:
             await program.start()
-            while await _is_to_move(session.store, row, userid, program):
+            while await _wait_for_turn(session.store, row, userid, program):
                 await _take_turn(session, row, userid, program)
     finally:
         loop.remove_signal_handler(signal.SIGTERM)  # a loop that is being closed would complain of one
 
 
-async def _is_to_move(store: Store, row: BoardRow, userid: str, program: Program) -> bool:
-    """Wait until it is the user's turn; False when the game is over, or the board removed.
+async def _wait_for_turn(store: Store, row: BoardRow, userid: str, program: Program) -> bool:
+    """Wait until it is the user's turn. Returns False if the game is over, or the board removed.
 
-    Raises Refused if the program does not wait as long.
+    Raises Refused if the program ends before that.
     """
     for found in looks(store, [row], condition(f"turn={userid}", [row])):
         if found:
             break
         if program.has_ended:
             raise Refused(NO_ANSWER)
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(PAUSE_SECONDS)
     now = store.boards.get(*row.place)
     return now is not None and now.ended is None
 
 
 async def _take_turn(session: Session, row: BoardRow, userid: str, program: Program) -> None:
-    """Let a program move, if it is still the user's turn. Raises Refused if it cannot.
+    """Let a program move, if it is still the user's turn. Raises Refused if it has failed too often.
 
-    Nothing is played, and nothing refused, if the board is not any more what the move was chosen for.
+    Nothing is played, and nothing refused, if the board has changed since the program was asked.
     """
     with session.store.reading():
         board = Board.load(session.store, *row.place)

@@ -1,4 +1,4 @@
-"""What robots do on boards: a task is claimed, thought about, and done like a player's, in a transaction."""
+"""What robots do on boards: a task is claimed, thought about, and done in a transaction, like a player's command."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.robot_players import analysis
 from pbm.robot_players.program import ENDING_SECONDS, GIVE_UP, HOPELESS_TURNS, MOST_REFUSED, Program
-from pbm.robot_players.scripts import PAUSE, contents
+from pbm.robot_players.scripts import PAUSE_SECONDS, contents
 from pbm.robots import Player
 from pbm.robots.thinking import Thought
 from pbm.session import Session
@@ -40,18 +40,18 @@ HOPELESS = 0.02
 """A robot has no hope if it thinks that its chance to win is at most this."""
 DRAWN = 0.45
 """A robot agrees on a draw if it thinks that its chance to win is below this."""
-MOST_MEMORY = 1_000_000_000
-"""How many bytes of memory a process that thinks may have."""
+MOST_MEMORY_BYTES = 1_000_000_000
+"""How much memory a process that thinks may have."""
 GRACE_SECONDS = 2.0
-"""A robot of ours is stopped so long after its time is over."""
+"""How long after the end of its time a robot of ours is stopped."""
 CLAIM_SPARE = timedelta(seconds=10)
-"""A claim lasts so much longer than thinking can take."""
+"""How much longer a claim lasts than thinking can take."""
 PUT_OFF = timedelta(minutes=10)
 """How long a task that has failed is put off."""
-LOOK_FOR_TASKS = 0.2
-"""Seconds between two looks for tasks."""
-REST_AFTER_FAULT = 5.0
-"""Seconds until the next look if the database could not be used."""
+LOOK_SECONDS = 0.2
+"""The time between two looks for tasks."""
+LOOK_AFTER_FAULT_SECONDS = 5.0
+"""The time until the next look if the database could not be used."""
 NICENESS = 10
 """The niceness of processes that think."""
 IDLE_NICENESS = 19
@@ -59,11 +59,11 @@ IDLE_NICENESS = 19
 THINKER = (sys.executable, "-P", "-m", "pbm", "robots", "think")
 """The command of a process that thinks in idle time."""
 IDLE_FACTOR = 10
-"""In idle time, a robot may take so many times as long as it thinks."""
+"""How many times as long as its thinking, which counts time of the processor, a task of idle time may take."""
 MOST_PROGRAMS = 16
 """How many programs of the operator's one process asks at once."""
 SHELL_SECONDS = 120.0
-"""How many seconds a shell waits for the answer of a robot."""
+"""How long a shell waits for the answer of a robot."""
 
 
 def next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle: bool = False) -> Task | None:
@@ -87,7 +87,7 @@ def next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle
 
 
 def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bool) -> list[Task]:
-    """The tasks that nobody does, in idle time or at other times, the first one first."""
+    """The tasks that nobody does, those of idle time or those of other times, in the order in which they are served."""
     tasks = session.store.robots.tasks(*place)
     robots = session.store.robots.among({task.robot for task, _ in tasks}) if tasks else {}
     return [
@@ -100,7 +100,7 @@ def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bo
 
 
 def _lives(process: int | None) -> bool:
-    """Whether another process lives that has claimed a task; True for a task that no process does, but was put off."""
+    """Whether the process of a claim lives and is another one; True without a process, where the task was put off."""
     if process is None:
         return True
     try:
@@ -113,9 +113,10 @@ def _lives(process: int | None) -> bool:
 
 
 def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
-    """Think about a task that is claimed, and do it; False if the board is not the same any more.
+    """Think about a task that is claimed, and do it. Returns False if it was not done.
 
-    No mail goes to the *reader*, who sees the board in a shell. Raises Refused if the robot may not do that.
+    Then the board or the robot has changed meanwhile, or the robot was paused because its program has failed. No mail
+    goes to the *reader*, who sees the board in a shell. Raises Refused if the robot may not do that.
     """
     store = session.store
     with store.reading():
@@ -145,7 +146,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
 def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> tuple[str, str, int]:
     """What a robot does on a board: its move, its comment, and for how many turns in a row it has had no hope.
 
-    Until now it had none for *hopeless* turns. Raises Refused if it is a program that fails.
+    Before this one it had none for *hopeless* turns. Raises Refused if it is a program that fails.
     """
     row = board.row
     proposed = row.vote if row.voter != robot.userid else None
@@ -171,7 +172,7 @@ def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> tup
 def _thought(session: Session, board: Board, robot: Robot) -> Thought:
     """What a robot of ours thinks of a board, within its limits.
 
-    One that fails plays at random, so that the game goes on, and the operator is told why.
+    If it fails, it plays at random, so that the game goes on, and the operator is told why.
     """
     rng = Random(session.server.random_bytes(16))
     seconds, clock = robot.seconds, time.perf_counter
@@ -190,9 +191,9 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
 
 @contextmanager
 def limited_memory() -> Iterator[None]:
-    """Let this process, and those that it starts, have no more memory than thinking takes."""
+    """Give this process, and those that it starts, no more than `MOST_MEMORY_BYTES`."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = MOST_MEMORY if hard == resource.RLIM_INFINITY else min(MOST_MEMORY, hard)
+    most = MOST_MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MOST_MEMORY_BYTES, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     try:
         yield
@@ -217,7 +218,7 @@ async def _asked(board: Board, robot: Robot, words: list[str]) -> str:
 
 
 def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
-    """Pause a program that has failed, and tell the operator, and all who wait for it, in the mail of the board."""
+    """Pause a robot whose program has failed. The operator and all who wait for it are told by a mail of the board."""
     from pbm.actions import rounds
 
     store, name = session.store, robot.userid
@@ -246,17 +247,17 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
 
 @dataclass
 class Playing:
-    """What this process does for robots. Programs of the operator's play in threads: one that hangs holds up nobody."""
+    """Does tasks of robots in this process. Programs are asked in threads, so that one that hangs holds up nobody."""
 
     session: Session
     threads: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, MOST_PROGRAMS))
     busy: dict[str, Future[bool]] = field(default_factory=dict)
-    """What each program does, by its userid."""
+    """The task that each program is at, by the userid of the robot."""
     thinker: Popen[bytes] | None = None
     """The last process that was started to think in idle time."""
 
     def play(self, until: Callable[[], bool] = lambda: False) -> int:
-        """Do all tasks, *until* told to end; those of programs are begun. Returns how many were done."""
+        """Do all tasks, *until* that is true; those of programs are only begun. Returns how many were done."""
         done = 0
         while not until():
             ended = [name for name, doing in self.busy.items() if doing.done()]
@@ -271,14 +272,14 @@ class Playing:
         return done
 
     def _try_apart(self, task: Task) -> bool:
-        """Do a task in a thread, which has a connection of its own, as a process has."""
+        """Do a task in a thread, with a connection of its own to the database."""
         with Store(self.session.store.path) as store:
             return _try(Session(self.session.server._replace(store=store)), task)
 
     def start_thinker(self) -> None:
-        """Start a process that thinks in idle time, if there is something to do and no such process.
+        """Start a process that thinks in idle time, if it has something to do and there is none yet.
 
-        It ends by itself, and at the latest with this one, which holds its standard input.
+        It ends when nothing is left to do, or when this process ends, which holds its standard input.
         """
         if (self.thinker is None or self.thinker.poll() is not None) and is_wanted_in_idle_time(self.session):
             environment = {**os.environ, "PBM_DB": str(self.session.store.path)}
@@ -295,12 +296,12 @@ def is_wanted_in_idle_time(session: Session) -> bool:
 
 
 def only_thinker(session: Session) -> AbstractContextManager[None]:
-    """Be the one process that thinks in idle time. Raises BlockingIOError if another one is."""
+    """A lock for the one process that thinks in idle time. Raises BlockingIOError if another process has it."""
     return locked(session.store.path.with_name(f".{session.store.path.name}.thinking"))
 
 
 def think_once(session: Session) -> bool:
-    """Analyse a game for whoever has asked for that, or else do a task of idle time.
+    """Analyse a game that a user has asked for, or else do a task of idle time.
 
     Returns False if there was nothing to do, or another process does it.
     """
@@ -326,7 +327,7 @@ def play_all(session: Session) -> int:
 
 
 def _try(session: Session, task: Task) -> bool:
-    """Do a task. Returns whether that was possible; if not, standard error tells why, and the task is put off."""
+    """Do a task, and return whether it was done. If it fails, standard error tells why, and the task is put off."""
     try:
         return do_task(session, task)
     except Unusable:
@@ -340,13 +341,14 @@ def _try(session: Session, task: Task) -> bool:
 
 
 def keep_playing(session: Session, wait_for_end: Callable[[float], bool]) -> None:
-    """Do what robots have to do as it comes, until *wait_for_end* says so, which waits for so many seconds.
+    """Do tasks as they come, until the end.
 
-    Raises Replaced if the database has become another file.
+    *wait_for_end* waits for so many seconds, or until this process is told to end, and returns whether it was. Raises
+    Replaced if the database has become another file.
     """
     playing = Playing(session)
     while True:
-        rest = LOOK_FOR_TASKS
+        seconds = LOOK_SECONDS
         try:
             session.store.check_in_place()
             playing.play(lambda: wait_for_end(0))
@@ -355,15 +357,15 @@ def keep_playing(session: Session, wait_for_end: Callable[[float], bool]) -> Non
             raise
         except Unusable as why:
             warn(f"Robots could not play: {why}")
-            rest = REST_AFTER_FAULT
-        if wait_for_end(rest):
+            seconds = LOOK_AFTER_FAULT_SECONDS
+        if wait_for_end(seconds):
             return
 
 
-def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> list[Letter]:
-    """Wait until the robot has answered on the board that the *answers* to a command show. Returns the new answers.
+def wait_for_robot(session: Session, answers: Sequence[Letter], *, mails: bool) -> list[Letter]:
+    """Wait until the robot has moved on the board that the *answers* to a command show, and return the new answers.
 
-    They stay as they are if the robot does not answer. If it *mails*, the other player gets its move by mail, too.
+    If the robot does not move, the answers stay as they are. With *mails*, the other player gets its move by mail, too.
     """
     shown = next(letter for letter in answers if "robots" in letter.data)
     place = str(shown.data["game"]), str(shown.data["board"])
@@ -378,10 +380,10 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
                 if task := next_task(session, *place):
                     is_answered = do_task(session, task, None if mails else person) or is_answered
                 else:
-                    time.sleep(PAUSE)
+                    time.sleep(PAUSE_SECONDS)
                     is_answered = True
             board = finding.find_board(session, *place) if is_answered else None
-    except (KeyboardInterrupt, Refused):  # what was commanded is done all the same
+    except (KeyboardInterrupt, Refused):  # the user's command is done all the same
         board = None
     except Exception as why:
         warn(f"{robot} could not answer ({type(why).__name__}: {why}).")
@@ -393,6 +395,6 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
 
 
 def _is_awaited(session: Session, *place: str) -> bool:
-    """Whether a robot has a task on a board that was not put off."""
+    """Whether a robot has a task on a board, and that was not put off."""
     claims = (claim for _, claim in session.store.robots.tasks(*place))
     return any(claim is None or claim.process is not None or claim.until <= session.now for claim in claims)
