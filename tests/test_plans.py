@@ -94,6 +94,16 @@ def test_a_long_line_that_is_broken_within_a_step_is_one_also_where_it_is_broken
         )
 
 
+def test_an_answer_that_is_broken_behind_a_comma_goes_on_below():
+    assert split_plan("if c3 then d4, e5, \n f6\nHello") == (["if c3 then d4, e5,   f6"], "Hello")
+    assert read("if c3 then d4, e5,   f6") == (Conditional("c3", "d4,e5,f6"),)
+    assert split_plan("if c3 then d4,\nGood luck!") == (["if c3 then d4,"], "Good luck!")
+
+
+def test_a_comment_is_no_part_of_the_line_above_it_which_has_a_move_too_many():
+    assert split_plan("if c3 then d4 e5\nHello") == (["if c3 then d4 e5"], "Hello")
+
+
 def plan(*typed):
     return plan_lines.merged([], map(read, typed))
 

@@ -68,18 +68,23 @@ def is_line(row: str) -> bool:
 def split_plan(text: str) -> tuple[list[str], str]:
     """The lines of a plan at the beginning of a text, and the text below them. A semicolon begins another line.
 
-    A line that a mail program has broken is put together: its second part begins with `then`, or the first part lacks
-    an answer.
+    A line that a mail program has broken is put together: its second part begins with `then` or goes on with a turn, or
+    the first part lacks an answer.
     """
     found: list[str] = []
     rows = [piece for row in _joined(text.split("\n")) for piece in re.split(r";(?=\s*if\b)", row, flags=re.IGNORECASE)]
     for at, row in enumerate(rows):
-        if not row.strip():
+        part = row.strip()
+        if not part:
             continue
-        if not is_line(row) and found and (re.match(r"\W*then\b", row, re.IGNORECASE) or not _is_whole(found[-1])):
-            found[-1] += f" {row}"
-        elif is_line(row):
+        if is_line(row):
             found.append(row)
+        elif found and (
+            re.match(r"\W*then\b", row, re.IGNORECASE)
+            or _lacks_move(found[-1])
+            or (MOVE_BEGIN.match(part) and words.goes_on(found[-1].rstrip(), part))
+        ):
+            found[-1] += f" {row}"
         else:
             return found, "\n".join(rows[at:])
     return found, ""
@@ -105,27 +110,30 @@ def _joined(rows: Sequence[str]) -> list[str]:
 
 def read(text: str) -> PlanLine:
     """A line of a plan. Raises Illegal, with the readings of a line that has several."""
+    return tuple(_step(sides, text.strip()) for sides in _steps(text))
+
+
+def _lacks_move(text: str) -> bool:
+    """Whether the last step of a line has fewer moves than it needs."""
+    return sum(map(len, _steps(text)[-1])) < 2
+
+
+def _steps(text: str) -> list[list[list[str]]]:
+    """The moves on both sides of `then`, step by step; without that word, each move is a side: ``[[["c3"], ["d4"]]]``."""
     text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", text, flags=re.IGNORECASE)  # mail programs write dashes
     text_alone = WHO_PLAYS.sub("", BEGIN.sub("", text, count=1))
     parts = re.split(r"\b(?:(?:and|then)\s+)*if\b", text_alone, flags=re.IGNORECASE)
-    return tuple(_step(part, text.strip()) for part in parts)
+    steps = [[_moves(side) for side in THEN.split(part.strip(MARKS_AROUND + MARKS_BEHIND))] for part in parts]
+    for sides in steps:
+        if len(sides) == 1:
+            found = sides.pop()
+            found = [found[0], found[2]] if len(found) == 3 and found[1] == "--" else found  # a dash, as some type it
+            sides += [[move] for move in found]
+    return steps
 
 
-def _is_whole(text: str) -> bool:
-    try:
-        read(text)
-    except Illegal:
-        return False
-    return True
-
-
-def _step(part: str, line: str) -> Conditional:
+def _step(sides: list[list[str]], line: str) -> Conditional:
     """A move of the opponent and its answer. Raises Illegal."""
-    sides = [_moves(side) for side in THEN.split(part.strip(MARKS_AROUND + MARKS_BEHIND))]
-    if len(sides) == 1:
-        [found] = sides
-        found = [found[0], found[2]] if len(found) == 3 and found[1] == "--" else found  # a dash, as some type it
-        sides = [[move] for move in found]
     if [len(side) for side in sides] == [1, 1]:
         [theirs], [mine] = sides
         return Conditional(ANY_MOVE if theirs.lower() == ANY_MOVE else theirs, mine)

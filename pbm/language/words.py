@@ -100,12 +100,17 @@ def one_move(text: str) -> list[str]:
     return re.sub(rf"(-[a-z]\d+) {FRONT_OF_CELL}", r"\1", " ".join(found), flags=re.IGNORECASE).split()
 
 
+def goes_on(above: str, below: str) -> bool:
+    """Whether a line goes on with the turn at the end of the line above it."""
+    return below != "" and re.search(GOES_ON, f"{above}\n{below}", re.IGNORECASE) is not None
+
+
 def whole_turn(lines: Sequence[str], at: int = 0) -> tuple[str, int]:
     """A line with those below it into which a mail program has broken its turn, and how many lines these are."""
     parts = [lines[at].strip()]
     while at + len(parts) < len(lines):
         following = lines[at + len(parts)].strip()
-        if not (following and re.search(GOES_ON, f"{parts[-1]}\n{following}", re.IGNORECASE)):
+        if not goes_on(parts[-1], following):
             break
         parts.append(following)
     return "".join(parts), len(parts)
