@@ -150,3 +150,7 @@ def test_the_demo_plays_a_game_to_its_end_quickly_and_leaves_nothing_behind(shel
     ):
         assert text in done.stdout
     assert "| Won by " in done.stdout.partition("The last mail to alice:")[2]
+
+
+def test_the_demo_says_when_its_server_does_not_start(shell):
+    assert shell.refused("demo", PBM_SITE="nonsense") == "The server did not start; `pbm serve` says why.\n"

@@ -71,8 +71,7 @@ class Correspondent:
 
 def run() -> None:
     """Play the game and tell it."""
-    with TemporaryDirectory() as folder, _server(Path(folder)) as (_, line):
-        where = line.removeprefix("listening on ")
+    with TemporaryDirectory() as folder, _server(Path(folder)) as (_, where):
         tell(f"A server listens on {where}. alice writes to it with a mail program, and {ROBOT_OF_DEMO} answers.\n")
         with smtplib.SMTP(where) as smtp:
             alice = Correspondent(Path(folder) / "mail" / PLAYER_ADDRESS / "new", smtp, Random("alice"))
@@ -84,10 +83,7 @@ def show_page() -> None:
     """Serve pages on this machine, open one on which a guest plays a robot, and go on until interrupted."""
     with TemporaryDirectory() as folder:
         options = ["--web=127.0.0.1:0", f"--site={folder}/site"]
-        with _server(Path(folder), *options) as (process, line), suppress(KeyboardInterrupt):
-            if not line.startswith("web on "):
-                raise Refused("The server did not start; `pbm serve --web=127.0.0.1:0` says why.")
-            where = line.removeprefix("web on ")
+        with _server(Path(folder), *options) as (process, where), suppress(KeyboardInterrupt):
             tell(f"A server waits for you: http://{where}/")
             tell(f"This board is yours against {ROBOT_OF_DEMO}; Ctrl-C ends all of it:")
             with urlopen(f"http://{where}/guest", b"game=symple&options=-size=9", timeout=MAIL_PATIENCE) as answer:
@@ -137,7 +133,10 @@ def _play(alice: Correspondent) -> None:
 
 @contextmanager
 def _server(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server with a database in *folder*, on a free port: its process, and the first line that it has printed."""
+    """A server with a database in *folder*: its process, and the address that it has printed first.
+
+    Raises Refused if it does not start.
+    """
     settings = {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER_ADDRESS}
     environment = {name: value for name, value in os.environ.items() if name != "PBM_TRANSPORT"} | settings
     command = [sys.executable, "-P", "-m", "pbm", "serve", "--listen=127.0.0.1:0", *options]
@@ -145,7 +144,10 @@ def _server(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str]
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         try:
-            yield process, process.stdout.readline().strip() if process.stdout else ""
+            where = process.stdout.readline().partition(" on ")[2].strip() if process.stdout else ""
+            if not where:
+                raise Refused("The server did not start; `pbm serve` says why.")
+            yield process, where
         finally:
             process.terminate()
 
