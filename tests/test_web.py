@@ -267,6 +267,11 @@ def test_what_cannot_be_done_says_so(door, method, path, body, kind, status):
     assert door.ask(method, path, body, Content_Type=kind)[0] == status
 
 
+def test_half_a_character_in_what_is_posted_is_no_fault_of_the_server(door):
+    body = json.dumps({"token": door.token(), "text": "note", "comment": "Look at \ud800", "id": "\ud800"})
+    assert door.ask("POST", "/answer", body, Content_Type="application/json")[0] == 303
+
+
 def test_the_site_is_handed_out_with_the_headers_of_its_pages(door):
     for path in ("/", "/symple/101.html", "/site.css", "/board.js", "/answer", "/nothing"):
         status, headers, _ = door.ask("GET", path)

@@ -174,7 +174,7 @@ def posted(
         body=quotes.own(said)[: reading.MOST_BODY],
         quoted=quotes.lone_quotation(said),
     )
-    raw = f"{recipient}\n{text}\n{comment}".encode(errors="replace")
+    raw = f"{recipient}\n{text}\n{comment}".encode()
     return found.reply, ReceivedMail(raw, mail.sender, (recipient,), peer, mail)
 
 

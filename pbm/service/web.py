@@ -214,7 +214,7 @@ class WebDoor:
             raise HTTPException(415, "What is posted is a form, or JSON.")
         try:
             found = json.loads(body) if kind == "application/json" else dict(parse_qsl(body.decode()))
-            return {str(name): str(value) for name, value in found.items()}
+            return {name: str(value).encode(errors="replace").decode() for name, value in found.items()}
         except (ValueError, AttributeError, RecursionError) as why:
             raise HTTPException(400, "This is no form, and no object in JSON.") from why
 
@@ -243,7 +243,7 @@ class WebDoor:
         path, typed = request.url.path.removeprefix("/"), getattr(request.state, "fields", {})
         title = "Not done" if error else "Done" if text else "Answer a board mail"
         shown = self.pages.render("answer.html", path, title=title, text=text, error=error, typed=typed)
-        return HTMLResponse(shown.encode(errors="replace"), status, headers={"Cache-Control": "no-store"})
+        return HTMLResponse(shown, status, headers={"Cache-Control": "no-store"})
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
         """The response to a request that cannot be done, or at which the server fails; then the log says why."""
