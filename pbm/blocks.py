@@ -36,7 +36,7 @@ class Table(NamedTuple):
     numbers: Sequence[str] = ()
     """The headings of columns that hold numbers."""
     repeated: Sequence[str] = ()
-    """Of a table that may be too wide for text: the headings of the columns that stand in each of its parts there."""
+    """The headings of the columns that stand in each part of the text, if the table is too wide and is broken there."""
 
     @property
     def text(self) -> str:
@@ -85,16 +85,16 @@ class Drawing(NamedTuple):
     board: str = ""
     """Its number; empty if no such board is stored."""
     moves: int = 0
-    """After how many of its moves it looks like that."""
+    """How many moves have led to this position."""
     height: int | None = None
-    """How many of its lines are the board itself, if the others are a legend, which may be wider."""
+    """How many of its lines are the board, if the others are a legend, which may be wider."""
 
 
 class Curve(NamedTuple):
     """Chances to win in the course of a game."""
 
     told: str
-    """What they are, such as ``How likely bob was to win:``."""
+    """The line above the curve, such as ``How likely bob was to win:``."""
     chances: Sequence[float]
     """From 0 to 1."""
 

@@ -1,10 +1,10 @@
-"""The one way in which a command is carried out, whether a shell, a mail, an answer to one, or a robot gives it.
+"""The one way in which a command is carried out, whether a shell, a mail, an answer to a mail, or a robot gives it.
 
 1. *Read*: words become a command and its arguments (`read`; `answers.read` for what comes to a reply address).
-2. *Prove*: userid and password, or a reply address, become a player. argon2 runs here, before any lock; so are new
-   passwords hashed (`prepare`).
-3. *Do*: in one transaction, which a command that only reads opens for reading. What was proved is compared there with
-   what is stored by then; argon2 runs again only if the hash that it was compared with is another one.
+2. *Prove*: userid and password, or a reply address, become a player. argon2 runs here, before any lock, and hashes new
+   passwords, too (`prepare`).
+3. *Do*: in one transaction, which a command that only reads opens for reading. There the proof is compared with what is
+   stored then; argon2 runs again only if the stored hash has changed.
 4. *Deliver*: letters go into the outbox in the same transaction; those to whoever gives the command are printed, or
    mailed to the sender (`finish`).
 
@@ -48,9 +48,9 @@ class Effect(NamedTuple):
     """The result of a command."""
 
     letters: Sequence[Letter] = ()
-    """The answers to whoever gives it."""
+    """The answers to whoever gave the command."""
     why: Refused | None = None
-    """Why it was refused."""
+    """Why the command was refused; None if it was not."""
 
 
 class Ready(NamedTuple):
@@ -61,7 +61,7 @@ class Ready(NamedTuple):
     line: Line | None = None
     """The line that gives it; None for an answer to a board mail, and for a robot."""
     lines: Sequence[tuple[Line, Call | Refused]] = ()
-    """Those of `multiple`."""
+    """The lines of `multiple`, each with its command, or with the reason why it is refused."""
     done: Effect | None = None
     """The result, if the command only reads and is done already; None if it may change something."""
 
@@ -103,18 +103,18 @@ def read(line: Line, prompt: Prompt | None = None) -> Call:
 
 
 def prepare(session: Session, call: Call | Refused, line: Line | None = None) -> Ready:
-    """Find out what needs no write lock: what argon2 says. If the command only reads, do it."""
+    """Do what needs no write lock: run argon2, and carry out the command if it only reads."""
     ready = Ready(session, call, line)
     if line and isinstance(call, Call) and call.command.name == "multiple":
         ready = _read_lines(ready, line)
     calls = [one for one in ([each for _, each in ready.lines] or [ready.call]) if isinstance(one, Call)]
-    trying = replace(session, guesses=copy(session.guesses))  # each is counted under the lock
+    trying = replace(session, guesses=copy(session.guesses))  # wrong passwords are counted under the lock
     for one in calls:
         with suppress(Refused):
             _prove(trying, one)
             if new := one.given.get("new_password"):
                 session.server.passwords.prepare(new)
-    # the wrong passwords in several lines are counted as they are looked at
+    # wrong passwords in several lines are counted line by line, under the lock
     if any(one.command.writes or (ready.lines and one.passwords) for one in calls):
         return ready
     with session.store.reading():
@@ -122,11 +122,11 @@ def prepare(session: Session, call: Call | Refused, line: Line | None = None) ->
 
 
 def finish(ready: Ready) -> Effect:
-    """Do a command in the transaction that is open, unless it only reads, and deliver its answers."""
+    """Carry out a command in the open transaction, unless `prepare` has done so, and deliver its answers."""
     done = ready.done or _carry_out(ready)
     if ready.done and isinstance(ready.call, Call) and ready.call.passwords:
         try:
-            _prove(ready.session, ready.call)  # they may have got another password since
+            _prove(ready.session, ready.call)  # the password may have changed since
         except Refused as why:
             done = Effect(why=why)
     if not ready.session.is_printed:
@@ -135,13 +135,13 @@ def finish(ready: Ready) -> Effect:
 
 
 def play(session: Session, player: Reply, move: str, reader: str) -> Effect:
-    """Make a move for a player who is known, in the transaction that is open; no mail about it goes to the *reader*."""
+    """Make a move for a player who is known, in the open transaction; no mail about it goes to the *reader*."""
     given = {"game": player.game, "board": player.board, "userid": player.userid, "password": "", "move": move}
     return _carry_out(Ready(replace(session, proved=player), Call(OF_GAME["move"], given)), reader)
 
 
 def _carry_out(ready: Ready, reader: str | None = None) -> Effect:
-    """Carry out a command. If it is refused, it has changed nothing, but where the refusal says that this stands."""
+    """Carry out a command. If it is refused, its changes are undone, unless the refusal says that they stand."""
     try:
         with ready.session.store.writing():
             try:
@@ -167,11 +167,11 @@ def _do(ready: Ready, reader: str | None) -> list[Letter]:
             session, lines = function("language.typed_plans.without_plan")(session)
             given = [*given, lines]
         told = [_do_lines(ready)] if ready.lines else function(call.command.deed)(session, *given)
-    except Illegal as why:  # whoever has signed for a board sees it again
+    except Illegal as why:  # the refusal shows the board to whoever has signed for it
         row = given[0] if name and isinstance(given[0], BoardRow) else None
         raise Refused(str(why), point=row and board_of(session, row).present, reader=name) from why
     except Refused as why:
-        if session.proved and why.point is None and not why.stands:  # who answers the mail of a board sees it again
+        if session.proved and why.point is None and not why.stands:  # and to whoever answers a mail about it
             point = find_board(session, session.proved.game, session.proved.board).present
             why.point, why.reader = (None, None) if point.is_over else (point, session.proved.userid)
         raise
@@ -179,9 +179,9 @@ def _do(ready: Ready, reader: str | None) -> list[Letter]:
 
 
 def _prove(session: Session, call: Call) -> tuple[str | None, list[Any]]:
-    """Check who gives a command. Returns them, if it takes a password, and what its function gets. Raises Refused.
+    """Check who gives a command. Returns their userid, if it takes a password, and what its function gets.
 
-    A board is found before the password is looked at. The function gets its row, and the player for the userid.
+    The board is looked up before the password. The function gets the row of the board. Raises Refused.
     """
     command, given = call.command, dict(call.given)
     if command.instead and "board" in given:
@@ -200,7 +200,7 @@ def _prove(session: Session, call: Call) -> tuple[str | None, list[Any]]:
 def _prove_player(session: Session, userid: str, password: str, row: BoardRow | None) -> str:
     """Check the password of a user. Returns the userid. Raises Refused, which does not tell which of the two is wrong.
 
-    The reply address of a board proves its player there. The time of the command is stored if one can write.
+    The reply address of a board proves its player there. The time of the command is stored if the transaction writes.
     """
     store, passwords, name = session.store, session.server.passwords, userid.lower()
     if row and not password and session.proved == Reply(*row.place, name):
@@ -215,7 +215,7 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
         if session.guesses:
             session.guesses.note(is_right=is_right)
         if not is_right or stored is None:
-            # a userid that is none may be the password in the wrong place
+            # an unknown userid may be the password in the wrong place
             why = copied(password, "your password") or "The userid or the password is wrong."
             raise Refused(why, secrets=() if stored else (userid,))
         if passwords.is_outdated(stored):
@@ -228,7 +228,7 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
 
 
 def _read_lines(ready: Ready, multi: Line) -> Ready:
-    """Read the commands in the body of `multiple`, a line each; or note why it is refused."""
+    """Read the commands in the body of `multiple`, a line each; or say why it is refused."""
     session, why = ready.session, ""
     typed = [*words.lines_of(session.body)]
     if not typed:
@@ -253,7 +253,7 @@ def _read_one(line: Line) -> Call | Refused:
 
 
 def _do_lines(ready: Ready) -> Letter:
-    """Carry out the commands of `multiple`, each as a step of its own, and gather what answers them directly."""
+    """Carry out the commands of `multiple`, each with its own savepoint, and gather their answers in one letter."""
     session = replace(ready.session, comment="", body="", is_line=True)
     told: list[Block] = []
     answered: list[dict[str, Any]] = []

@@ -1,6 +1,6 @@
 """What all commands share: who is giving a command, and where its answers go.
 
-A command is a function that takes a Session, and does all it does in the transaction that is open. It returns letters.
+The function of a command takes a Session, works in the open transaction, and returns letters.
 """
 
 from dataclasses import dataclass
@@ -31,15 +31,15 @@ class Session:
     as_json: bool = False
     """Whether the answer is for a program, which wants all of a board where a person wants a line."""
     guesses: Guesses | None = None
-    """Where passwords that come by mail are counted; None in a shell, which may try as many as it likes."""
+    """Counts the wrong passwords that come by mail; None in a shell, which may try as many as it likes."""
     proved: Reply | None = None
     """The reply address that the command came to, which speaks for one user on one board."""
     peer: str | None = None
-    """The machine that the mail came from; None in a shell, and if that is one of ours, which brings all mails."""
+    """The machine that brought the mail; None in a shell, and for a machine of ours, which brings everybody's mails."""
     is_line: bool = False
     """Whether the command is a line of `multiple`."""
     guest: Reply | None = None
-    """The reply address of a guest that it came to, if it signs them up."""
+    """The guest whom the command signs up, with their board; None if it does not sign up a guest."""
     on_page: bool = False
     """Whether a page of the web waits for the answer, which is printed there, as in a shell, and not mailed."""
 
@@ -47,7 +47,7 @@ class Session:
         """Take the database from the server."""
         self.store = self.server.store
         self.in_shell = self.sender is None
-        """Whether the answer is printed, and the shell's user trusted not to flood anybody."""
+        """Whether a shell gives the command: its answer is printed, and its user is trusted not to flood anybody."""
         self.is_printed = self.in_shell or self.on_page
 
     @property
@@ -76,7 +76,7 @@ class Session:
 
     @property
     def holders(self) -> Holders:
-        """Whose quotas the mail uses up that gives the command."""
+        """Those whose quotas the command uses up."""
         signs = bool(self.proved or (self.guesses and self.guesses.was_right))
         return Holders(address=self.sender or "", peer=self.peer, signs=signs)
 
@@ -85,9 +85,9 @@ class Session:
         return quotas.is_left(self.store, what, self.holders._replace(signs=False), self.now)
 
     def take(self, what: str, amount: int = 1, *, is_own: bool = False, **whose: str) -> bool:
-        """Use up some of the quotas of something; False if there is not as much left.
+        """Use up an *amount* of something. Returns False, and uses up nothing, if less is left.
 
-        A user has their *own* of some things, for what they sign, beside those for what uses their address.
+        If *is_own*, commands with the right password have a quota apart from others that come from the same address.
         """
         holders = self.holders if is_own else self.holders._replace(signs=False, **whose)
         return quotas.take(self.store, what, holders, self.now, amount)

@@ -11,7 +11,7 @@ import games
 from pbm import console, letters, runner, texts
 from pbm.language import masking
 from pbm.language.commands import root
-from pbm.language.grammar import Letters, Prompt
+from pbm.language.grammar import Prompt
 from pbm.language.help import help_letter
 from pbm.language.line import Line
 from pbm.letters import Letter
@@ -76,7 +76,7 @@ def main(args: Sequence[str]) -> int:
     if first in console.MODULES and (first not in root.commands or games.exists(behind)):  # `puzzles` is both
         at = [word.lower() for word in line].index(first)
         return console.main(first, [*line[:at], *line[at + 1 :]], as_json=as_json)
-    answers: Letters = []
+    answers: list[Letter] = []
     if first == "help":
         answers, line = _operators_help(line)
 
@@ -105,7 +105,7 @@ def main(args: Sequence[str]) -> int:
     return _print_answers(answers, server if "--picture" in options else None, as_json=as_json)
 
 
-def _print_answers(answers: Letters, drawn_by: "Server | None", *, as_json: bool) -> int:
+def _print_answers(answers: list[Letter], drawn_by: "Server | None", *, as_json: bool) -> int:
     """Print the answers; if a server is given, also pictures of the boards. Returns the exit status."""
     if drawn_by and not as_json:
         _show_pictures(answers, drawn_by)
@@ -123,7 +123,7 @@ def _waits_for_robot(letter: Letter) -> bool:
     return bool(people) and not data["over"] and (is_asked or data["turn"] in robots)
 
 
-def _show_pictures(answers: Letters, server: "Server") -> None:
+def _show_pictures(answers: list[Letter], server: "Server") -> None:
     """Show the boards that the letters are about, if the terminal can, or say that it cannot."""
     from pbm.drawing import images, terminals
 
@@ -139,7 +139,7 @@ def _show_pictures(answers: Letters, server: "Server") -> None:
         warn(str(why))
 
 
-def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:
+def _operators_help(line: Sequence[str]) -> tuple[list[Letter], list[str]]:
     """The help on the operator's commands among the subjects of a `help` line, and the line without them.
 
     The line is empty if there is no other subject.

@@ -27,7 +27,7 @@ NAMED = frozenset(
 )
 """What people call a password in front of it."""
 LONGEST_SAID = 27
-"""How much of a word a refusal of a game says back."""
+"""How many characters of a word a refusal of a game repeats."""
 FILLER = "\0"
 """Stands behind a letter that takes two columns while a line is measured."""
 
@@ -42,13 +42,13 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text that comes from elsewhere as one line that can be shown."""
+    """A text from elsewhere as one line that can be shown."""
     return " ".join(clean(text).split())
 
 
 def written(text: str) -> str:
     """What somebody wrote to others, as lines that can be stored, shown and mailed; the rest of a long text is cut."""
-    text = re.sub(r"(?m)^[ \t]*\*{10,}[ \t]*$", "* * *", clean(text[:MOST_COMMENT]))  # ours are made of asterisks
+    text = re.sub(r"(?m)^[ \t]*\*{10,}[ \t]*$", "* * *", clean(text[:MOST_COMMENT]))  # it would look like a Rule
     lines = (part for line in text.splitlines() for part in wrapped(line))
     return "\n".join(islice(lines, MOST_LINES)).strip("\n")
 
@@ -149,7 +149,7 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 
 def said(reason: str, secrets: Iterable[str]) -> str:
-    """A sentence of ours without secrets, even where it has them shortened, in parts or in lower case."""
+    """A sentence of ours with its secrets masked, also those that it repeats shortened, in parts or in lower case."""
     spared = NAMED | PLACEHOLDERS
     long = [secret for secret in secrets if len(secret) >= SHORTEST_PASSWORD and secret.lower() not in spared]
     parts = {part for secret in long for part in (secret, secret[:LONGEST_SAID], *secret.split(",")) if len(part) > 3}

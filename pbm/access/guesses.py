@@ -26,12 +26,12 @@ class Guesses:
     now: datetime
     was_right: bool = False
     before: dict[tuple[str, str], Failures] = field(default_factory=dict)
-    """How many were wrong for a user and from the peer, those of this mail included, when that was asked."""
+    """The failures of the user and of the peer, as the last `wait_until` found them; those of this mail count, too."""
     noted: dict[tuple[str, str], Failures] = field(default_factory=dict)
-    """The same, as far as this mail has changed it."""
+    """The failures that this mail has changed."""
 
     def wait_until(self, userid: str) -> datetime | None:
-        """When the next password for a user is looked at; None if that is now."""
+        """The time before which no password for a user is looked at; None if the next one is looked at now."""
         stored = self.store.trust.failures(userid[:64], self.peer)
         holders = ("userid", userid[:64]), ("peer", self.peer)
         self.before = {holder: self.noted.get(holder, stored.get(holder[0], NO_FAILURES)) for holder in holders}
@@ -44,7 +44,7 @@ class Guesses:
         return until if until > self.now else None
 
     def note(self, *, is_right: bool) -> None:
-        """Note whether the password was right for the user of whom that was asked."""
+        """Note whether the password was right, for the user of the last `wait_until` and for the peer."""
         self.was_right = self.was_right or is_right
         for holder, before in self.before.items():
             after = NO_FAILURES if is_right else Failures(before.times + 1, self.now)

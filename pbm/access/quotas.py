@@ -7,11 +7,11 @@ from typing import NamedTuple
 from pbm.store import Store
 
 AN_HOUR, A_DAY = "%Y-%m-%dT%H", "%Y-%m-%d"
-"""How the time is stored in which something counts; texts of both compare with times."""
+"""The formats in which the hour or the day of a count is stored; both sort like times."""
 
 
 class Quota(NamedTuple):
-    """How many of something there may be in a time. It does not count if *whose* is not known of a command."""
+    """How many of something there may be in an hour or a day. It limits no command of which *whose* is not known."""
 
     whose: str
     """``user``; ``address`` without its ``+tag``, or its ``domain``; the ``peer`` that brought the mail; or ``all``."""
@@ -70,7 +70,7 @@ LIMITS: Mapping[str, Sequence[Quota]] = {
 
 
 class Holders(NamedTuple):
-    """Whose numbers are used up; None or empty where that is not known."""
+    """Those whose quotas are used up; None or empty where they are not known."""
 
     user: str = ""
     address: str = ""
@@ -85,12 +85,12 @@ def most(what: str, whose: str) -> int:
 
 
 def is_left(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
-    """Whether there is one left of something, or so many."""
+    """Whether an *amount* of something is left."""
     return all(store.trust.used(*place) + amount <= most for most, place in _limits(what, holders, now))
 
 
 def take(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
-    """Use up some of something; False, and none is used up, if there are not as many left."""
+    """Use up an *amount* of something. Returns False, and uses up nothing, if less is left."""
     if not is_left(store, what, holders, now, amount):
         return False
     for _, place in _limits(what, holders, now):
@@ -99,7 +99,7 @@ def take(store: Store, what: str, holders: Holders, now: datetime, amount: int =
 
 
 def _limits(what: str, holders: Holders, now: datetime) -> Iterator[tuple[int, tuple[str, str, str]]]:
-    """How many there may be of something by each of its limits, the kind that is stored, for whom, and for when."""
+    """Each limit of something: its number, and the key of its count: ``("error", "a@b.org", "2026-01-31")``."""
     local, at, domain = holders.address.rpartition("@")
     name = local.partition("+")[0] or local  # its owner, or anybody, may write a tag behind the name
     whose = {

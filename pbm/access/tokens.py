@@ -3,7 +3,8 @@
 Pages of the web take the same tokens; that for a calendar is no address.
 
 They are the server's address with a token behind a plus sign: a letter for the kind, the number of a row, and a keyed
-hash of 128 bits. A token is in lower case, because mail servers may change the case of what stands before the @.
+hash of 128 bits, as in ``pbm+r12-0123456789abcdef0123456789abcdef@pbm.example``. A token is in lower case, because mail
+servers may change the case of what stands before the @.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from pbm.server import Server
 from pbm.store import Mail, Reply
 
 PUZZLES = "puzzles"
-"""What stands in the place of a game where puzzles are unsubscribed."""
+"""Stands in the place of a game where puzzles are unsubscribed."""
 REPLY, BOUNCE, UNSUBSCRIBE, CALENDAR = "r", "b", "u", "c"
 COMMANDS, POSTMASTER = "commands", "postmaster"
 """The kinds of addresses of ours without a token: the server's own, and that of whoever runs it (RFC 5321, 4.5.1)."""
@@ -83,7 +84,7 @@ def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> st
 
 
 def calendar_token(server: Server, userid: str, address_number: int) -> str:
-    """With what a program may see a user's deadlines; it is made for one of their addresses, given by its number."""
+    """The token with which a program sees a user's deadlines; it is made for one of their addresses, by its number."""
     return _token(server, CALENDAR, address_number, _subscription(server, Reply("", "", userid)))
 
 
@@ -120,7 +121,7 @@ def _token(server: Server, kind: str, number: int, about: str) -> str:
 
 
 def address_with(server: Server, token: str) -> str:
-    """The address of ours that has a token, or that of a whole address, whether it means something or not."""
+    """The address of ours with a token, or with the token of an address; it may mean nothing."""
     local, _, host = server.address.rpartition("@")
     return f"{local}+{token_of(token)}@{host}"
 
@@ -131,5 +132,5 @@ def token_of(address: str) -> str:
 
 
 def digest(code: str) -> str:
-    """What is stored of a code that is mailed."""
+    """The SHA-256 of a code that is mailed; only this is stored."""
     return hashlib.sha256(code.encode()).hexdigest()

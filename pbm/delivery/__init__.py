@@ -1,9 +1,9 @@
 """Delivery: the channels that take letters to people.
 
 What answers a command in a shell, or on a page of the web, is printed there. Every other letter is given to each
-channel, a module of this folder with a function ``deliver(session, letter)``: it finds out by itself whether it reaches
-the reader. It is called in the transaction of the command, and stores what it has to send; so nothing goes out of what
-is rolled back.
+channel: a module of this folder with a function ``deliver(session, letter)``, which decides whether it reaches the
+reader. It runs in the transaction of the command, and only stores what is to be sent; so nothing is sent for a command
+that is rolled back.
 """
 
 from importlib import import_module
@@ -15,7 +15,7 @@ from pbm.session import Session
 
 
 def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter]:
-    """Deliver letters. Returns those to whoever gives the command; where these are printed, the *actor*'s are, too."""
+    """Deliver letters. Returns those to whoever gives the command, and if these are printed, the *actor*'s as well."""
     own = [letter for letter in answers if letter.to is None or (session.is_printed and letter.to == actor)]
     queue(session, *(letter for letter in answers if letter not in own))
     if session.proved and session.on_page:  # the page knows only its own board, and a mail leads to a new one

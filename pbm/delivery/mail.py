@@ -11,9 +11,9 @@ from pbm.store import Held, Mail, Reply
 
 MOST_WAITING = 200
 """How many mails wait for a user who has no address that works; older ones are forgotten."""
-MOST_OF_AN_ANSWER = 20_000
-"""How many bytes an answer may have that goes to an address that belongs to nobody."""
-OVERHEAD = 1000
+MOST_BYTES_TO_STRANGER = 20_000
+"""How many bytes an answer may have to an address that is no user's."""
+HEADER_BYTES = 1000
 """How many bytes the header of a mail of ours has at most."""
 CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
 
@@ -21,9 +21,9 @@ CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
 def deliver(session: Session, letter: Letter) -> None:
     """Put a letter into the outbox: to the sender of the command, or to all addresses of a user.
 
-    A user who has still to confirm all their addresses, or all of whose addresses bounce, gets it when that is over;
-    one who has none gets nothing. Mails about a board reach them as they have chosen for its game, unless they are
-    urgent. A sender who has had more answers than anybody reads gets none.
+    If a user has addresses, but all of them bounce or have still to be confirmed, it waits for one; a user without an
+    address gets nothing. Mails about a board reach a user as they have chosen for its game, unless they are urgent. A
+    sender whose quota of answers is used up gets none.
     """
     if letter.to is None:
         _answer_sender(session, letter)
@@ -49,7 +49,7 @@ def deliver(session: Session, letter: Letter) -> None:
 
 
 def _answer_sender(session: Session, letter: Letter) -> None:
-    """Mail a letter to the sender of the command, as long as there are any left for them."""
+    """Mail a letter to the sender of the command, unless their quota of answers is used up."""
     if session.sender is None or session.senders:
         wanted = (("answer", 1), ("bytes of answers", _size(letter)))
         is_left = session.sender is None or all(session.take(what, amount, is_own=True) for what, amount in wanted)
@@ -68,14 +68,14 @@ def _hold(session: Session, letter: Letter, userid: str) -> None:
 
 
 def _place(session: Session, letter: Letter) -> Reply | None:
-    """The player for whom, and the board on which, an answer to a letter counts."""
+    """The player and the board for which an answer to a letter counts; None if it has no such address."""
     if letter.to:
         return Reply(letter.game, letter.board, letter.to) if letter.board else None
     if session.proved:
         return session.proved
     # From can be forged; but the mail goes to that very address, which gets the player's board mails, too
-    is_his = letter.reader in session.senders
-    return Reply(letter.game, letter.board, letter.reader) if letter.board and is_his else None
+    is_theirs = letter.reader in session.senders
+    return Reply(letter.game, letter.board, letter.reader) if letter.board and is_theirs else None
 
 
 def add_to_outbox(
@@ -123,15 +123,15 @@ def _size(letter: Letter) -> int:
     """How many bytes a letter has as a mail, or a little more."""
     text = blocks.mailed(letter.mailed(is_easy=True))
     length = len(text.encode()) + text.count("\n")
-    return OVERHEAD + (length if text.isascii() else length * 3 // 2)
+    return HEADER_BYTES + (length if text.isascii() else length * 3 // 2)
 
 
 def _cut(letter: Letter) -> Letter:
     """A letter with as many of its lines as a stranger may get."""
-    if _size(letter) <= MOST_OF_AN_ANSWER:
+    if _size(letter) <= MOST_BYTES_TO_STRANGER:
         return letter
     body = texts.fitted(letter.body)
-    left = MOST_OF_AN_ANSWER - _size(letter._replace(blocks=(Paragraph(f"\n\n{CUT}"),)))
+    left = MOST_BYTES_TO_STRANGER - _size(letter._replace(blocks=(Paragraph(f"\n\n{CUT}"),)))
     sizes = accumulate((len(line.encode()) + 2) * (2 if body.isascii() else 3) // 2 for line in body.split("\n"))
     kept = body.split("\n")[: sum(size <= left for size in sizes)]
     return letter._replace(blocks=(Paragraph("\n".join([*kept, "", CUT])),))

@@ -18,9 +18,9 @@ from pbm.texts import MASK
 AROUND = " \t\"'`*_()[]«»"
 """What people and mail programs put around a move."""
 BEHIND = ".!:;\u2026"
-"""What people and telephones put behind one, or behind a word."""
+"""What people and telephones put behind a move or a word."""
 ONE, SOME = "MOVE", "MOVE ..."
-"""What stands behind a word that is about moves."""
+"""How it is written what a word needs behind it: one move, or several."""
 
 
 def bare(line: str) -> str:
@@ -45,21 +45,22 @@ def is_to_chat(reply: Reply, subject: Sequence[str]) -> bool:
 
 
 def takes(line: str) -> str | None:
-    """What has to stand behind a line that is one of the words; None if it is something else."""
+    """What has to follow a line that is a word of ANSWERS, such as ``DAYS`` behind ``give``; None for another line."""
     word = bare(line).lower()
     found = ANSWERS.get(words.command(word))
     return _takes(found).partition("[")[0] if found else "" if word in votes.INSTEAD_OF_A_MOVE else None
 
 
 def is_answer(line: Line) -> bool:
-    """Whether a line that is a command is meant as one of the words: alone, or as `block bob`, without a password."""
+    """Whether a line that is a command is meant as a word of ANSWERS: alone, or as `block bob`, without a password."""
     return takes(line.typed) is not None or (words.command(line.words[0]) in ANSWERS and line.passwords() is None)
 
 
 def as_answer(reply: Reply, typed: Sequence[str]) -> str | None:
-    """What a command of that player for that board says whose password is the placeholder; None if it is another one.
+    """The answer that a command stands for which was copied from a board mail; None for another command.
 
-    Every board mail ends with such a command. At the address for answers it needs no password.
+    Every board mail ends with a command like ``spiro move 101 alice PASSWORD MOVE#3``. With a move in place of the last
+    word, it is the answer ``move e5``: at the address for answers it needs no password.
     """
     game, word, number, userid, password, *rest = [*typed, *[""] * 5]
     named = (game.lower(), number.lower(), userid.lower(), password)
@@ -69,14 +70,14 @@ def as_answer(reply: Reply, typed: Sequence[str]) -> str | None:
 
 
 def read(reply: Reply, line: str) -> Call:
-    """What a line says that came to a reply address. Raises Misused."""
+    """The command that a line to a reply address gives. Raises Misused."""
     first, _, rest = bare(line).partition(" ")
     name = words.command(bare(first))
     given: dict[str, object] = {"game": reply.game, "board": reply.board, "userid": reply.userid, "password": ""}
     if name == "plan" or typed_plans.is_line(line):
         text = rest if name == "plan" else line
         return Call(ANSWERS["plan"], given | {"lines": [CLEAR if bare(text).lower() == CLEAR else text]})
-    if name not in ANSWERS or (name == "move" and not rest):  # MOVE is what our mails have in the place of one
+    if name not in ANSWERS or (name == "move" and not rest):  # MOVE is the placeholder of our mails
         name, rest = "move", bare(line)
     command = ANSWERS[name]
     takes = _takes(command)
@@ -98,10 +99,10 @@ def _takes(command: Command) -> str:
 
 
 def send_again(session: Session, title: Line, why: Misused) -> Misused:
-    """What is said of an answer with the *title* of a board mail that came to the address for commands.
+    """Refuse an answer with the *title* of a board mail that came to the address for commands: always raises Misused.
 
-    The board is mailed once more to a player who wrote from an address that they have confirmed, and to nobody else;
-    that stands. Otherwise *why* it is no command is raised, and how to go on.
+    A player who wrote from an address that they have confirmed gets the board mailed once more, which stands. Everybody
+    else is told *why* the title is no command, and how to go on.
     """
     game, _, number, *_ = (word.lower() for word in title.words)
     how = "answer the mail about the board itself, at the address for answers that it brings."
@@ -121,7 +122,7 @@ def send_again(session: Session, title: Line, why: Misused) -> Misused:
 
 
 def _misused(name: str, takes: str, *, has_words: bool) -> str:
-    """What the line should be."""
+    """How the line should be written."""
     if name != "move":
         return f"This is written `{name} {takes}`." if takes else f"`{name}` stands alone in the first line."
     what = "Write your move alone on the first line, without blanks between its parts."
@@ -131,7 +132,7 @@ def _misused(name: str, takes: str, *, has_words: bool) -> str:
 
 
 SEND_AGAIN = Command("", [], "language.answers.send_again")
-"""What is done about an answer that has lost its address."""
+"""The command for an answer that has lost its address."""
 OWN = {
     "show": Command("show", ON_BOARD, "actions.lists.show_own", reads=True),
     "preview": Command("preview", [*ON_BOARD, MOVES], "actions.play.preview_own", reads=True),
@@ -140,7 +141,7 @@ OWN = {
     "unblock": Command("unblock", [*ON_BOARD, argument("other", "OTHER")], "actions.messages.unblock_in_answer"),
     "unsubscribe": Command("unsubscribe", ON_BOARD, "actions.subscriptions.stop"),
 }
-"""Commands that are others here than those of a game."""
+"""The words that stand for another command here than behind the name of a game."""
 ANSWERS: Mapping[str, Command] = {
     name: OWN.get(name) or OF_GAME[name]
     for name in (
@@ -148,4 +149,4 @@ ANSWERS: Mapping[str, Command] = {
         "unsubscribe"
     ).split()
 }
-"""What an answer can say but a move, and what may stand in the place of one."""
+"""The words that an answer can begin with in place of a move, and their commands."""

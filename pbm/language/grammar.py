@@ -14,7 +14,6 @@ import games
 from pbm import texts
 from pbm.actions import finding
 from pbm.language import words
-from pbm.letters import Letter
 from pbm.names import is_address, is_board, is_pool, is_userid
 from pbm.refusals import Misused, Refused
 from pbm.session import Session
@@ -24,7 +23,6 @@ MOST_CHARACTERS = 10_000
 UNNAMED: Mapping[str, str] = MappingProxyType({})
 SIGNED_BOARD = "board", "userid", "password"
 """What stands in front of a move."""
-Letters = list[Letter]
 NOWHERE = click.Context(click.Command(""))
 """The context in which click looks commands up."""
 
@@ -36,14 +34,14 @@ class Explained(NamedTuple):
     """The words that lead to it, such as ``change password``."""
     syntax: str
     text: str
-    """The first paragraph is the short of it."""
+    """Its first paragraph is the summary."""
 
 
 class Prompt(NamedTuple):
     """What only a shell has."""
 
     read_password: Callable[[], str]
-    """Asked for a password that is written as a hyphen."""
+    """Asks for a password that is written as a hyphen."""
     operators: Sequence[str]
     """The operator's commands, which stand beside those of the language."""
 
@@ -76,8 +74,9 @@ class Command(click.Command):
         signed, and what the words stand for. It only *reads*, or may write. A *check* is a function that may refuse the
         command before a password is looked at, or return what the words stand for instead.
 
-        If it stands in the place of a move, too, that is said where a board, a userid and a password follow it; then
-        *instead* is what to write there. A command whose words come *in any order* takes these three in that order.
+        *instead* is for a word that belongs in the place of a move, such as ``undo``: if a board, a userid and a
+        password follow it, the refusal says to write *instead* there. A command whose words come *in any order* may
+        also have a board in front of the userid and the password.
         """
         super().__init__(name, params=[*words], help=text, hidden=not text)
         self.named, self.instead, self.in_any_order = named, instead, in_any_order
@@ -114,7 +113,7 @@ class Command(click.Command):
         return found | {"named": named} if self.named else found
 
     def read_passwords(self, others: list[str], prompt: Prompt) -> None:
-        """Put passwords in the place of hyphens that stand for them."""
+        """Ask for the passwords that are written as hyphens, and put them in the place of these."""
         for at, name in (place for way in self.ways for place in enumerate(way[: len(others)])):
             if name in {"password", "new_password"} and others[at] == "-":
                 others[at] = prompt.read_password()
@@ -149,7 +148,7 @@ class Command(click.Command):
     def wrong_number(self, others: Sequence[str]) -> str:
         """What is missing or too much among the words for the command; empty if their number is right."""
         if self.instead and len(others) == len(SIGNED_BOARD) and is_board(others[0]):
-            return ""  # then it is said where they belong
+            return ""  # `misplaced` says where they belong
         missing = [parameter for parameter in self.params[len(others) :] if parameter.required]
         if missing and self.in_any_order:
             return "Some words are missing"
@@ -221,7 +220,7 @@ class Call(NamedTuple):
 
 
 def misplaced(session: Session, command: Command, game: str, board: str, userid: str, **_: str) -> Misused:
-    """What is said of a word that belongs in the place of a move: the line to type, without the password."""
+    """The refusal of a word that belongs in the place of a move. It shows the line to type, without the password."""
     is_user = session.store.users.is_taken(userid.lower())
     where = board if is_board(board) else "BOARD"
     line = f"{game} move {where} {userid if is_user else 'USERID'} PASSWORD {command.instead}"
@@ -239,7 +238,7 @@ class Group(click.Group):
         super().__init__(name, commands=commands)
 
     def explained(self, prefix: str = "") -> Iterator[Explained]:
-        """What all commands say of themselves, each behind the words that lead to it."""
+        """The name, the syntax and the help of each command, with the *prefix* in front of the first two."""
         for name, command in sorted(self.commands.items()):
             if isinstance(command, Group):
                 yield from command.explained(f"{prefix}{name} ")
@@ -256,7 +255,7 @@ class Root(Group):
         self.game = game
 
     def explained(self, prefix: str = "") -> Iterator[Explained]:
-        """What all commands say of themselves, those of a game first."""
+        """The name, the syntax and the help of each command, those of a game first."""
         yield from self.game.explained(f"{prefix}GAME ")
         yield from super().explained(prefix)
 
@@ -279,7 +278,7 @@ class Root(Group):
         return node if isinstance(node, Command) else None, names
 
     def unknown(self, typed: Sequence[str], operators: Sequence[str]) -> Misused:
-        """What is said of words that name no command; *operators* are the commands of a shell beside these."""
+        """The refusal of words that name no command; *operators* are the commands of a shell beside these."""
         first = words.command(typed[0]) if typed else ""
         found = self.get_command(NOWHERE, first)
         here, group, rest = (first, found, typed[1:]) if isinstance(found, Group) else ("", self, typed)
@@ -294,7 +293,7 @@ class Root(Group):
         return Misused(f"There is no {what}; {near and f'did you mean `{near}`? '}{known} lists all commands.")
 
     def _meant(self, group: Group, here: str, word: str, rest: Sequence[str], operators: Sequence[str]) -> str:
-        """How the command is written that was probably meant by a word of no meaning there; empty if none is near."""
+        """How the command is written that was probably meant by a *word* behind *here*; empty if none is near."""
         following = rest[0].lower() if rest else ""
         is_game = games.exists(following)
         game = here if group is self.game else following if is_game else "GAME"
@@ -341,4 +340,4 @@ LOOKS_RIGHT: Mapping[str, Callable[[str], bool]] = {
     "userid": _names_user,
     "addresses": is_address,
 }
-"""What the words for some arguments look like; a line with other words is not understood."""
+"""Whether a word can stand for an argument; a line in which one cannot is not understood."""

@@ -21,7 +21,7 @@ class Line(NamedTuple):
     """The commands that there are."""
     typed: str
     words: Sequence[str]
-    """Without what mail programs add, command words first."""
+    """Its words without what mail programs add, command words first."""
     game: str
     """The game whose name it begins with, or nothing."""
     command: Command | None
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
     @classmethod
     def read(cls, tree: Root, typed: str) -> Self:
-        """Find out what a line says; of one that is refused for its length, no more is looked at than shows that."""
+        """Find out what a line says. A line that is too long is cut one character behind the limit."""
         typed = typed[: MOST_CHARACTERS + 1]
         tidied = words.tidied(typed)
         command, names = tree.find(tidied)
@@ -50,7 +50,7 @@ class Line(NamedTuple):
     def masked(self, is_user: IsUser | None = None, *, is_answer: bool = False) -> Masked:
         """The line as it may be seen, and the words that were masked in it.
 
-        Of a line that names no command these are the first two words, unless it is an *answer* to a board mail.
+        Of a line that names no command, only the first two words are seen, unless it is an *answer* to a board mail.
         """
         if self.command is None:
             shown = self.typed.split() if is_answer else self.words[:2]
@@ -68,7 +68,7 @@ class Line(NamedTuple):
         return Masked(text, [*found, *read.secrets])
 
     def logged(self, is_user: IsUser) -> str:
-        """The line as a log may hold it: a password may stand where the command has none."""
+        """The line as a log may hold it, also without words that may be a password in the wrong place."""
         found = [*self.masked(is_user).secrets, *self._long(is_user)]
         return " ".join(MASK if word in found else word for word in self.typed.split())
 
@@ -92,9 +92,9 @@ class Line(NamedTuple):
         )
 
     def _below(self, body: str, is_user: IsUser | None) -> str:
-        """A text without the passwords in it, also where it goes on with the line above it.
+        """The text below the line without the passwords in it, also where it goes on with the line.
 
-        Below a line that is no command, its first line may be an answer to a board mail with a password in front.
+        Below a line that is no command, the first line may be an answer to a board mail with a password in front.
         """
         typed = " ".join(self.typed.split())
         text = masking.without_passwords(self.tree, f"{typed}\n{body}", is_user).text.partition("\n")[2]

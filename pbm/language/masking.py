@@ -113,7 +113,8 @@ def _usual(word: str) -> str:
 def _by_grammar(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
     """The words where a command has a password.
 
-    Behind other words a command counts that names its game or a user, for prose can say "the message from alice", too.
+    A command counts if a game or a user is named in it: prose can say "the message from alice", too. `signup`, which
+    names neither, counts at the beginning of a line.
     """
     for at, word in enumerate(found):
         command, names = tree.find([one.plain for one in found[at : at + 2]])
@@ -133,7 +134,7 @@ def _by_grammar(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> I
 
 
 def _beside_users(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
-    """The words beside a userid that stands beside the number of a board, but for the name of a game or a command."""
+    """The words beside a userid that stands beside the number of a board, except the names of games and commands."""
     for at, word in enumerate(found):
         near = [one for one in (at - 1, at + 1) if 0 <= one < len(found)]
         if any(_is_number(found[one].plain) for one in near) and _is_user(word, is_user):

@@ -17,7 +17,7 @@ from pbm.texts import NARROWEST
 MARKS_AROUND = " \t\"'`*_()[]<>\xab\xbb\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a\u300c\u300d"
 """What people put around a move, or around a whole line."""
 MARKS_BEHIND = ".!;:,\u2026"
-"""What people put behind one."""
+"""What people put behind a move."""
 BEGIN = re.compile(r"[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?if\b[^\S\n]*", re.IGNORECASE)
 """The beginning of a line of a plan, with a bullet, a number or a quotation mark in front of it."""
 THEN = re.compile(
@@ -29,7 +29,7 @@ MOVE_BEGIN = re.compile(
     r"\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b|.*\bthen\b.*\d",
     re.IGNORECASE,
 )
-"""What begins a condition, and not prose: a word with a digit, one of these words, or what has such an answer."""
+"""What begins a condition, and not prose: a word with a digit, one of these words, or any with a `then` and a digit."""
 WHO_PLAYS = re.compile(r"\b(?:(?!then\b|any\b)[a-z'\u2019]+\s+)?(?:plays?|answers?)\s+", re.IGNORECASE)
 """What people put in front of a move."""
 BROKEN_WITHIN = re.compile(r"\b(?:then|if(?:\s+\S+)?)\n|\n\W*then\b", re.IGNORECASE)
@@ -38,7 +38,7 @@ HOW = "a line of a plan is written `if THEIRS then MINE`"
 
 
 def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str]) -> list[Letter]:
-    """Do what the words behind the command and the body say. Raises Illegal."""
+    """Store, show or forget a plan, as the words behind `plan` and the body say. Raises Illegal."""
     first = " ".join(typed)
     text = f"{first}\n{session.body}".strip()
     if plans.CLEAR in {first.lower(), text.lower()}:
@@ -51,11 +51,11 @@ def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str])
 
 
 def without_plan(session: Session) -> tuple[Session, list[PlanLine]]:
-    """A command whose comment is what stands below its plan, and the plan. Raises Illegal."""
+    """The session with what stands below the plan as its comment, and the plan. Raises Illegal."""
     if not session.body:  # as with most moves
         return session, []
     lines, _ = split_plan(session.body)
-    _, comment = split_plan(session.comment)  # whose long lines are broken
+    _, comment = split_plan(session.comment)  # unlike those of the body, its long lines are broken
     return replace(session, comment=comment), [read(line) for line in lines]
 
 
@@ -91,9 +91,9 @@ def split_plan(text: str) -> tuple[list[str], str]:
 
 
 def _joined(rows: Sequence[str]) -> list[str]:
-    """Put rows together that a mail program has broken in front of `if`, because that word had no room.
+    """The rows of a text, joined where a mail program has broken them in front of `if` because that word had no room.
 
-    That it has broken any is known only where it did so within a step.
+    They are joined only if another row is broken within a step: that shows that a program has broken rows.
     """
     width = max(map(len, rows))
     is_broken = any(
@@ -119,7 +119,7 @@ def _lacks_move(text: str) -> bool:
 
 
 def _steps(text: str) -> list[list[list[str]]]:
-    """The moves on both sides of `then`, step by step; without that word, each move is a side: ``[[["c3"], ["d4"]]]``."""
+    """The moves on both sides of `then`, for each step: ``[[["c3"], ["d4"]]]``. Without `then`, each move is a side."""
     text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", text, flags=re.IGNORECASE)  # mail programs write dashes
     text_alone = WHO_PLAYS.sub("", BEGIN.sub("", text, count=1))
     parts = re.split(r"\b(?:(?:and|then)\s+)*if\b", text_alone, flags=re.IGNORECASE)

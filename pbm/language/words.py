@@ -38,7 +38,7 @@ GOES_ON = (
 removal, behind a sign of Papagra, or between two removals without commas, such as those of Papagra."""
 
 INSTEAD_OF_MOVE = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}
-"""What people type as commands, and stands in the place of a move: in which word."""
+"""What people type as commands although it belongs in the place of a move, and the word to write there."""
 MEANT = {
     "commands": "help",
     "hallo": "help",
@@ -85,7 +85,7 @@ def is_option(word: str) -> bool:
 
 
 def moves(text: str) -> list[str]:
-    """The moves in a text: what blanks part, but not beside a comma, or behind the x of a removal or a sign."""
+    """The moves in a text, parted by blanks, except beside a comma and behind the x of a removal or a sign."""
     if len(found := text.split()) < 2:  # then no pattern need be compiled
         return found
     line = re.sub(" ?, ?", ",", " ".join(found))

@@ -18,7 +18,7 @@ ROUNDS = 4
 NOTIFICATION = "Notification"
 """The kind of letter that says no more than that a game is over."""
 CROPPED = 300
-"""How much of a line that we do not understand is said back."""
+"""How many characters of a line that we do not understand are repeated."""
 
 
 class Times(Protocol):
@@ -231,7 +231,7 @@ def sides(point: Point) -> list[str]:
 
 
 def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, object]]:
-    """What the reader, and nobody else, has told the server about the board: for people, and for programs."""
+    """What the reader alone sees of the board, such as their plan: for people, and for programs."""
     board, row = point.board, point.board.row
     told, data = list[str](), dict[str, object]()
     if to is None or not point.is_present:
@@ -309,7 +309,7 @@ def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
 
 
 def _clocks(point: Point, times: Times, to: str | None) -> list[Block]:
-    """The clocks of a board that has clock options, of a tournament board, and of a game that is over, and why."""
+    """The clocks of a board with clock options or in a tournament, and of a game that is over, with the reason."""
     board, row = point.board, point.board.row
     set_up = clocks.of(row)
     if not point.is_present or row.board == "new" or not (row.ended or any(set_up) or row.pool):
@@ -372,9 +372,9 @@ def turn_text(turn: TurnRow) -> str:
 
 
 def dice_proof(board: Board, *, is_told: bool, is_over: bool) -> tuple[str, str] | None:
-    """How the dice can be checked: by a hash in the first letter and where all *is told*, by the secret at the end.
+    """How the dice can be checked: a sentence, and the secret if the game *is over*, or its SHA-256 if all *is told*.
 
-    A sentence, and the secret or its hash that it ends with.
+    None in other letters, and if there is no secret.
     """
     if not games.needs_dice(board.states[0]) or not board.row.secret:
         return None

@@ -20,7 +20,7 @@ FORMATS = "text", "markdown", "csv", "json", "html"
 
 
 class Shown(Progress):
-    """A tournament with what is shown of it."""
+    """A tournament, and how it is shown."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class Shown(Progress):
 
     @property
     def order(self) -> list[str]:
-        """What decides between equal points."""
+        """The tie-breaks between equal points, such as ``["sb", "wins"]``; empty if the kind has its own order."""
         return [] if self.tournament.kind.explained else self.tournament.tie_breaks.split(",")
 
     @property

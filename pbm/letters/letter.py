@@ -39,13 +39,13 @@ class Letter(NamedTuple):
     is_subscribed: bool = False
     """Whether its reader has asked for such mails: those about the board, digests of the game, or those to all."""
     is_urgent: bool = False
-    """Whether it comes at once also to a user who wants no mails about boards, or one a day; others do in any case."""
+    """Whether it is mailed at once, even to a user who wants a digest a day or no mails about boards."""
     reminds: str = ""
     """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
     hint: str = ""
     """What else its reader can answer with at this moment, such as a rematch when the game is over."""
     reader: str = ""
-    """The player to whom it is told, where it goes to whoever gave the command."""
+    """The player who gets it, if it goes to whoever gave the command."""
     point: Point | None = None
     """The position of the board that it shows."""
 
@@ -105,5 +105,5 @@ def as_one(found: Sequence[Letter]) -> dict[str, Any]:
 
 
 def settled(text: str, answer: str, **data: object) -> Letter:
-    """A letter that says what was settled."""
+    """A letter to whoever gave the command, which confirms a setting."""
     return note(fill(text, texts.WIDTH), subject="pbm settings", answer=answer, data=data)
