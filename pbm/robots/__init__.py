@@ -1,4 +1,4 @@
-"""Robots: programs that choose moves. They know the games and nothing of users, boards' numbers, mail or storage."""
+"""Robots choose moves. They know the games, but no users, numbers of boards, mail or storage."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from pbm.robots.thinking import Limit, Thinker, Thought
 
 
 def thinker(game: str, options: Options) -> Thinker:
-    """The best way that we have to choose moves in a game. Raises LookupError if there is no such game."""
+    """Our best `Thinker` for a game. Raises LookupError if there is no such game."""
     if game not in GAMES:
         return general.Generalist(game)
     found: Thinker = import_module(f"{__name__}.{game}").thinker(options)
@@ -46,7 +46,7 @@ class Player:
         self.thinker = thinker(game, options)
 
     def think(self, states: Sequence[State]) -> Thought:
-        """A move in the last of these positions, as `Thinker.think`; at lower levels it can be one at random."""
+        """A move in the last of these positions, as of `Thinker.think`; at lower levels it can be one at random."""
         thought = self.thinker.think(states, Limit(self.seconds, self.playouts, self.clock), self.rng)
         if self.slips and thought.chance < 1 and self.rng.random() < self.slips:  # a win that is seen is played
             move = states[-1].random(self.rng)

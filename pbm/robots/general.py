@@ -13,13 +13,13 @@ from pbm.robots.thinking import Limit, Thought
 CUT_AFTER = 400
 """After how many turns a game that is played at random is cut, at first."""
 CUT_AT_LEAST = 50
-"""How far that number is halved, each time that a game was cut."""
+"""That number is halved each time that a game was cut, but not below this."""
 
 
 class Rules(Knowledge[State, str]):
     """A `Knowledge` of a game that is its rules alone. Positions and turns are those of the game.
 
-    A side is here the player who had it at first, which is another one only where a rule swaps sides.
+    A side is here a player: 0 is the one who was named first, also where a rule swaps sides.
     """
 
     def __init__(self, game: str) -> None:
@@ -27,7 +27,7 @@ class Rules(Knowledge[State, str]):
         self.own_playout = getattr(games.load(game), "playout", None)
         self.longest = CUT_AFTER
         self.limit = Limit()
-        """When a game that is played at random is cut in any case."""
+        """When its time is up, a game that is played at random is cut."""
 
     def root(self, states: Sequence[State]) -> State:
         """The last position."""
@@ -38,7 +38,7 @@ class Rules(Knowledge[State, str]):
         return position.seats[position.turn]
 
     def outcome(self, position: State) -> float | None:
-        """What the result says."""
+        """What the result is worth for player 0."""
         result = position.result()
         if result is None:
             return None
@@ -54,7 +54,7 @@ class Rules(Knowledge[State, str]):
         return tuple(sorted(state.dice)), state
 
     def turns(self, position: State, most: int, rng: Random) -> list[str]:
-        """All turns if they are so few, else some at random; in any order, for nothing is known of them."""
+        """All turns if there are at most so many, else some at random; in any order, as nothing is known of them."""
         turns = self.all_turns(position, most)
         if turns is None:
             return list(dict.fromkeys(position.random(rng) for _ in range(most)))
@@ -73,7 +73,7 @@ class Rules(Knowledge[State, str]):
     def playout(self, position: State, rng: Random) -> float:
         """The game's own playout if it offers one, else turns at random to the end.
 
-        Where there is no end, or no time, the game is given to whom it gives the greater score.
+        If it takes too many turns or too much time, the greater score wins.
         """
         if self.own_playout:
             return float(self.own_playout(position, rng))
@@ -102,7 +102,7 @@ class Generalist(Search[State, str]):
         super().__init__(self.rules)
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
-        """As any search; but a single game played at random can be too long for the time that is left."""
+        """As of any search; the limit also cuts a single game at random that takes too long."""
         self.rules.limit = limit
         return super().think(states, limit, rng)
 

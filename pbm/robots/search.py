@@ -17,13 +17,13 @@ from games import State
 from pbm.robots.thinking import Limit, P, T, Thought, guessed
 
 PROBED = 6
-"""How many turns are sampled to see how long that takes."""
+"""How many turns are sampled first, to see how long that takes."""
 MOST_KNOWN = 1000
 """How many turns of the root are listed at most, to see whether one wins at once."""
 
 
 Worths = Sequence[tuple[float, float]]
-"""For each thing that is counted, what it is worth to its owner on a full board, and how much more on an empty one."""
+"""For each kind of thing that is counted, what one is worth on a full board, and how much more on an empty one."""
 
 
 class Tuning(NamedTuple):
@@ -39,7 +39,7 @@ class Tuning(NamedTuple):
     growth: float = 0.45
     """A position that was visited n times has up to first * (n + 1) ** growth children."""
     trust: float = 4
-    """So many visits the first look at a position is worth, if there is something to see."""
+    """How many visits the expected value of a new position counts as, if the knowledge expects one."""
 
 
 class Knowledge(Protocol[P, T]):
@@ -75,17 +75,17 @@ class Knowledge(Protocol[P, T]):
         """Every legal turn, or one of those that lead to the same position; None if there are more than so many."""
 
     def tries(self, position: P, rng: Random) -> Iterable[T]:
-        """Turns of which one may win at once, to be tried where there are too many to list them all."""
+        """Turns of which one may win at once. They are tried where there are too many turns to list them all."""
         return ()
 
     def play(self, position: P, turn: T) -> P:
         """The position after one of these turns."""
 
     def playout(self, position: P, rng: Random) -> float:
-        """What the game was worth for side 0 when it was played to its end, or as far as makes sense."""
+        """Play the game to its end, or as far as makes sense, and return what it was worth for side 0."""
 
     def expected(self, position: P) -> float | None:
-        """What the game is worth for side 0, on average, by the looks of the position; None if they say too little."""
+        """What the game is worth for side 0 on average, without playing it; None if the position says too little."""
         return None
 
     def text(self, position: P, turn: T) -> str:
@@ -93,32 +93,32 @@ class Knowledge(Protocol[P, T]):
 
 
 class Node(Generic[P, T]):
-    """A position in the tree, with what came of the games through it."""
+    """A position in the tree, with the results of the games that were played through it."""
 
     __slots__ = ("are_all", "children", "position", "proof", "side", "throws", "turns", "visits", "worth")
 
     def __init__(self, knowledge: Knowledge[P, T], position: P) -> None:
-        """A leaf."""
+        """Make a leaf of the tree."""
         self.position = position
         self.proof = knowledge.outcome(position)
         """What the game is worth for side 0 if that is certain."""
         self.side = knowledge.side(position)
         self.visits = 0.0
-        """How many games went through it, and `Tuning.trust` more if it was worth a look."""
+        """How many games went through it, and `Tuning.trust` more if a value was expected of it."""
         self.worth = 0.0
         """The sum of what these games were worth for side 0."""
         self.turns: list[T] = []
-        """Sampled when a leaf is visited again, those first that look best; empty until then."""
+        """Turns sampled when a leaf is visited again, those first that look best; empty until then."""
         self.are_all: bool | None = None
-        """Whether these are all turns; None as long as nobody has tried to list them."""
+        """Whether these are all turns; None before the first try to list them all."""
         self.children: list[Node[P, T]] = []
-        """The positions after the first ones of these turns."""
+        """The positions after the first of these turns, one for each."""
         is_thrown = self.proof is None and knowledge.needs_dice(position)
         self.throws: dict[tuple[int, ...], Node[P, T]] | None = {} if is_thrown else None
-        """By their dice, the positions after throws; None where none are to be thrown."""
+        """The positions after throws, by their dice; None where no dice are to be thrown."""
 
     def value(self, side: int) -> float:
-        """What the game is worth for a side, from 0 to 1; near 0.5 as long as few games were played."""
+        """What the game is worth for a side, from 0 to 1: near 0.5 as long as few games were played."""
         worth = (self.worth + 1) / (self.visits + 2) if self.proof is None else self.proof
         return 1 - worth if side else worth
 
@@ -150,11 +150,11 @@ class Search(Generic[P, T]):
     """The part of the time that sampling the turns of one later position may take."""
 
     def __init__(self, knowledge: Knowledge[P, T], tuning: Tuning | None = None) -> None:
-        """Search with that knowledge; *tuning* is what suits the game."""
+        """Search with that knowledge, and with the *tuning* that suits the game."""
         self.knowledge = knowledge
         self.tuning = tuning or Tuning()
         self.inside = self.tuning.inside
-        """How many turns are sampled for later positions, if there is time."""
+        """How many turns are sampled for a later position, if there is time."""
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """The turn that was visited most, or one that wins for certain."""
@@ -180,7 +180,7 @@ class Search(Generic[P, T]):
             self._visit(root, rng)
             playouts += 1
             now = limit.clock()
-            half = (now - searched) / playouts / 2  # of a visit: to stop too early by it is as good as too late
+            half = (now - searched) / playouts / 2  # half a visit: so the search ends too early as often as too late
             if limit.is_reached(playouts) or (limit.until is not None and now + half >= limit.until):
                 break
         return root, playouts
@@ -188,7 +188,7 @@ class Search(Generic[P, T]):
     # The root
 
     def _root_turns(self, root: Node[P, T], limit: Limit, begun: float, rng: Random) -> list[T]:
-        """The turns of the root: as many as shall be, or few at first, and then as many as there is time for."""
+        """Sampled turns of the root: `Tuning.at_root` of them, or as many as a few first ones say there is time for."""
         most, sample = self.tuning.at_root, self.knowledge.turns
         self.inside = self.tuning.inside
         if limit.until is None:
@@ -209,7 +209,7 @@ class Search(Generic[P, T]):
         return list(turns)
 
     def _wins(self, root: Node[P, T], limit: Limit, rng: Random) -> Iterator[T]:
-        """The turns of the root that win at once: of all, if they are few, or else of those worth a try."""
+        """The turns of the root that win at once: among all, if they are few, or else among the `Knowledge.tries`."""
         turns = () if limit.is_time_up else self.knowledge.all_turns(root.position, MOST_KNOWN)
         for turn in self.knowledge.tries(root.position, rng) if turns is None else turns:
             if limit.is_time_up:
@@ -218,7 +218,7 @@ class Search(Generic[P, T]):
                 yield turn
 
     def _is_decided(self, root: Node[P, T], rng: Random) -> bool:
-        """Whether there is one turn only, or no more than one that is not proven to lose, or the end is proven."""
+        """Whether the result is proven, or all turns but one at most are proven to lose."""
         if root.proof is not None:
             return True
         if not root.is_spread or len(root.hopeful) > 1:
@@ -229,7 +229,7 @@ class Search(Generic[P, T]):
     # The tree
 
     def _visit(self, root: Node[P, T], rng: Random) -> None:
-        """Go down to a position that is new, or where the game ends, play from there, and note what came of it."""
+        """Go down to a position that is new or proven, play the game from there, and note the result on the way."""
         path, node, is_new = [root], root, False
         while node.proof is None:
             if node.is_spread and not node.hopeful and not self._sample_more(node, rng):
@@ -252,7 +252,7 @@ class Search(Generic[P, T]):
                     break
 
     def _judged(self, node: Node[P, T], rng: Random) -> float:
-        """What a game that goes on from a new position was worth, or half of that and half of what it looks like."""
+        """What a new position is worth: the result of a playout, or its mean with the expected value if any."""
         worth = self.knowledge.playout(node.position, rng)
         expected = self.knowledge.expected(node.position)
         if expected is None:
@@ -288,7 +288,7 @@ class Search(Generic[P, T]):
         return best, False
 
     def _prove(self, node: Node[P, T]) -> None:
-        """Note what a position is worth for certain: a turn wins, or what all of them lead to is known."""
+        """Note what a position is worth for certain: if a turn wins, or if all turns lead to proven positions."""
         if node.throws is not None or not node.children:
             return
         won = 1.0 - node.side
@@ -300,7 +300,7 @@ class Search(Generic[P, T]):
                 node.proof = min(proofs) if node.side else max(proofs)
 
     def _list_all(self, node: Node[P, T]) -> bool:
-        """Add the turns of a position that were not sampled, if there are few in all; whether there are."""
+        """Add the turns of a position that were not sampled, and return True, if there are few turns in all."""
         if node.are_all is None:
             turns = self.knowledge.all_turns(node.position, self.tuning.at_root)
             known = [child.position for child in node.children]
@@ -313,7 +313,7 @@ class Search(Generic[P, T]):
         return node.are_all
 
     def _sample_more(self, node: Node[P, T], rng: Random) -> bool:
-        """Sample twice as many turns as there are, for what was sampled need not be all; whether there are new ones."""
+        """Sample twice as many turns, because those sampled need not be all. Returns whether some are new."""
         if node.are_all:
             return False
         more = self.knowledge.turns(node.position, 2 * len(node.turns) + 2, rng)
@@ -322,13 +322,13 @@ class Search(Generic[P, T]):
 
 
 def advantage(own: Sequence[int], enemy: Sequence[int], worths: Worths, part: float) -> float:
-    """What a side has more than the other of all things, by their worths where that part of the board is empty."""
+    """How much more a side has than the other, by the worths of things where *part* of the board is empty."""
     counted = zip(own, enemy, worths, strict=True)
     return sum([(mine - theirs) * (full + more * part) for mine, theirs, (full, more) in counted])
 
 
 def covered(rings: Iterable[int]) -> tuple[int, int]:
-    """The cells that are in one of these sets or in more, and those that are in two or more."""
+    """The cells that are in at least one of these sets, and those that are in at least two."""
     once = twice = 0
     for ring in rings:
         twice |= once & ring

@@ -3,11 +3,11 @@
 A best-first search looks at all drops of a single piece, at all sowings after the best of them, and at the best of both
 with more pieces. Each turn is done piece by piece as the rules do it, so that all captures are seen.
 
-The last turn is put together drop by drop: the positions after each drop that leave the best score are gone on from.
+The last turn is put together drop by drop: after each drop, the positions with the best score are continued.
 
-Where games are played out, both sides drop 1 to 4 pieces on a random empty point that stacks of both sides can reach,
-as long as there are legal ones, and never sow: after that no score would change. In the last turn all pieces go so.
-Each turn is legal. Such games judge the komi, where there is a pie.
+In a playout, both sides drop 1 to 4 pieces on a random empty point that stacks of both sides can reach, as long as such
+a drop is legal, and never sow: after that no score would change. In the last turn all pieces are dropped so. Each turn
+is legal. Playouts judge the komi, if there is a pie.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,19 +29,19 @@ WAYS = "nesw"
 WON = 50.0
 """The value of a game that is won."""
 MOST_INSIDE = 20
-"""How many turns of a position are asked for that is not the one that is thought about."""
+"""How many turns the search asks for in a later position."""
 MOST_WIDENED = 80
-"""And how many when it comes up again."""
+"""How many it asks for when that position comes up again."""
 FEW_GROUPS = 4
-"""So many groups of the enemy can be captured at once, if at all, so that all sowings after all drops are tried."""
+"""If the enemy has at most so many groups, all sowings after all drops are tried, as one may capture all of them."""
 DROPS_SHARE = 0.6
 """The part of the time that looking at drops may take."""
 BOARDS_KEPT = 20_000
-"""How many boards a robot keeps in mind with what they are worth."""
+"""How many boards a robot remembers with what they are worth."""
 
 
 class Weights(NamedTuple):
-    """What adds to the logarithm of the odds of the side that has just moved."""
+    """What is added to the logarithm of the odds of the side that has just moved."""
 
     stacks: float = 0.35
     """For each own stack, less the enemy's."""
@@ -52,13 +52,13 @@ class Weights(NamedTuple):
     stifled: float = -0.5
     """For each own group with a single liberty, less the enemy's."""
     komi: float = 0.14
-    """For each point of it."""
+    """For each point of komi."""
     turn: float = -0.4
-    """For the turn of the enemy."""
+    """Always, because it is the enemy's turn."""
     single: float = -0.15
     """For each own single piece that a sowing could reach and capture."""
     ruin: float = -0.6
-    """If one of these, or a stack of two in such danger, is one of two groups: the other one would be dead."""
+    """If a sowing could capture a lone single piece or stack of two, which is one of at most two own groups."""
 
 
 class Stacked(NamedTuple):
@@ -70,7 +70,7 @@ class Stacked(NamedTuple):
     """The pieces left to the player to move, and to the enemy."""
     have_dropped: tuple[bool, bool]
     lead: float
-    """What the score of the player to move gets in the end beside points: the komi, or less it."""
+    """What the player to move gets beside points: the komi for White, and its negative for Black."""
 
     @property
     def is_over(self) -> bool:
@@ -100,16 +100,16 @@ class Spora:
     """A `Valuation` of Spora on one board."""
 
     def __init__(self, size: int, weights: Weights | None = None) -> None:
-        """Make the tables of a board."""
+        """Make the tables of a board of that size."""
         self.board, self.weights, self.full = Square(size), weights or Weights(), new(size=size).reserve[0]
         every, width = self.board.all, self.board.width
         self.steps = {p: (p << width & every, p << 1 & every, p >> width & every, p >> 1 & every) for p in bits(every)}
         """The next point in each of the `WAYS`; 0 off the board."""
         self.known_worth: dict[tuple[int, int], float] = {}
-        """For the stacks of two sides, what `_worth` says of them."""
+        """The results of `_worth`, by its arguments."""
 
     def root(self, states: Sequence[State]) -> Stacked:
-        """The last position, which is none of the pie."""
+        """The last position, in which the pie is over."""
         state: Any = states[-1]
         order = 1 - 2 * state.turn  # of the sides, the player to move first
         komi = (state.komi or 0) + 0.5
@@ -149,7 +149,7 @@ class Spora:
         return turn
 
     def playout(self, position: Stacked, rng: Random, turns: list[str] | None = None) -> float:
-        """By how much side 0 won when both sides went on at random; *turns* gets what they played."""
+        """Play the game to its end at random, and return by how much side 0 has won. The turns are added to *turns*."""
         passes, random, name = 0, rng.random, self.board.name
         while position.reserves[0] and passes < 2 and (position.begun.own[0] or position.reserves[0] == self.full):
             turn, drops = position.begun, list[str]()
@@ -180,7 +180,7 @@ class Spora:
     # Turns
 
     def _drops(self, position: Stacked, most: int, rng: Random, limit: Limit) -> list[Venture]:
-        """Drops of a single piece, those first that look best; those of dead stacks, too, which a sowing can save."""
+        """Drops of a single piece, the best one first. Some leave the stack dead, because a sowing can save it."""
         begun, near = position.begun, self.board.near
         points = list(bits(begun.places))
         rng.shuffle(points)
@@ -206,9 +206,9 @@ class Spora:
             yield self._value(position, higher), _with(text, count), higher
 
     def _sowings(self, position: Stacked, drops: Sequence[Venture], most: int, limit: Limit) -> list[Venture]:
-        """All sowings after the best of these drops, and where many turns are asked for, the best of them after others.
+        """Turns with a sowing after the best of these drops; if many are asked for, the best sowings after other drops.
 
-        Those are valued that leave the mover the most stacks.
+        Of all sowings after a drop, those are valued whose stacks alone are worth most.
         """
         found: list[Venture] = []
         first = 2 + most // 50
@@ -261,7 +261,7 @@ class Spora:
                             yield f"{name}@{longer}", after
 
     def _sown_so(self, dropped: Turn, sowing: str) -> Turn | None:
-        """What that sowing does after another drop; None if it cannot be done, or leaves the drop dead."""
+        """The turn after that sowing; None if it is not legal, or the dropped stack is dead after it."""
         name, _, path = sowing.partition("@")
         point = self.board.bit[name]
         if point & dropped.dropped or not point & dropped.own[0]:
@@ -281,10 +281,7 @@ class Spora:
         return self._value(position, turn), self.board.name[point], turn
 
     def _last_turn(self, position: Stacked, width: int, rng: Random, limit: Limit) -> tuple[str, Turn]:
-        """Single drops, one after the other: so many of the best positions after each are gone on from.
-
-        What leaves the best score is played. A turn that wins is good enough.
-        """
+        """The last turn with the best score, or one that wins: after each drop, the *width* best positions go on."""
         _, name, turn = self._passed(position)
         best, front = (self._margin(turn), name, turn), [("", position.begun)]
         for _ in range(position.reserves[0]):
@@ -317,12 +314,12 @@ class Spora:
         return (own_reach & ~enemy_reach).bit_count() - (enemy_reach & ~own_reach).bit_count()
 
     def _reach(self, stacks: int, others: int) -> int:
-        """The empty points to which ways of empty points lead from these stacks."""
+        """The empty points that these stacks reach by paths of empty points."""
         free = self.board.all & ~(stacks | others)
         return self.board.group(self.board.near(stacks) & free, free)
 
     def _contested(self, turn: Turn) -> int:
-        """The empty points that stacks of both sides can reach; all of them as long as a side has none."""
+        """The empty points that stacks of both sides reach; all empty points as long as a side has no stacks."""
         own, enemy = turn.own[0], turn.enemy[0]
         return self._reach(own, enemy) & self._reach(enemy, own) if own and enemy else self.board.all & ~(own | enemy)
 
@@ -344,7 +341,7 @@ class Spora:
         return known
 
     def _stifled(self, stacks: int, others: int) -> int:
-        """How many of the groups have only one liberty."""
+        """How many groups have no more than one liberty."""
         near, free, number = self.board.near, self.board.all & ~(stacks | others), 0
         while stacks:
             group = self.board.group(stacks & -stacks, stacks)
@@ -383,7 +380,7 @@ class Sower:
     """A `Thinker` that knows the pie, too."""
 
     PLAYOUTS = 100
-    """How many games at random judge the komi, where the time is not all that limits it."""
+    """How many playouts judge the komi, unless only the time limits them."""
 
     def __init__(self, knowledge: Spora) -> None:
         """Search with that knowledge."""
@@ -411,7 +408,7 @@ def _first(found: Sequence[Any]) -> float:
 
 
 def _chance(value: float) -> float:
-    """Of odds with that logarithm; never quite certain."""
+    """The chance of odds with that logarithm; never quite 0 or 1."""
     return 0.01 + 0.98 / (1 + exp(max(-WON, min(WON, -value))))
 
 

@@ -1,14 +1,14 @@
 """What a robot knows of Sprout-R-Out: what makes a turn good.
 
-Few groups of one's own give the enemy few stones a turn, and cells between two of them are the enemy's no more. So
-most stones of a turn that is tried, or that is played where games are played out, join own groups or add to them, and
-the turns that are tried are sorted by the value of what they lead to.
+If a side has few groups, the enemy has few stones a turn; and on a cell next to two of its groups, the enemy can put no
+stone. So in turns that are tried, and in playouts, most stones join own groups or add to them. The turns that are tried
+are sorted by the value of the positions after them.
 
 That value is the logarithm of the odds to win. Its weights were fitted to 201 games on limping-5 between robots of 100
 playouts, 4,800 positions, as tests/bench/learn_values.py does it. The empty cells next to own groups tell most: without
-them the fit was as much worse as it would be without the number of groups. A search that believes this value, too, won
-36.5 of 60 games from one that only sorts by it, at 0.1 s a move, with weights before these. One that believes it alone,
-and plays no game out, won 13 of 60 at 0.03 s a move.
+them the fit was as much worse as it would be without the number of groups. A search that also counts this value as a
+result, with weights before these, won 36.5 of 60 games from one that only sorts by it, at 0.1 s a move. One that counts
+nothing else, and plays no game out, won 13 of 60 at 0.03 s a move.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,9 +24,9 @@ from pbm.robots.search import Knowledge, Search, Tuning, advantage, covered
 
 TUNING = Tuning(exploration=0.3)
 GREED = 0.8
-"""How often a stone is put where it joins groups, or at least adds to one, if there is such a place."""
+"""The probability with which a stone joins groups, or at least adds to one, if it can."""
 TRIES = 600
-"""How many turns at random are tried for a win in one."""
+"""How many random turns are tried to find one that wins at once."""
 SPROUT_WORTHS = (
     (0.494, -0.564),  # a stone
     (-1.17, 0.012),  # a group
@@ -35,14 +35,14 @@ SPROUT_WORTHS = (
     (0.388, -0.235),  # an empty cell next to an own group, or to more
 )
 SPROUT_TEMPO = 0.334, 0.249
-"""What it is worth to be to move, likewise on a full board, and how much more on an empty one."""
+"""What it is worth to be to move on a full board, and how much more on an empty one."""
 
 BlackWhite = tuple[int, int]
 """A set of cells of Black and one of White."""
 Groups = dict[int, int]
 """The groups of a side, each with the cells next to it."""
 Items = tuple[int, ...]
-"""A turn: its stones, as sets of one cell, and below zero the groups that it removes; () is a pass."""
+"""A turn: each stone as a set of one cell, each removed group as the negative of its set; () is a pass."""
 
 
 class Field(NamedTuple):
@@ -58,14 +58,14 @@ class Field(NamedTuple):
     """How many of the turns just played were passes."""
     groups: tuple[Groups, Groups]
     shut: BlackWhite
-    """The empty cells that are next to stones of that side only. Those next to one group are its eyes."""
+    """For each side, the empty cells all of whose neighbours are its stones; those next to one group are eyes."""
 
 
 class Sprout(Knowledge[Field, Items]):
     """A `Knowledge` of Sprout-R-Out on one board."""
 
     def __init__(self, board: str, *, greed: float = GREED) -> None:
-        """Take a board; without greed places are chosen at random."""
+        """Take the name of the board, and how often stones join groups; with 0, all places are chosen at random."""
         self.greed = greed
         self.board = Layout(board)
         self.near = self.board.near_bit
@@ -74,7 +74,7 @@ class Sprout(Knowledge[Field, Items]):
         self.half = len(self.near) // 2
 
     def root(self, states: Sequence[State]) -> Field:
-        """The last position, which has as much of its history as the rules look at."""
+        """The last position, with as much of its history as the rules look at."""
         state: Any = states[-1]
         groups = [{group: self.board.ring(group) for group in self.board.groups(own)} for own in state.stones]
         empty = self.board.all & ~(state.stones[0] | state.stones[1])
@@ -106,7 +106,7 @@ class Sprout(Knowledge[Field, Items]):
         return 0.5 if black == white else float(black > white)
 
     def turns(self, position: Field, most: int, rng: Random) -> list[Items]:
-        """Turns put together stone by stone, those first that lead to the best position."""
+        """Turns put together stone by stone, those first that lead to the best positions."""
         side, (black, white) = position.turn, position.stones
         enemy_groups = position.groups[1 - side]
         if position.starts[side] == position.stones and not position.passes:
@@ -130,9 +130,9 @@ class Sprout(Knowledge[Field, Items]):
         return [self._read(position, text) for text in texts] if len(texts) <= most else None
 
     def tries(self, position: Field, rng: Random) -> Iterator[Items]:
-        """Turns at random, as the game has them, if a side has enough stones to win.
+        """Random turns of the game, if the side to move has enough stones to win.
 
-        Greedy turns seldom do: what joins groups need not make an eye.
+        Greedy turns seldom win: a stone that joins groups need not make an eye.
         """
         if 2 * position.stones[position.turn].bit_count() > self.half:
             state = sprout.State(self.board, *position[:5])
@@ -196,10 +196,10 @@ class Sprout(Knowledge[Field, Items]):
         return advantage(own, enemy, SPROUT_WORTHS, part) + (tempo if position.turn == side else -tempo)
 
     def playout(self, position: Field, rng: Random, turns: list[str] | None = None) -> float:
-        """The result for Black of a game in which both sides put their turns together as in `turns`, and sort none.
+        """Play the game to its end, and return the result for Black. Turns are made as in `turns`, but not sorted.
 
         Enemy groups are played to in the order in which they came to be; of equal places, one behind a gap in the
-        numbering of the cells is taken more often. *turns* gets the turns that were played.
+        numbering of the cells is taken more often. The turns that are played are added to *turns*.
         """
         random, near, around, every, greed = rng.random, self.near, self.around, self.board.all, self.greed
         side, passes, order = position.turn, position.passes, 1 - 2 * position.turn
@@ -310,7 +310,7 @@ class Sprout(Knowledge[Field, Items]):
         return tuple(turn)
 
     def _place(self, places: int, joints: int, beside: int, random: Callable[[], float]) -> int:
-        """One of the places, where it joins own groups or else adds to one if the robot is greedy this time."""
+        """One of the places: with the probability `greed` one that joins own groups, or else adds to one."""
         if random() < self.greed:
             places = places & joints or places & beside or places
         shift = int(random() * places.bit_length())
@@ -335,7 +335,7 @@ class Sprout(Knowledge[Field, Items]):
 
 
 def _join(groups: Groups, cell: int, near: int) -> None:
-    """Add a stone to the groups of its side."""
+    """Add a stone to the groups of its side, and join those next to it."""
     whole, ring = cell, near
     for group in [group for group, its in groups.items() if its & cell]:
         whole |= group

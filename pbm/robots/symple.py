@@ -8,8 +8,8 @@ Games are played out by one policy, which also says what a search looks at first
   The stone goes as far from all stones as possible, and to the edge only if it must.
 - Else grow. The groups come one after the other in a random order, and each takes one of its best points: first those
   next to the enemy from where it can go on into the open, then those that bring many new liberties, more so next to
-  the enemy or one step before. Own groups are not joined before it is late, when v < 1.37 P (k + k' + 1), and then as
-  it comes.
+  the enemy or one step before. Own groups are not joined before v < 1.37 P (k + k' + 1); after that, joining is neither
+  sought nor avoided.
 - Black does both in one turn as soon as the room for another group is almost gone.
 
 Each turn of a game that is played out is legal.
@@ -31,11 +31,11 @@ from pbm.robots.search import Knowledge, Search, Tuning, advantage, covered
 
 BLACK = 1
 SPREAD = 0.4
-"""How far the room for another group is misjudged, either way, where games are played out."""
+"""How far a playout may misjudge the room for another group, either way."""
 SPARE = 4
-"""What is left of the room when Black grows and founds in one turn."""
+"""How much of that room is left when Black grows and founds in one turn."""
 STRAY = 0.3
-"""How often a stone goes to any point that is possible, in the turns that a search tries."""
+"""How often a stone goes to any possible point, in the turns that a search tries."""
 SYMPLE_WORTHS = (
     (0.257, -0.381),  # a point of the score as it stands
     (-0.064, 0.434),  # a group
@@ -43,11 +43,11 @@ SYMPLE_WORTHS = (
     (0.631, -0.86),  # a vacant point next to two own groups, or to more
 )
 SYMPLE_TEMPO = 0.062, 0.659
-"""What it is worth to be to move on a full board, and how much more on an empty one. All is for size 9; on others it is
-worth as much less as the board is wider."""
+"""What it is worth to be to move on a full board, and how much more on an empty one. All worths are those of size 9; on
+another size they are multiplied by 9 / size."""
 
 Rings = Sequence[int]
-"""For each group of one side the points next to it; whether others are in it that are occupied does not matter."""
+"""For each group of one side, the vacant points next to it, and perhaps occupied points."""
 Sets = Sequence[int]
 """Sets of points, the best one first."""
 
@@ -73,7 +73,7 @@ class Symple(Knowledge[Stones, int]):
     """A `Knowledge` of Symple on one board. A turn is the set of its stones."""
 
     def __init__(self, size: int, penalty: int) -> None:
-        """Take a board."""
+        """Take the size of the board, and the penalty for a group."""
         self.board, self.penalty = Square(size), penalty
         self.ring = {point: self.board.ring(point) for point in bits(self.board.all)}
         """The points next to each point."""
@@ -99,7 +99,7 @@ class Symple(Knowledge[Stones, int]):
         return self._worth(own, enemy, len(own_rings) - len(enemy_rings), turn)
 
     def turns(self, position: Stones, most: int, rng: Random) -> list[int]:
-        """Turns of all kinds that there are: of what the policy would do, twice as many as of each other kind."""
+        """Turns of each kind that is legal, but twice as many of the kind that the policy would choose."""
         own, enemy, own_rings, enemy_rings, _ = position
         vacant, near = self.board.all & ~(own | enemy), self.board.near(own)
         rings = [ring for ring in own_rings if ring & vacant]
@@ -128,16 +128,16 @@ class Symple(Knowledge[Stones, int]):
         return [state.play(text).stones[turn] ^ own for text in texts] if len(texts) <= most else None
 
     def play(self, position: Stones, turn: int) -> Stones:
-        """The position after it."""
+        """The position after a turn."""
         own, enemy, own_rings, enemy_rings, side = position
         return Stones(enemy, own | turn, enemy_rings, self._joined(own_rings, turn), 1 - side)
 
     def playout(self, position: Stones, rng: Random, turns: list[int] | None = None) -> float:
-        """Who won when both sides went on by the policy; *turns* gets what they played."""
+        """Play the game to its end by the policy, and return who has won. The turns are added to *turns*."""
         own, enemy, own_rings, enemy_rings, side = position
         random, near_of, is_young = rng.random, self.board.near, position._replace(turn=BLACK).may_balance
         vacant = self.board.all & ~(own | enemy)
-        surplus = 0  # of own groups, among those that have no liberties and are left out
+        surplus = 0  # how many more groups without liberties, which are left out of the rings, the mover has
         while vacant:
             near, rings = near_of(own), [ring for ring in own_rings if ring & vacant]
             surplus += len(own_rings) - len(rings)
@@ -176,7 +176,7 @@ class Symple(Knowledge[Stones, int]):
         )
 
     def text(self, position: Stones, turn: int) -> str:
-        """The points by column and row, but the one that founds last."""
+        """The points by column and row, and last the one that founds a group."""
         growth = turn & self.board.near(position.own)
         return ",".join(sorted(self.board.names(growth), key=lambda name: name[0]) + self.board.names(turn & ~growth))
 
@@ -198,7 +198,7 @@ class Symple(Knowledge[Stones, int]):
         return grow, may_balance or not grow
 
     def _founding(self, vacant: int, own: int, enemy: int, stray: float, random: Callable[[], float]) -> int:
-        """A point that founds a group; none, 0, if there is none."""
+        """A point that founds a group; 0 if there is none."""
         points, taken = vacant & ~self.board.near(own), own | enemy
         if points and random() >= stray:
             points = points & self.inner or points
@@ -208,7 +208,7 @@ class Symple(Knowledge[Stones, int]):
         return _any_of(points, random)
 
     def _layers(self, vacant: int, near: int, rings: Rings, enemy: int, rivals: int) -> tuple[Sets, int]:
-        """The points that are good to grow, and those that are next to several own groups."""
+        """The sets of points that are good to grow, the best one first, and the points next to several own groups."""
         _, shared = covered(rings)
         fresh, contested, width = vacant & ~near, self.board.near(enemy), self.board.width
         east, west, north, south = fresh << 1, fresh >> 1, fresh << width, fresh >> width
@@ -253,7 +253,7 @@ class Symple(Knowledge[Stones, int]):
         return new, after
 
     def _joined(self, rings: Rings, new: int) -> list[int]:
-        """The rings of these groups and of new stones, where some are joined by them."""
+        """The rings of these groups after new stones, which join groups and found others."""
         joined = list(rings)
         for point in bits(new):
             ring, apart = self.ring[point], []
@@ -267,7 +267,7 @@ class Symple(Knowledge[Stones, int]):
 
 
 def _any_of(points: int, random: Callable[[], float]) -> int:
-    """One of these points; those above gaps come more often. None, 0, if there are none."""
+    """One of these points; those above gaps come more often. 0 if there are none."""
     part = int(random() * points.bit_length())
     higher = points >> part
     return (higher & -higher) << part

@@ -1,4 +1,4 @@
-"""What it is to think about a position, whatever the game and whatever the way of thinking."""
+"""What all ways to choose moves share, in all games: a thought, its limit, and the protocol of a thinker."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -17,13 +17,13 @@ class Thought(NamedTuple):
     move: str
     """In canonical form."""
     chance: float
-    """Of the player to move to win, from 0 to 1; a draw is half a win."""
+    """The chance of the player to move to win, from 0 to 1; a draw is half a win."""
     playouts: int = 0
-    """How many games were played out, or positions valued where nothing is played out, to find that."""
+    """How many games were played out for that, or positions valued where no games are played out."""
     line: Sequence[str] = ()
-    """How the game would go on, the move first."""
+    """How the robot expects the game to go on, the move first."""
     rival: float = 1.0
-    """Their chance after the best other turn that was looked at; 1 if that is not known."""
+    """The same chance after the best other turn that was looked at; 1 if that is not known."""
 
 
 def guessed(chance: float) -> float:
@@ -40,13 +40,13 @@ class Limit:
         playouts: int | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """Begin to count; None is without limit."""
+        """Begin to count the seconds; None means no limit."""
         self.playouts = playouts
         self.clock = clock
         self.until = None if seconds is None else clock() + seconds
 
     def part(self, share: float) -> "Limit":
-        """The same limit, but for that share of the time that is left."""
+        """The same limit, but with only that share of the time that is left."""
         seconds = None if self.until is None else share * (self.until - self.clock())
         return Limit(seconds, self.playouts, self.clock)
 
@@ -61,7 +61,7 @@ class Limit:
 
     @property
     def is_time_up(self) -> bool:
-        """Whether the seconds are over, where there is such a limit."""
+        """Whether the seconds are over; False if they are not limited."""
         return self.until is not None and self.clock() >= self.until
 
 

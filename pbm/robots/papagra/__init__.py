@@ -3,15 +3,15 @@
 Games at random tell little here, but what an action does to the marks can be counted. So this is an alpha-beta search
 (Knuth and Moore 1975), one turn deeper each time while there is time for it: all turns of the position, then those
 that leave the best value, to each the best answers, and at the end whatever raises a mark, with the raises that answer
-it. Without these answers whoever looks thinks too well of their last raise, and to look deeper brings little.
+it. Without these answers, the last raise would look too good, and a deeper search would bring little.
 
-Hundreds of turns leave the same value. Of these it looks first at those that meet most threats: turns with which the
-enemy would take the lead. As a value still depends on who raises last, a chance is that of the last even depth, where
-the enemy does.
+Hundreds of turns leave the same value. Of these it looks first at those that stop most threats. A threat is a turn with
+which the enemy would take the lead. A value still depends on who raises last, so a chance is that of the last even
+depth, where the enemy raises last.
 
-A position is worth something for the side that leads: the more, the fewer spaces are free of its stones beyond those
-that the other side needs to overtake it. The curve was fitted to the results of 140 games, 4,231 positions; sizes of
-groups and regions and the numbers of stones added nothing to it.
+A position is worth more for its leader, the fewer spaces are free of the leader's stones beyond those that the other
+side needs to overtake. The curve was fitted to the results of 140 games, 4,231 positions; sizes of groups and regions
+and the numbers of stones added nothing to it.
 """
 
 from collections import Counter
@@ -37,13 +37,13 @@ MOST_ANSWERS = 24
 MOST_THREATS = 40
 """How many threats of the enemy are counted."""
 POSITIONS_KEPT = 5_000
-"""Of how many positions the turns are kept, which spares a quarter of the time."""
+"""How many positions the robot remembers with their turns, which saves a quarter of the time."""
 THINNED = 8
-"""To how many of the best turns of a position a third action is tried."""
+"""How many of the best turns of a position are tried with a third action."""
 
 
 class Choice(NamedTuple):
-    """A turn."""
+    """A turn that was looked at."""
 
     value: float
     """What the position after it is worth for the mover."""
@@ -56,20 +56,20 @@ class Papagra:
     """A `Thinker` on one board."""
 
     def __init__(self, size: int, removals: int) -> None:
-        """Take a board."""
+        """Take the size of the board, and how many stones a third action may remove."""
         self.grid, self.removals = Grid(size), removals
         self.limit, self.opened, self.rng = Limit(), 0, Random()
         self.order: list[int] = []
         """The spaces, in the order in which they are tried in this thought."""
         self.values: dict[tuple[int, int, Marks], float] = {}
-        """What was found by `value`."""
+        """The results of `value`, by its arguments."""
         self.kept: dict[tuple[Stand, int], list[Choice]] = {}
-        """The turns of later positions that are looked at in this thought; one that was too good comes first."""
+        """The turns of later positions looked at in this thought; one that refuted the turn before it comes first."""
         self.stood: Counter[Marks] = Counter()
-        """How often arrangements of stones, those of the mover first, have stood after a turn."""
+        """How often each arrangement of stones, those of the mover first, has stood after a turn."""
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
-        """As deep as there is time; a playout is here a position of which all turns were scanned."""
+        """The best turn, searched as deep as there is time. A playout is here a position whose turns were scanned."""
         state: Any = states[-1]
         stand = self.stand(state)
         self.limit, self.opened, self.rng = limit, 0, rng
@@ -96,7 +96,7 @@ class Papagra:
         return Stand(own, enemy, own_mark, enemy_mark, state.actions == 1)
 
     def _deepen(self, choices: list[Choice], depth: int) -> None:
-        """Look deeper at the first of these choices, and sort them; as many of them as there is time for."""
+        """Look deeper at the first of these choices, at as many as there is time for, and sort these."""
         best, searched = 0.0, []
         try:
             for choice in choices:
@@ -106,7 +106,7 @@ class Papagra:
                 best = max(best, value)
                 searched.append(choice._replace(value=value))
         finally:
-            # a value that is not better than the best before it is only a limit
+            # a value that is not better than the best before it is only an upper limit
             searched.sort(key=lambda choice: -choice.value)
             choices[: len(searched)] = searched
 
@@ -122,7 +122,7 @@ class Papagra:
         return 1 / (1 + exp(0.6 - 7 * needed / free - 0.2 * (own_mark - enemy_mark)))
 
     def _worth(self, found: Reached, enemy: int, side: int) -> float:
-        """What a turn leads to; side is 0 for the player who thinks."""
+        """What a turn is worth for its mover, by the position after it; *side* is 0 for the player who thinks."""
         (a, b, removed), own, marks = found
         times = self.stood[(enemy, own) if side else (own, enemy)]
         has_stood = times or (a and a == b and not removed)
@@ -141,12 +141,12 @@ class Papagra:
         return Scan(self.grid, stand, self.order, self.limit)
 
     def _choices(self, scan: Scan, side: int) -> list[Choice]:
-        """The turns that look best, the best one first."""
+        """The `MOST_TRIED` turns that look best, the best one first."""
         random, enemy = self.rng.random, scan.enemy
         valued: list[tuple[float, float, Reached]] = []
         met: Counter[int] = Counter()
 
-        def value(all_found: Iterator[Reached]) -> None:  # as they come, for that is a third of the time
+        def value(all_found: Iterator[Reached]) -> None:  # while turns are found: it takes a third of the time
             valued.extend((self._worth(found, enemy, side), random(), found) for found in all_found)
 
         try:
@@ -171,7 +171,7 @@ class Papagra:
         return Choice(self._worth(found, enemy, side), turn, Stand(enemy, own, marks[1], marks[0]))
 
     def _best(self, stand: Stand, depth: int, side: int, alpha: float, beta: float) -> float:
-        """What the best turn of a later position is worth for its mover: exactly so only between these limits."""
+        """What the best turn of a later position is worth for its mover, exact only between *alpha* and *beta*."""
         if depth <= 1:
             return self.raised(stand, depth, side, alpha, beta)
         scan = self._scan(stand)
@@ -192,7 +192,7 @@ class Papagra:
         return best
 
     def raised(self, stand: Stand, depth: int, side: int, alpha: float, beta: float) -> float:
-        """What the best turn is worth, where only two stones more and higher marks of the mover are thought of."""
+        """What the best turn is worth, of those that raise the mover's mark, and of one that only adds two stones."""
         own, enemy, own_mark, enemy_mark, _ = stand
         stones, others = own.bit_count(), enemy.bit_count()
         more = min(stones + 2, self.grid.spaces - others)

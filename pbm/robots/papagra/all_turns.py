@@ -8,7 +8,7 @@ from games.papagra import shape
 from pbm.robots.thinking import Limit
 
 Marks = tuple[int, int]
-"""The mark of the mover and the other one, or a set of spaces of each."""
+"""For the mover and for the other side: a mark, or a set of spaces."""
 Actions = tuple[int, int, int]
 """The spaces of the first, the second and the third action, as sets; 0 for none. Own stones on them are removed."""
 Parts = list[int]
@@ -17,10 +17,10 @@ _NONE: frozenset[int] = frozenset()
 
 
 class Grid:
-    """A board, with what is asked of it again and again."""
+    """A board, with tables of what is often asked of it."""
 
     SHAPES = 100_000
-    """How many shapes are remembered."""
+    """How many sets of spaces are remembered with their shapes."""
 
     def __init__(self, size: int) -> None:
         """Find the neighbours of each space."""
@@ -28,10 +28,11 @@ class Grid:
         self.all, self.spaces = self.hexagon.all, self.hexagon.all.bit_count()
         up = self.hexagon.width
         rows = {number: (number & ~(number << 1 | number >> 5)).bit_count() <= 1 for number in range(64)}
-        """Sixths of a circle, and whether they are in a row."""
+        """For each set of the sixths of a circle, one bit a sixth, whether they are in a row."""
         self.near: dict[int, int] = {}
+        """For each space, its neighbours."""
         self.is_whole: dict[int, dict[int, bool]] = {}
-        """For each space and each set of its neighbours, whether they are a row, which holds together without it."""
+        """For each space and each set of its neighbours, whether these are in a row and so connected without it."""
         for space in bits(self.all):
             circle = [
                 (space << step if step > 0 else space >> -step) & self.all for step in (1, up + 1, up, -1, -up - 1, -up)
@@ -46,7 +47,7 @@ class Grid:
         self.shapes: dict[int, int] = {}
 
     def shape(self, part: int) -> int:
-        """The same number for all sets of that shape."""
+        """The same number for all sets of one shape, as of `games.papagra.shape`."""
         found = self.shapes.get(part)
         if found is None:
             if len(self.shapes) >= self.SHAPES:
@@ -55,7 +56,7 @@ class Grid:
         return found
 
     def split(self, part: int, space: int) -> Parts:
-        """What a connected set falls into when one of its spaces is taken away."""
+        """The connected parts of a connected set after one of its spaces is taken away."""
         left, ends = part ^ space, self.near[space] & part
         if self.is_whole[space][ends]:
             return [left] if left else []
@@ -64,7 +65,7 @@ class Grid:
         while True:
             found = front = ends & -ends
             while front:
-                if not ends & ~found:  # what is left holds together
+                if not ends & ~found:  # all that is left is connected
                     return [*parts, left]
                 front |= front << 1 | front >> 1 | front << up | front >> up | front << across | front >> across
                 front &= left & ~found
@@ -74,7 +75,7 @@ class Grid:
             ends &= ~found
 
     def taken(self, parts: Parts, space: int) -> Parts:
-        """The parts after a space was taken from one of them."""
+        """The parts after a space is taken from one of them."""
         kept = []
         for part in parts:
             if part & space:
@@ -84,7 +85,7 @@ class Grid:
         return kept
 
     def given(self, parts: Parts, space: int) -> Parts:
-        """The parts after a space was given to them."""
+        """The parts after a space is added, which joins those next to it."""
         near, whole, kept = self.near[space], space, []
         for part in parts:
             if part & near:
@@ -95,7 +96,7 @@ class Grid:
         return kept
 
     def matched(self, groups: Parts, regions: Parts, least: int) -> frozenset[int]:
-        """The groups of at least that size that have the shape of a region."""
+        """The groups of size *least* or more that have the shape of a region."""
         found: Parts = []
         for region in regions:
             size = region.bit_count()
@@ -106,7 +107,7 @@ class Grid:
 
 
 class Stand(NamedTuple):
-    """A position as the player sees it whose turn it is."""
+    """A position as the player to move sees it."""
 
     own: int
     enemy: int
@@ -128,7 +129,7 @@ class Half:
     """A turn whose first action is done."""
 
     def __init__(self, scan: "Scan", space: int, least: int, enemy_sizes: set[int]) -> None:
-        """Do it; *least* is the size of the smallest group that matters if it gets matched."""
+        """Act on a space. *least* is the size of the smallest group that matters if it gets matched."""
         self.grid, self.space, self.own, self.least = scan.grid, space, scan.own ^ space, least
         self.groups, self.regions = scan.acted(scan.groups, scan.regions, space)
         self.sized = [(group, group.bit_count()) for group in self.groups]
@@ -140,7 +141,7 @@ class Half:
         self.reachable = {room - used for _, room in self.rooms for used in (0, 1)}
 
     def may_match(self, space: int) -> bool:
-        """Whether a group of that size or a larger one can be matched when a stone is added; told by sizes alone."""
+        """Whether a stone on that space can match a group of size `least` or more, by the sizes of parts alone."""
         around, size = self.grid.near[space], 1
         if around & self.own:
             for group, its in self.sized:
@@ -160,7 +161,7 @@ class Scan:
     """All turns in a position."""
 
     def __init__(self, grid: Grid, stand: Stand, order: Sequence[int], limit: Limit) -> None:
-        """Find the groups; *order* is that in which spaces are tried, as long as the time is not over."""
+        """Find the groups. Spaces are tried in that *order*, as long as there is time."""
         self.grid, self.order, self.limit = grid, order, limit
         self.own, self.enemy, *marks, self.is_first = stand
         self.marks: Marks = marks[0], marks[1]
@@ -173,7 +174,7 @@ class Scan:
         self.spaces = [space for space in order if not space & self.enemy]
 
     def turns(self) -> Iterator[Reached]:
-        """The turns of one or two actions; of those that lead to the same, not all."""
+        """The turns of one or two actions, but not all of those that lead to the same position."""
         if not self.spaces:
             yield (0, 0, 0), self.own, self.marks
         enemy_sizes = {group.bit_count() for group in self.enemy_groups}
@@ -205,9 +206,9 @@ class Scan:
                     yield (b, a, 0), half.own ^ b, reverse
 
     def raising(self, least: int) -> Iterator[Reached]:
-        """Those turns of two actions after which an own group of that size is matched, or a larger one.
+        """Turns of two actions after which an own group of size *least* or more is matched.
 
-        Each only in one order of its actions, and not all of those whose second action matches nothing itself.
+        Each is given in one order of its actions. Some whose second action matches nothing itself are left out.
         """
         for number, a in enumerate(self.spaces):
             self._go_on()
@@ -226,7 +227,7 @@ class Scan:
                 yield (a, b, 0), half.own ^ b, self._moved(marks, self._matched(groups, regions) - matched_a)
 
     def threats(self) -> Iterator[int]:
-        """The spaces of which the mover has to take one, for each turn with which the enemy would take the lead."""
+        """For each turn with which the enemy would take the lead, the spaces of which the mover has to occupy one."""
         groups, least = self.grid.hexagon.groups, max(self.marks) + 1
         enemy = Scan(self.grid, Stand(self.enemy, self.own, *self.marks[::-1]), self.order, self.limit)
         for _, stones, _ in enemy.raising(least):
@@ -234,7 +235,7 @@ class Scan:
             yield sum(regions) | stones & ~self.enemy
 
     def thinned(self, found: Reached, most: int) -> Iterator[Reached]:
-        """The turn with a third action: a stone is removed, or a group of up to so many."""
+        """The turn with each third action: one stone is removed, or a whole group of at most so many stones."""
         (a, b, _), own, marks = found
         matched = self._matched_with(own)
         whole = [group for group in self.grid.hexagon.groups(own) if 1 < group.bit_count() <= most]
@@ -243,7 +244,7 @@ class Scan:
             yield (a, b, removed), own ^ removed, self._moved(marks, self._matched_with(own ^ removed) - matched)
 
     def acted(self, groups: Parts, regions: Parts, space: int) -> tuple[Parts, Parts]:
-        """The mover's groups and the regions after an action, where the space is still as it is in the position."""
+        """The mover's groups and the regions after an action on a space on which this turn has not acted yet."""
         if self.own & space:
             return self.grid.taken(groups, space), self.grid.given(regions, space)
         return self.grid.given(groups, space), self.grid.taken(regions, space)
