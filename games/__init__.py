@@ -363,6 +363,13 @@ def needs_dice(state: State) -> TypeGuard[DiceState]:
     return state.dice_needed > 0
 
 
+def thrown(state: State, rng: "Random") -> State:
+    """The position with its dice, thrown by *rng* if it needs any and has none yet."""
+    if needs_dice(state) and not state.dice:
+        return cast("State", state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed))))
+    return state
+
+
 @cache
 def names() -> tuple[str, ...]:
     """The names of all games, sorted: the modules of this package, and the entry points ``pbm.games``."""

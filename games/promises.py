@@ -277,7 +277,7 @@ def _thrown(state: State, rng: Random) -> State:
         except Illegal:
             continue
         raise Broken(f"The dice {wrong} are taken where {state.dice_needed} from 1 to 6 are needed.")
-    return state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
+    return games.thrown(state, rng)
 
 
 def _shown(game: Game[Any], state: State, before: State | None) -> tuple[Any, ...]:

@@ -145,8 +145,7 @@ class Referee:
         """The point where somebody has to move: with the dice thrown, or with forced skips played."""
         state, moves, before, played = point
         if games.needs_dice(state):
-            if not state.dice:
-                state = state.roll(tuple(self.rng.randint(1, 6) for _ in range(state.dice_needed)))
+            state = games.thrown(state, self.rng)
         else:
             while state.must_skip:
                 state, moves = state.play(SKIP), moves + 1

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 import games
-from games import SKIP, Effects, State
+from games import SKIP, Effects, State, thrown
 from pbm import delivery, letters, texts
 from pbm.actions.analyses import choices
 from pbm.actions.finding import find_board
@@ -21,7 +21,6 @@ from pbm.console import answer, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, Commands
 from pbm.letters.letter import OVER
 from pbm.robots import Player
-from pbm.robots.general import thrown
 from pbm.session import Session
 from pbm.terminal import warn
 

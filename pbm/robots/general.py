@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from itertools import islice
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import games
-from games import SKIP, State
+from games import SKIP, State, thrown
 from pbm.robots.search import Knowledge, Search
 from pbm.robots.thinking import Limit, Thought
 
@@ -105,13 +105,6 @@ class Generalist(Search[State, str]):
         """As of any search; the limit also cuts a single game at random that takes too long."""
         self.rules.limit = limit
         return super().think(states, limit, rng)
-
-
-def thrown(state: State, rng: Random) -> State:
-    """The position with its dice, if it needs any and they are not there yet."""
-    if games.needs_dice(state) and not state.dice:
-        return cast("State", state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed))))
-    return state
 
 
 def leader(state: State) -> float:

@@ -10,7 +10,7 @@ a drop is legal, and never sow: after that no score would change. In the last tu
 is legal. Playouts judge the komi, if there is a pie.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from itertools import product
 from math import exp, inf
@@ -22,7 +22,7 @@ from games import Options, State
 from games.boards import Square, bits
 from games.spora import SIDES, TALLEST, Stacks, Turn, new, raised
 from pbm.robots.best_first import BestFirst
-from pbm.robots.thinking import Limit, Thought, guessed
+from pbm.robots.thinking import Limit, Thought, any_of, guessed
 
 WAYS = "nesw"
 """The directions of a sowing; the opposite of number n is n ^ 2."""
@@ -92,7 +92,7 @@ class Stacked(NamedTuple):
         return Stacked(begun, (self.reserves[1], left), (self.have_dropped[1], True), -self.lead)
 
 
-Venture = tuple[float, str, Turn]
+Candidate = tuple[float, str, Turn]
 """The value of a turn, the turn in canonical form, and what it does."""
 
 
@@ -139,8 +139,8 @@ class Spora:
         if not found:
             found = [self._passed(position)]
         found.sort(key=_first, reverse=True)
-        for venture in found[:8]:
-            found += self._higher(position, venture)
+        for candidate in found[:8]:
+            found += self._higher(position, candidate)
         found.sort(key=_first, reverse=True)
         return [(_chance(value), text, position.after(turn)) for value, text, turn in found[:most]]
 
@@ -156,7 +156,7 @@ class Spora:
             most = position.reserves[0] if position.is_last_turn else 1
             points = self._contested(turn)
             while points and len(drops) < most:
-                point = _any_of(points, random)
+                point = any_of(points, random)
                 after = turn.drop(point, 1)
                 if after.is_dead:
                     points ^= point
@@ -179,7 +179,7 @@ class Spora:
 
     # Turns
 
-    def _drops(self, position: Stacked, most: int, rng: Random, limit: Limit) -> list[Venture]:
+    def _drops(self, position: Stacked, most: int, rng: Random, limit: Limit) -> list[Candidate]:
         """Drops of a single piece, the best one first. Some leave the stack dead, because a sowing can save it."""
         begun, near = position.begun, self.board.near
         points = list(bits(begun.places))
@@ -188,7 +188,7 @@ class Spora:
             close = near(begun.own[0] | begun.enemy[0])
             close |= near(close)
             points.sort(key=lambda point: not point & close)
-        found: list[Venture] = []
+        found: list[Candidate] = []
         limit = limit.part(DROPS_SHARE)
         for point in points[:most]:
             if limit.is_time_up and any(not one[2].is_dead for one in found):
@@ -198,19 +198,19 @@ class Spora:
         found.sort(key=_first, reverse=True)
         return found
 
-    def _higher(self, position: Stacked, venture: Venture) -> Iterator[Venture]:
+    def _higher(self, position: Stacked, candidate: Candidate) -> Iterator[Candidate]:
         """The same turn with more pieces dropped, which changes no captures, because that stack is not sown."""
-        _, text, turn = venture
+        _, text, turn = candidate
         for count in range(2, min(TALLEST, position.reserves[0]) + 1):
             higher = turn._replace(own=raised(turn.own, turn.dropped, count - 1), pieces=count)
             yield self._value(position, higher), _with(text, count), higher
 
-    def _sowings(self, position: Stacked, drops: Sequence[Venture], most: int, limit: Limit) -> list[Venture]:
+    def _sowings(self, position: Stacked, drops: Sequence[Candidate], most: int, limit: Limit) -> list[Candidate]:
         """Turns with a sowing after the best of these drops; if many are asked for, the best sowings after other drops.
 
         Of all sowings after a drop, those are valued whose stacks alone are worth most.
         """
-        found: list[Venture] = []
+        found: list[Candidate] = []
         first = 2 + most // 50
         for _, drop, dropped in drops[:first]:
             if limit.is_time_up:
@@ -232,7 +232,7 @@ class Spora:
                 found += self._captures_of_all(drops[first:], limit)
         return found
 
-    def _captures_of_all(self, drops: Sequence[Venture], limit: Limit) -> Iterator[Venture]:
+    def _captures_of_all(self, drops: Sequence[Candidate], limit: Limit) -> Iterator[Candidate]:
         """The first sowing after these drops that leaves the enemy no stack, if there is one."""
         for _, drop, dropped in drops:
             for sowing, turn in () if limit.is_time_up else self._sown(dropped):
@@ -274,7 +274,7 @@ class Spora:
             turn = turn.land(point)
         return None if turn.is_dead else turn
 
-    def _passed(self, position: Stacked) -> Venture:
+    def _passed(self, position: Stacked) -> Candidate:
         """A drop on an own stack, which is always possible."""
         point = position.begun.own[0] & -position.begun.own[0]
         turn = position.begun.drop(point, 1)
@@ -421,13 +421,6 @@ def _with(text: str, count: int) -> str:
 def _can_capture(enemy: Stacks, point: int, hand: int) -> bool:
     """Whether a hand of so many pieces captures the stack on a point."""
     return hand > 1 and not enemy[2] & point and (hand == TALLEST or not enemy[1] & point)
-
-
-def _any_of(points: int, random: Callable[[], float]) -> int:
-    """One of these points; those above gaps come more often."""
-    part = int(random() * points.bit_length())
-    higher = points >> part
-    return (higher & -higher) << part
 
 
 def thinker(options: Options) -> Sower:
