@@ -20,7 +20,7 @@ AUTOMATIC_FIELDS = frozenset(
 )
 """Header fields that only programs write, whatever they hold; those of mailing lists begin with ``list-``."""
 ADDED = {"list-unsubscribe", "list-unsubscribe-post"}
-"""Those of them that paid relays add to the mails of people, too."""
+"""Fields that relays add to the mails of people, too."""
 ABSENCE = re.compile(
     r"auto(?:matic|mated)?[ -]?(?:reply|response|antwort|svar)|out of (?:the )?office|on vacation"
     r"|away (?:until|till|from (?:the|my) (?:office|e?-?mail))|vacation (?:reply|message|notice|response)"
@@ -77,7 +77,7 @@ def is_automatic(
 def is_reaction(parts: Iterable[Message], text: str) -> bool:
     """Whether a mail is only a tap on a thumb or a heart below one of ours (RFC 9078, and what Gmail and Outlook send).
 
-    A text of somebody's own beside such a part makes it a mail like any other; with that of Gmail there never is one.
+    With a text of somebody's own beside such a part, it is a mail like any other. The part of Gmail never has one.
     """
     found = {(part.get_content_type(), part.get_content_disposition()) for part in parts}
     return (

@@ -68,10 +68,7 @@ def folder_name(folder: str) -> str:
 
 
 class ImapConnection(imaplib.IMAP4):
-    """A connection to a mail server that may say anything.
-
-    It is ended by an error of imaplib when an answer is too long.
-    """
+    """A connection to a mail server that may say anything. If an answer is too long, it ends by an error of imaplib."""
 
     left = MOST_REPLY_BYTES
     """How many bytes of an answer may still come."""
@@ -116,7 +113,7 @@ class Mailbox:
         return (_checked(self.connection.uid("SEARCH", "UNSEEN", "UNDELETED"))[0] or b"").decode().split()
 
     def take_notice(self) -> bool:
-        """Take what the server has told of new mails. Returns whether it has told of any."""
+        """Forget what the server has told of new mails. Returns whether it has told of any."""
         return self.connection.response("EXISTS")[1] != [None]
 
     def read(self, uid: str) -> bytes | None:
@@ -125,7 +122,7 @@ class Mailbox:
         return next((part[1] for part in parts if isinstance(part, tuple)), None)
 
     def move(self, uid: str) -> None:
-        """Move a mail; where only some steps get done, it is handled once more and known again."""
+        """Move a mail. If that ends halfway, the mail is fetched once more, and recognised as handled."""
         if "MOVE" in self.can:
             _checked(self.connection.uid("MOVE", uid, f'"{self.to}"'))
             return

@@ -20,11 +20,11 @@ from pbm.store import Mail
 LONGEST_LINK = 900
 """How many characters a link may have, so that its line can be mailed."""
 LETTER = 0.61
-"""How wide a letter of a fixed-pitch font is, at most, as a part of its height."""
+"""The width of a letter of a fixed-pitch font, at most, as a part of its height."""
 MARGINS = 46
 """Pixels of the screen that are not for letters, with a scroll bar beside the page where there is one."""
 TABLE_SIZE, BOARD_SIZE = 13, 16
-"""How high letters are at most, in pixels: in tables, which text goes with, and on boards."""
+"""The height of letters in pixels, at most: in text and tables, and on boards."""
 LONGEST_PART = 40
 """How many characters of a turn are kept on one line; this is what a telephone shows."""
 
@@ -60,7 +60,7 @@ PICTURE = (
     '<img\nsrc="cid:{name}"\nalt="{text}"\nwidth="{width}" style="display: block; width: 100%; max-width: {width}px; '
     'height: auto; margin: 0 0 8px">\n'
 )
-"""As wide as the screen, and no wider than it is."""
+"""It is as wide as the screen, but no wider than its own pixels."""
 TURN_LINK = (
     '<a\nhref="{link}"\nstyle="display: inline-block; margin: 3px 6px 3px 0; padding: 6px 10px; '
     'border: 1px solid; border-radius: 6px">{turn}</a> '
@@ -79,20 +79,20 @@ class _Part(NamedTuple):
 
     html: str
     size: int = 0
-    """How high their letters are at most, in pixels, if they do not wrap."""
+    """The height of their letters in pixels, at most, if they do not wrap."""
     columns: int = 0
-    """How wide they are then."""
+    """How many letters the longest line has, if they do not wrap."""
     is_whole: bool = False
     """Whether it is a table or a picture, and stands in no paragraph."""
 
     @property
     def name(self) -> str:
-        """Their class."""
+        """The name of their class in HTML, such as ``w13-64``."""
         return f"w{self.size}-{self.columns}" if self.size else "text"
 
     @property
     def rule(self) -> str:
-        """What the style sheet says of them, so that the widest line has place; empty if they wrap."""
+        """The rule of the style sheet by which the longest line fits the screen; empty if they wrap."""
         width = f"calc((100vw - {MARGINS}px) / {self.columns * LETTER:.2f})"
         return f".{self.name} {{ font-size: min({self.size}px, {width}) !important; }}\n" if self.size else ""
 
@@ -122,7 +122,7 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
 
 
 def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[_Part]:
-    """The picture of a board, and below it what can be tapped."""
+    """The picture of a board, and below it links to tap."""
     text = f"{mail.subject}, as a picture; the {illustration.what} stands below in letters."
     yield _Part(PICTURE.format(name=escape(name), text=escape(text), width=illustration.width), is_whole=True)
     if illustration.turns:
@@ -133,14 +133,14 @@ def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[
 
 
 def _answer(move: str, mail: Mail) -> str:
-    """The address that begins an answer with nothing but a move in it."""
+    """The mailto link that begins an answer with nothing but a move in it."""
     return (
         f"mailto:{quote(mail.reply_to or '', safe='@+')}?subject={_quoted(f'Re: {mail.subject}')}&body={_quoted(move)}"
     )
 
 
 def link(command: NextCommand, mail: Mail, server_address: str) -> str:
-    """The address that begins an answer: with the move alone where the mail has an address for that."""
+    """The mailto link that begins an answer: with the move alone if the mail has a reply address."""
     if command.bare and mail.reply_to:
         return _answer(command.bare, mail)
     return f"mailto:{quote(server_address, safe='@+')}?subject={_quoted(command.text)}"

@@ -1,4 +1,4 @@
-"""The picture with which the HTML of a board mail begins, and what can be tapped below it. No sockets here."""
+"""The picture with which the HTML of a board mail begins, and the links to tap below it. No sockets here."""
 
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,17 +16,17 @@ from pbm.store import Mail
 ZOOM = 1.5
 """How many pixels of a picture there are for each one of its natural size: sharp on telephones, and still small."""
 MOST_LINKED = 30
-"""How many legal turns a position has at most whose turns are links, each of its own."""
+"""How many legal turns a position may have for each to be a link."""
 SECONDS_TO_DRAW = 2.0
-"""What one picture may compute; a usual one takes a tenth of a second."""
+"""How long a picture may take; a usual one takes a tenth of a second."""
 SECONDS_TO_LIST = 0.5
-"""What it may take to list the turns of a position; a double of Spiro with 99 pieces would take several seconds."""
+"""How long the turns of a position may take to list; a double of Spiro with 99 pieces would take several seconds."""
 KEPT = 16
 """How many boards are kept that were drawn last; those to both players are mailed one behind the other."""
 
 
 class Illustration(NamedTuple):
-    """What a mail gets."""
+    """The picture of a mail, and where its links lead."""
 
     png: bytes
     what: str = "board"
@@ -52,9 +52,9 @@ class Illustrator:
     drawn: dict[Drawing, Illustration | None] = field(default_factory=dict)
 
     def of(self, mail: Mail) -> Illustration | None:
-        """What a mail gets: a curve that it shows, or its board if it shows one that is still what it was.
+        """The picture of the curve in a mail, or else of its only board, if the stored board still looks like that.
 
-        It gets nothing if its reader wants no pictures, or none can be drawn here.
+        None if its reader wants no pictures, or none can be drawn here.
         """
         found = blocks.read(mail.blocks) if mail.pictures and images.is_available() else ()
         for curve in [block for block in found if isinstance(block, Curve)]:

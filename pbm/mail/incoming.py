@@ -47,7 +47,7 @@ LAST_REFUSAL = (
 MOST_PASSED_ON = 10_000
 """How many characters of the text of a mail for the postmaster are passed on."""
 MOST_LOGGED = 200
-"""How many of a mail that is only logged, because the operator has no address."""
+"""How many of them are only logged, if the operator has no address."""
 MOST_BOUNCES = 5
 BOUNCING_FOR = timedelta(days=3)
 """An address that has bounced so often in a row, and for so long, gets no more mail."""
@@ -75,7 +75,7 @@ class Outcome(str):
 
     @property
     def told(self) -> str:
-        """The word for people, to whom a command was done or refused."""
+        """The word for people: that of a command is ``done`` or ``refused``."""
         if self in {"command", "capped"}:
             return "refused" if self.reason else "done"
         return str(self)
@@ -85,7 +85,7 @@ class MailedCommand(NamedTuple):
     """The command of a mail, prepared."""
 
     reply: Reply | None
-    """What the reply address speaks for that it came to."""
+    """The player and the board of the reply address that it came to; None if it came to no such address."""
     typed: Typed
     ready: Ready
 
@@ -110,12 +110,12 @@ class PreparedMail(NamedTuple):
     received: ReceivedMail
     mail: Incoming
     meanings: Sequence[Meaning]
-    """What the addresses of ours are for that it came to, or that it reports of."""
+    """What our addresses are for that it came to, or whose mail it reports to have failed."""
     kind: str
-    """What it is, in a word."""
+    """What it is, in a word such as ``command`` or ``bounce``."""
     command: MailedCommand | None = None
     outcome: Outcome | None = None
-    """The outcome, if the command is done already: a page only asked something, and nothing is stored of that."""
+    """The outcome, if the command is done already: a page has only asked something, of which nothing is stored."""
 
 
 def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -231,9 +231,9 @@ def handle_within_limits(server: Server, raw: bytes, envelope_sender: str | None
 
 
 def give_up(server: Server, raw: bytes, why: TimeoutError) -> Outcome:
-    """Refuse a mail that takes too long, if it has come before. Raises the reason why if it has not: it may come again.
+    """Refuse a mail that takes too long, for the second time. The first time, raises *why*: the mail may come again.
 
-    It is known by its content, for its Message-ID may be that of another mail.
+    It is known again by its content, for its Message-ID may be that of another mail.
     """
     with server.store.writing():
         is_new = server.store.handled.record("", f"too long: {reading.fingerprint(raw)}", "refused", server.now())
@@ -243,7 +243,7 @@ def give_up(server: Server, raw: bytes, why: TimeoutError) -> Outcome:
 
 
 def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
-    """Read a mail, and prepare its command: all that is slow is done here, and nobody has to wait for it.
+    """Read a mail, and prepare its command: all that is slow is done here, without a lock for which others wait.
 
     Raises Unusable if the database cannot be used.
     """
@@ -282,7 +282,7 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
 
 
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:
-    """What the recipients of a mail are for, and the mail of ours that it reports to have failed."""
+    """What the recipients of a mail are for, and the Message-ID of the mail of ours that it reports to have failed."""
     found = [tokens.meaning(server, recipient) for recipient in recipients]
     if mail.report and mail.report.has_failed:
         found.append(tokens.meaning(server, mail.report.message_id.strip("<>"), "."))
@@ -290,7 +290,7 @@ def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list
 
 
 def _kind(server: Server, mail: Incoming, recipients: Sequence[str], meanings: Sequence[Meaning]) -> str:
-    """What a mail is; only a command is carried out and answered. People do not write to where our mails bounce to.
+    """What a mail is; only a command is carried out and answered. No person writes to an address for bounces.
 
     Mail that unsubscribes may be automatic: a mail program sends it when its user presses a button.
     """
@@ -326,16 +326,16 @@ def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:
 
 
 def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> None:
-    """End what the recipients of a mail say, whatever else it says."""
+    """End the mails that the recipients of a mail name, whatever else it says."""
     for meaning in meanings:
         if meaning.kind == tokens.UNSUBSCRIBE:
             subscriptions.end_mails(Session(server, sender), meaning.reply)
 
 
 def _pass_on(server: Server, mail: Incoming) -> Outcome:
-    """Write to the operator what somebody has written to the postmaster. It is a mail of ours, and not automatic ones.
+    """Mail the operator what somebody has written to the postmaster, in a mail of ours.
 
-    An operator whose own mail comes back here makes no loop, for ours says that a program has written it.
+    It makes no loop if the operator's address leads back here: our mails say that a program has written them.
     """
     sender = mail.sender or ""
     text, subject = (
@@ -413,7 +413,10 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
 
 
 def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None:
-    """Tell a user that their mail is from several addresses, of which the envelope says that it is from theirs."""
+    """Tell a user that nothing was done, because the From of their mail has several addresses.
+
+    One of these has to be the sender of the envelope, who is told.
+    """
     sender = envelope_sender.lower()
     session = Session(server, sender)
     if sender in mail.senders and session.senders and session.take("error", is_own=True):

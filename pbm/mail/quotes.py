@@ -1,6 +1,6 @@
-"""What a player wrote, of a text in which a mail program has put more: the mail that they answer, signatures.
+"""The part of a mail's text that its writer wrote, without what mail programs add: quotations, signatures, footers.
 
-No line is cut for what it is about, only for what mail programs write around it; a move is none of that.
+A line is cut only for the marks of mail programs, never for what it says; so no move is cut.
 """
 
 import re
@@ -18,10 +18,11 @@ INVISIBLE_LETTERS = "".join(INVISIBLE)
 VISIBLE_BLANKS = str.maketrans(BLANKS)
 BETWEEN_WORDS = str.maketrans(BLANKS | INVISIBLE)
 MOST_BETWEEN = 5
-"""Empty lines between what says whose a quotation is and the quotation."""
+"""How many empty lines may be between an attribution, such as ``On Friday, bob wrote:``, and the quotation."""
 MOST_OF_ATTRIBUTION = 4
-"""Lines into which mail programs break it."""
+"""Into how many lines mail programs break an attribution."""
 LONGEST_ATTRIBUTION = 500
+"""How many characters an attribution has."""
 COLONS = (":", "\uff1a")
 VERBS = re.compile(
     r"\b(?:wrote|writes|quoting|schrieb|schreibt|geschrieben|écrit|escribi[oó]|escreveu|ha scritto|scrisse|schreef"
@@ -29,9 +30,9 @@ VERBS = re.compile(
     r"|yazd\u0131|έγραψε|a scris|je napisa[ol]|rašė|kirjutas|نوشت)\b|写道|寫道|書きました|のメール|님이 작성|작성",
     re.IGNORECASE,
 )
-"""What an attribution says that somebody did."""
+"""The verb of an attribution."""
 FRAMED = re.compile(r"-{4,} ?[^-].*: ?-{4,}")
-"""A line of hyphens around what says whose the rest is."""
+"""An attribution between hyphens."""
 URL = re.compile(r"\s*https?://\S+\s*")
 """A line with an address of the web alone, as some footers end."""
 BEGINNINGS = re.compile(
@@ -55,7 +56,7 @@ BANNER = re.compile(
     r"|début du message réexpédié ?:|inizio messaggio inoltrato:|inicio del mensaje reenviado:)\s*",
     re.IGNORECASE,
 )
-"""A line behind which a mail stands that is answered or passed on."""
+"""A line above a mail that is answered or passed on."""
 NAMES_OF_FIELDS = {
     "from": "from von de da van från fra lähettäjä od от kimden feladó nadawca expéditeur "
     "发件人 寄件者 差出人 보낸사람",
@@ -86,7 +87,7 @@ FOOTER = re.compile(
     r"|bitte entschuldigen sie (?:die|meine) kürze)",
     re.IGNORECASE,
 )
-"""How a line begins that a telephone puts under a mail."""
+"""The beginning of a line that a telephone puts under a mail."""
 LABEL = (
     r"[\W_]*(?:(?:caution|warning|attention|notice|alert|achtung|vorsicht|warnung|atención|precaución|let op|attenzione"
     r"|atenção|extern(?:al|e[rs]?|o)?|e-?mail|message|sender)\b[\W_]*){0,6}"
@@ -100,24 +101,26 @@ WARNING = re.compile(
     rf"|(?=.{{0,60}}\bextern){LABEL}(?:$|(?:do not|don['\u2019]t|please|be|use|exercise)\b)",
     re.IGNORECASE,
 )
-"""How a warning begins that a mail server puts above a mail from elsewhere."""
+"""The beginning of a warning that a mail server puts above a mail from elsewhere."""
 OF_WARNING = re.compile(
     r".*\b(?:links?|attachments?|sender|organi[sz]ation|company|suspicious|phish\w*|unless|safe|caution"
     r"|learn why|anhänge?n?|absender|pièces jointes|expéditeur|adjuntos|remitente|bijlagen|afzender|allegati|mittente"
     r"|anexos|remetente)\b",
     re.IGNORECASE,
 )
-"""How it goes on in other lines."""
+"""A further line of a warning."""
 RULED = re.compile(r"\s*|\s*[-=_*#]{3,}\s*")
 """A line without words."""
 MOST_OF_WARNING = 12
+"""How many lines a warning has."""
 LONGEST_FOOTER = 120
+"""How many characters a line has that a telephone puts under a mail."""
 MOST_OF_SIGNATURE, LONGEST_IN_SIGNATURE = 4, 72
-"""How many lines a signature has, and how many characters each, if nothing else tells it from a text."""
+"""How many lines a signature has, and how many characters each line, if nothing else tells it from a text."""
 
 
 def own(text: str) -> str:
-    """A text without quotations, what says whose they are, the signature, and what telephones put under it."""
+    """A text without quotations and their attributions, the signature, and what telephones put under it."""
     lines = _of_armour(_without_warning([visible(line) for line in text.split("\n")]))
     kept: list[str] = []
     at = 0
@@ -142,13 +145,13 @@ def own(text: str) -> str:
 
 
 def visible(line: str) -> str:
-    """A line of a text without invisible characters around it; one of hyphens and blanks has none between them."""
+    """A line without invisible characters around it; a line of hyphens and blanks has none between them, either."""
     seen = line.translate(BETWEEN_WORDS)
     return seen if set(seen) <= {"-", " "} else line.translate(VISIBLE_BLANKS).strip(INVISIBLE_LETTERS)
 
 
 def lone_quotation(text: str) -> str:
-    """The first line of a text without the angle bracket in front of it, if that line is a quotation by itself."""
+    """The first line of a text without its angle bracket, if that line alone is a quotation; empty if it is not."""
     line, below, *_ = [*text.lstrip().split("\n", 2), ""]
     quoted = line.removeprefix(">").strip()
     is_alone = line.startswith(">") and not quoted.startswith(">") and not below.strip()
@@ -172,7 +175,7 @@ def _without_warning(lines: list[str]) -> list[str]:
 
 
 def _of_armour(lines: list[str]) -> list[str]:
-    """The text that PGP has signed, without what it has put around it."""
+    """The text that PGP has signed, without the lines that PGP has put around it."""
     begin = next((at for at, line in enumerate(lines) if line.startswith("-----BEGIN PGP ")), None)
     if begin is None:
         return lines
@@ -185,7 +188,7 @@ def _of_armour(lines: list[str]) -> list[str]:
 
 
 def _drop_attribution(kept: list[str]) -> None:
-    """Drop the lines, just before a quotation, that say whose it is."""
+    """Drop the attribution at the end of the lines that are kept, just above a quotation."""
     nearest = range(len(kept), max(0, len(kept) - MOST_BETWEEN - 1), -1)
     filled = next((end for end in nearest if kept[end - 1].strip()), 0)
     counts = list(takewhile(lambda count: kept[filled - count].strip(), range(1, min(filled, MOST_OF_ATTRIBUTION) + 1)))
@@ -221,7 +224,7 @@ def _begins_original(lines: Sequence[str], at: int) -> bool:
 
 
 def _length_of_heading(lines: Sequence[str], at: int) -> int:
-    """How many lines, behind or between angle brackets, say who wrote what follows, marked or not; 0 if they do not."""
+    """How many lines, behind or between ``>>>``, say who wrote the text that follows; 0 if they do not say so."""
     for count in (1, 2):
         joined = " ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION].rstrip()
         is_closed = joined.endswith(">>>") and (DATE.search(joined) or "@" in joined)
@@ -249,15 +252,15 @@ def _is_complete(lines: Sequence[str]) -> bool:
 
 
 def _field(line: str) -> str | None:
-    """Which field of a header a line begins with, in whatever language."""
+    """The field of a header with which a line begins, in any language, such as ``from`` for ``Von: bob``."""
     found = FIELD.match(line[:80])
     return FIELDS.get(found[1].lower().replace(" ", "")) if found else None
 
 
 def _without_signature(lines: list[str]) -> list[str]:
-    """The lines in front of a signature; a line of two hyphens and a blank with nothing behind it is the pass.
+    """The lines above a signature, which begins with two hyphens and a blank. With nothing below, these are the pass.
 
-    If the blank was lost, a signature is a few short lines with a text above the hyphens.
+    If the blank was lost, a signature is a few short lines below the hyphens, with a text above them.
     """
     if "-- " in lines:
         at = lines.index("-- ")
@@ -276,7 +279,7 @@ def _without_signature(lines: list[str]) -> list[str]:
 
 
 def _without_footers(lines: list[str]) -> list[str]:
-    """The lines in front of what telephones put under a mail, which may be followed by the address of a page."""
+    """The lines above what telephones put under a mail, which may end with the address of a page."""
 
     def is_footer(at: int) -> bool:
         return at >= 0 and len(lines[at]) <= LONGEST_FOOTER and FOOTER.match(lines[at].strip()) is not None

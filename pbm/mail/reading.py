@@ -21,10 +21,10 @@ from pbm.texts import clean, one_line
 MOST_TEXT, MOST_HTML = 100_000, 300_000
 """How many characters of a text are looked at."""
 MOST_BODY = 100_000
-"""How many characters of what somebody wrote himself are kept."""
+"""How many characters are kept of what somebody wrote themselves."""
 MOST_PARTS, LONGEST_FIELD, MOST_COMPARED = 1000, 5000, 2_000_000
-"""A mail with more is no letter. To take it apart would cost the square of the bytes of a field that describes a part,
-and of the lines times the parts that they might end."""
+"""A mail that exceeds one of these is not taken apart. That would cost the square of its parts, and of the bytes of a
+field that describes one; and its lines times the boundaries with which each is compared."""
 DESCRIPTIONS = re.compile(rb"(?im)^content-[a-z-]+[ \t]*:.*\n(?:[ \t].*\n)*")
 ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?:[ \t].*\r?\n)*")
 """Header fields that differ between two deliveries of one mail."""
@@ -35,7 +35,7 @@ CHARSETS = {*aliases, *aliases.values(), "cp720", "cp874", "koi8_t", "koi8_u"} -
 WIDER = {"latin_1": "cp1252", "ascii": "utf_8", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
 """What programs really write when they name the smaller charset."""
 UNLIKE_ASCII = "utf_16", "utf_32", "cp037", "cp500", "cp1026", "cp1140"
-"""How the names of codecs begin in which plain letters are not what they are elsewhere."""
+"""How the names of codecs begin in which ASCII letters have other bytes."""
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 """A text in quotation marks, or all behind a mark that begins one without an end."""
 END_OF_HEADER = re.compile(rb"\r?\n\r?\n")
@@ -108,7 +108,7 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
 
 
 def _opened(raw: bytes) -> tuple[Message, str, Report | None]:
-    """A message, its text, and what it reports; of one that nobody has written, its header."""
+    """A message, its text, and what it reports; only the header of one that is no letter of a person."""
     # the parser wants nothing in front of the header, nor between a name and its colon
     raw = raw.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     end = END_OF_HEADER.search(raw)
@@ -233,7 +233,7 @@ def _decoded(raw: bytes, charset: str) -> str:
     name = normalize_encoding(charset).lower() if charset.isascii() and len(charset) < 40 else ""
     codec = aliases.get(name, name) if name in CHARSETS else "utf_8"
     if codec.startswith(UNLIKE_ASCII) and raw.isascii() and b"\0" not in raw:
-        codec = "utf_8"  # what is called so, but is not
+        codec = "utf_8"  # the name is wrong
     for one in (WIDER.get(codec, codec), "utf_8"):
         with suppress(UnicodeError, LookupError):  # not every name that Python knows has a codec on every system
             return raw.decode(one)

@@ -48,7 +48,7 @@ class Sent(NamedTuple):
     """Why the last of these could not be."""
 
     def told(self, server: Server) -> tuple[str, dict[str, Any]]:
-        """What is said of it to people and to programs; mails that wait since an earlier time are not forgotten."""
+        """The same for people and for programs, with how many mails wait for another try."""
         waiting, due = server.store.outbox.waiting(server.now())
         reason = f": {self.problem.rstrip('.')}" if self.problem else ""
         parts = [f"{self.sent} sent, {self.failed} not sent{reason}."]
@@ -70,9 +70,10 @@ def flush(
 ) -> Sent:
     """Send all mails that are due, or go on *until* told to end.
 
-    Only one process sends at a time. Before a mail goes out it is noted that it was taken up, so that none does where
-    nothing can be noted; what went out and cannot be noted then is not sent again, but noted after *pauses*, in which
-    the process does *rest*. One that is killed in between leaves mails that are sent a second time.
+    Only one process sends at a time. It notes that it takes a mail up, sends it, and notes that it was sent. If the
+    first note cannot be stored, nothing is sent. If the second cannot, the mail is not sent again: after each of the
+    *pauses*, which *rest* waits for, the note is tried again. A process that is killed in between leaves mails that are
+    sent a second time.
 
     Raises Unusable if nothing can be noted, or if another process has been sending for LOCK_SECONDS seconds.
     """
@@ -106,14 +107,13 @@ def flush(
 
 
 def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float], bool]) -> None:
-    """Send what is due, and look again after each second, until *wait_for_end* says so.
+    """Send what is due, and look again after each second, until *wait_for_end* returns True.
 
-    That waits for so many seconds, or fewer when there is something to send. While nothing can be sent it looks ever
-    more seldom.
+    It waits for so many seconds, or fewer when there is something to send. While nothing can be sent, the pauses grow.
     """
 
-    def rested(seconds: float) -> bool:
-        """Whether the end came in so many seconds, whatever else comes."""
+    def rest(seconds: float) -> bool:
+        """Wait for so many seconds, even if there is something to send. Returns whether the end has come."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if wait_for_end(left):
@@ -124,8 +124,8 @@ def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float],
     while not is_over:
         try:
             server.store.check_in_place()
-            flush(server, way, partial(wait_for_end, 0), rested, growing_pauses())
-        except Replaced:  # nothing that is sent could be noted
+            flush(server, way, partial(wait_for_end, 0), rest, growing_pauses())
+        except Replaced:  # what was sent could not be noted
             raise
         except Exception as error:  # a sender that ended would leave all mails lying
             if isinstance(error.__cause__, BlockingIOError) and wait_for_end(0):  # while another one was sending
@@ -133,7 +133,7 @@ def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float],
             why = str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
             pause = next(pauses)
             warn(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.")
-            is_over = rested(pause)
+            is_over = rest(pause)
         else:
             pauses, is_over = growing_pauses(), wait_for_end(LOOKING_SECONDS)
 
@@ -144,7 +144,7 @@ def growing_pauses() -> Iterator[float]:
 
 
 def _retry(step: Callable[[], Value], rest: Callable[[float], object], pauses: Iterable[float]) -> Value:
-    """Take a step that may fail for now, again after each pause; when told to end in one, try once more at once."""
+    """Take a step, and again after each pause if the database cannot be used; once more at once if told to end."""
     for pause in pauses:
         try:
             return step()
@@ -158,7 +158,7 @@ def _retry(step: Callable[[], Value], rest: Callable[[float], object], pauses: I
 
 
 def _send(server: Server, way: Transport, mail: Mail, illustrator: Illustrator | None) -> Undelivered | None:
-    """Compose a mail, with a picture if there is somebody to draw it, and send it. Returns why it could not be sent.
+    """Compose a mail, with a picture if there is an illustrator, and send it. Returns why it could not be sent.
 
     A mail whose picture cannot be drawn goes out without, and a line on standard error says so.
     """
@@ -176,15 +176,15 @@ def _send(server: Server, way: Transport, mail: Mail, illustrator: Illustrator |
         return problem
     except ValueError as error:
         return Undelivered(str(error), for_good=True)
-    except Exception as error:  # it is a matter of this mail alone, and noted which others went out
+    except Exception as error:  # only this mail failed, and it still has to be noted which others went out
         return Undelivered(f"{type(error).__name__}: {error}")
     return None
 
 
 def _note(server: Server, tried: Iterable[Tried]) -> int:
-    """Forget the mails that were sent, and put off or give up the others.
+    """Drop the mails that were sent, and put off or give up the others.
 
-    Where one says that no other could be sent either, these are put off without a try; returns how many.
+    If a problem holds for all mails, the others that are due are put off without a try. Returns how many these are.
     """
     untried = 0
     with server.store.writing():

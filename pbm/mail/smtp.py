@@ -24,7 +24,7 @@ from pbm.terminal import warn
 from pbm.texts import one_line
 
 LONGEST_ENTRY = 300
-"""How much of a command, or of a reason, is logged."""
+"""How many characters of a command, or of a reason, are logged."""
 MOST_RECIPIENTS = 10
 """How many recipients a mail may have; all of them are addresses of this server."""
 MOST_CONNECTIONS = 100
@@ -38,14 +38,14 @@ MOST_MAIL_LINES = 100_000
 MOST_HELD_BYTES = 64 * MOST_BYTES
 """How many bytes of all mails together are kept, from the first byte of a mail until it is answered."""
 MOST_SAID_BYTES = 32 * MOST_BYTES
-"""How much a peer may say from one mail to the next. Much more than a mail, because many programs read the reply that
-refuses a mail only when they have sent all of it."""
+"""How many bytes a peer may send from one mail to the next. It is much more than a mail, because many programs read the
+reply that refuses a mail only when they have sent all of it."""
 SILENCE_SECONDS = 300
 """The most time between two commands, and for the text of a mail as a whole."""
 IDLE_SECONDS = 900
 """The most time from one mail to the next."""
 SHUTDOWN_SECONDS = 5
-"""How long mails in hand are waited for when the server is stopped."""
+"""How long the server waits for mails in hand when it is stopped."""
 LAST_REPLY_SECONDS = 10
 """How long a peer has to read the last reply, before the connection is cut."""
 MOST_CALLS = {"*": 20, "MAIL": sys.maxsize, "RCPT": sys.maxsize, "DATA": sys.maxsize, "RSET": sys.maxsize}
@@ -109,7 +109,7 @@ class Journal:
     number: int = 0
 
     def note(self, entry: Entry) -> None:
-        """Write what came of a mail."""
+        """Write the line about a mail."""
         self.number += 1
         time = {"time": self.now().isoformat(timespec="milliseconds")} if self.now else {}
         outcome = entry.outcome
@@ -135,7 +135,7 @@ class Connections:
     """Asked about each recipient."""
     handle: Callable[[ReceivedMail], Awaitable[Answer]]
     note: Callable[[Entry], None]
-    """Told what came of each mail."""
+    """Told of each mail and its outcome."""
     open: set["Connection"] = field(default_factory=set)
     handling: set[asyncio.Task[Answer]] = field(default_factory=set)
     held: int = 0
@@ -144,7 +144,7 @@ class Connections:
     is_empty: asyncio.Event = field(default_factory=asyncio.Event)
 
     def objection(self, origin: str) -> str:
-        """The reply to a connection from there for which there is no room; empty if there is."""
+        """The reply that refuses a connection from a peer for lack of room; empty if there is room."""
         if self.is_closing:
             return STOPPED
         its = sum(each.origin == origin for each in self.open)
@@ -160,7 +160,7 @@ class Connections:
             self.is_empty.set()
 
     def hand_in(self, received: ReceivedMail) -> "asyncio.Task[Answer]":
-        """Start to handle a mail and note what came of it, also if its peer hangs up. The result is the answer."""
+        """Start to handle a mail, even if its peer hangs up, and to log it. The result of the task is the answer."""
         self.held += len(received.raw)
         task = asyncio.get_running_loop().create_task(self._handle(received))
         self.handling.add(task)
@@ -180,10 +180,7 @@ class Connections:
         return answer
 
     async def close(self, seconds: float = SHUTDOWN_SECONDS) -> None:
-        """Answer the mails in hand, and end all connections.
-
-        After so many seconds, what is still in hand stays in `handling`.
-        """
+        """Answer the mails in hand, and end all connections. After so many seconds, the rest stays in `handling`."""
         self.is_closing = True
         for connection in self.open:
             if not connection.is_busy:

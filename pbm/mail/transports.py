@@ -25,7 +25,7 @@ PORTS: Mapping[str, int] = {"smtp": 25, "smtps": 465, "smtp+starttls": 587}
 RELAY_SECONDS = 60
 """Seconds for which a mail server or the sendmail program may say nothing."""
 FINAL_STATUSES = {65, 67, 68}
-"""With what sendmail ends when no further try will help: bad data, no such user, no such host (sysexits.h)."""
+"""The exit statuses of sendmail for which no further try helps: bad data, no such user, no such host (sysexits.h)."""
 EXCEEDS_STORAGE, CLOSING = 552, 421
 """What mail servers answer to a mail that is too large, and when they are about to close the connection."""
 
@@ -64,13 +64,13 @@ class Transport(AbstractContextManager["Transport"]):
 
     @abstractmethod
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
-        """Send a message, as `compose` makes it, whose *name* is always the same. Raises Undelivered.
+        """Send a message, as `compose` makes it, whose *name* is the same in each try. Raises Undelivered.
 
-        It cannot be lost any more then.
+        When this returns, the message cannot be lost any more.
         """
 
     def __exit__(self, *_: object) -> None:
-        """Let go of what was held."""
+        """Close what is open."""
 
 
 @dataclass

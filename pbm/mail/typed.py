@@ -12,7 +12,7 @@ from pbm.store import Reply
 
 DASHES = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-")
 LONG_DASHES = "\u2013\u2014\u2015"
-"""What two hyphens become, and sometimes one."""
+"""What programs make of two hyphens, and sometimes of one."""
 VARIANTS = dict.fromkeys(map(chr, range(0xFE00, 0xFE10)), "")
 """What telephones put behind a character to say how it is drawn."""
 QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
@@ -38,7 +38,7 @@ def typed_in(mail: Incoming, reply: Reply | None) -> Typed:
     """The command of a mail: its subject, or the first line of its body where the subject is none.
 
     The subject that we gave to a board mail is none. In an answer to one, which came to a *reply* address, any line is
-    taken for a move, and a word that means something there is no command. An answer to a chat is one.
+    taken for a move, and a word of ANSWERS is no command. An answer to a chat is a chat.
     """
     subject = plain_line(mail.subject)
     is_meant, has_title = subject.command is not None, is_title(subject)
@@ -69,7 +69,7 @@ def _without_placeholder(line: Line, reply: Reply | None) -> Line:
 
 
 def _answer(typed: str) -> Line:
-    """The line of an answer to a board mail, whose words mean nothing else."""
+    """The line of an answer to a board mail, which is no command of the language."""
     return Line.read(root, typed)._replace(command=None)
 
 

@@ -28,7 +28,7 @@ QUOTATIONS = re.compile(
 )
 """Classes and ids that mail programs give to what is answered, and to signatures."""
 END_MARKS = re.compile(r"\b(?:divrplyfwdmsg|appendonsend|outlookmessageheader)\b")
-"""Those of an element behind which all is what is answered."""
+"""Those of an element behind which everything is a quotation."""
 
 
 def to_text(html: str) -> str:

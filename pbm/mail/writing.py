@@ -26,9 +26,9 @@ LONGEST_WORD = 70
 def compose(mail: Mail, server_address: str, illustration: Illustration | None = None, web: str | None = None) -> bytes:
     """The message of a row of the outbox: its text, and beside it the same in HTML where that is wanted.
 
-    The HTML begins with a picture if there is one. At *web*, a door takes what a button posts. Lines end as in files;
-    whoever sends the message by SMTP has to end them with CR LF. Raises ValueError if something in it is no line of a
-    header.
+    The HTML begins with a picture if there is one. *web* is the address of the web door, to which the button that
+    unsubscribes posts. Lines end as in files; whoever sends the message by SMTP has to end them with CR LF. Raises
+    ValueError if a value does not fit into the header.
     """
     part = _text(mail.text)
     if mail.html:
@@ -69,7 +69,7 @@ def _header(mail: Mail, server_address: str, web: str | None) -> str:
 
 
 def _checked(name: str, value: str) -> str:
-    """A value of a few words, which stands on one line."""
+    """A value that fits on one line of the header. Raises ValueError if it does not."""
     if not (value.isascii() and value.isprintable() and len(value) <= LONGEST_VALUE):
         raise ValueError(f"{name}: {value!r} is no line of a header.")
     return value
@@ -101,7 +101,7 @@ def _text(text: str) -> MimePart:
 
 
 def _several(kind: str, parts: list[MimePart], more: str = "") -> MimePart:
-    """A part of several ones, and *more* that is said of them."""
+    """A part that consists of several others; *more* stands at the end of its Content-Type."""
     # nobody can write a text that contains its own hash, and so no comment can pretend to be another part
     boundary = f"=_{sha256(''.join([part.body for part in parts]).encode('ascii')).hexdigest()[:24]}"
     bodies = [f"--{boundary}\n{part.fields}\n{part.body}\n" for part in parts]
