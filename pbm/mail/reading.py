@@ -23,8 +23,8 @@ MOST_TEXT, MOST_HTML = 100_000, 300_000
 MOST_BODY = 100_000
 """How many characters are kept of what somebody wrote themselves."""
 MOST_PARTS, LONGEST_FIELD, MOST_COMPARED = 1000, 5000, 2_000_000
-"""A mail that exceeds one of these is not taken apart. That would cost the square of its parts, and of the bytes of a
-field that describes one; and its lines times the boundaries with which each is compared."""
+"""A mail that exceeds one of these is not taken apart: that would cost the square of the bytes of a field that
+describes a part, and the lines times the boundaries with which each is compared."""
 DESCRIPTIONS = re.compile(rb"(?im)^content-[a-z-]+[ \t]*:.*\n(?:[ \t].*\n)*")
 ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?:[ \t].*\r?\n)*")
 """Header fields that differ between two deliveries of one mail."""

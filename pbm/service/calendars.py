@@ -11,7 +11,7 @@ from pbm.store.boards import Among
 
 
 def calendar(server: Server, token: str) -> bytes | None:
-    """When a user loses the games in which somebody waits for them, in iCalendar; None if the token is none."""
+    """When a user loses the games in which they have to do something, in iCalendar; None if the token is none."""
     store, now = server.store, server.now()
     with store.reading():
         found = tokens.meaning(server, tokens.address_with(server, token))

@@ -112,7 +112,7 @@ def serve_(
     opened = open_server()
     # systemd adds the time to what goes into its journal
     journal = Journal(None if "JOURNAL_STREAM" in os.environ else opened.now, as_json=log_format == "json")
-    count = _measured(opened, metrics) if metrics else None
+    count = _start_metrics(opened, metrics) if metrics else None
 
     def note(entry: "Entry") -> None:
         journal.note(entry)
@@ -120,13 +120,13 @@ def serve_(
             count(entry)
 
     words, thread = _words_of_site(site, url, web), MainThread()
-    door = _door(opened, web, site, url or "") if web else None
+    door = _open_door(opened, web, site, url or "") if web else None
     served = serve(opened, where, thread, note=note, lmtp=lmtp, certificate=tls, robots=robots, site=words, door=door)
     thread.run_beside(served)
 
 
 def _words_of_site(folder: str | None, url: str | None, web: str | None) -> list[str]:
-    """What `site` is told. Raises Refused if that would be refused."""
+    """The words behind the command `site`. Raises Refused if it would refuse them."""
     if folder is None:
         if url:
             raise click.UsageError("--url is for a --site.")
@@ -147,10 +147,10 @@ def _port(option: str, text: str) -> "Endpoint":
     return where
 
 
-def _door(opened: "Server", web: str, site: str | None, url: str) -> "WebDoor":
-    """What listens for browsers, and says where."""
+def _open_door(opened: "Server", web: str, site: str | None, url: str) -> "WebDoor":
+    """Listen for browsers, and say where. Returns the web door. Raises Refused."""
     where = _port("--web", web)
-    kind = _door_kind()
+    kind = _door_class()
     with touching(f"The web door cannot listen on {web}"):
         family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
         listening = socket.create_server((where.host, where.port), family=family)
@@ -158,8 +158,8 @@ def _door(opened: "Server", web: str, site: str | None, url: str) -> "WebDoor":
     return kind(opened, listening, site, url)
 
 
-def _door_kind() -> "type[WebDoor]":
-    """What speaks with browsers. Raises Refused where that is not installed."""
+def _door_class() -> "type[WebDoor]":
+    """The class of the web door. Raises Refused if what it needs is not installed."""
     try:
         from pbm.service.web import WebDoor
     except ImportError as why:
@@ -167,8 +167,8 @@ def _door_kind() -> "type[WebDoor]":
     return WebDoor
 
 
-def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
-    """What counts mails for Prometheus, which can ask for it from now on."""
+def _start_metrics(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
+    """Listen for Prometheus, and say where. Returns the function that counts a mail. Raises Refused."""
     where = _port("--metrics", metrics)
     try:
         from pbm.service.metrics import Metrics
@@ -273,5 +273,5 @@ def demo(*, web: bool) -> None:
     from pbm.service.demo import run, show_page
 
     if web:
-        _door_kind()
+        _door_class()
     (show_page if web else run)()

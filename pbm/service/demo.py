@@ -25,10 +25,8 @@ from pbm.refusals import Refused
 
 SERVER_ADDRESS = "pbm@pbm.example"
 ROBOT_OF_DEMO = "robot1"
-MAIL_PATIENCE = 20
-"""Seconds that a player waits for a mail before they give up."""
-
-
+MAIL_SECONDS = 20
+"""How long a player waits for a mail before they give up."""
 PLAYER_ADDRESS = "alice@players.example"
 SIGNATURE = "alice alice-likes-games"
 """The userid and the password with which alice signs her commands."""
@@ -54,15 +52,15 @@ class Correspondent:
         self.smtp.send_message(message)
 
     def receive(self) -> EmailMessage:
-        """The next mail that arrives. Raises TimeoutError if none does."""
-        end = time.monotonic() + MAIL_PATIENCE
+        """Take the next mail that arrives. Raises TimeoutError if none does."""
+        end = time.monotonic() + MAIL_SECONDS
         while time.monotonic() < end:
             if path := min(self.inbox.glob("*"), default=None):
                 raw = path.read_bytes()
                 path.unlink()
                 return message_from_bytes(raw, EmailMessage, policy=email.policy.default)
             time.sleep(0.005)
-        raise TimeoutError(f"No mail came to {PLAYER_ADDRESS} within {MAIL_PATIENCE} seconds.")
+        raise TimeoutError(f"No mail came to {PLAYER_ADDRESS} within {MAIL_SECONDS} seconds.")
 
     def choose(self, state: DiceState) -> str:
         """A move that bears off as many pieces as can be, and for the rest is left to chance."""
@@ -86,7 +84,7 @@ def show_page() -> None:
         with _server(Path(folder), *options) as (process, where), suppress(KeyboardInterrupt):
             tell(f"A server waits for you: http://{where}/")
             tell(f"This board is yours against {ROBOT_OF_DEMO}; Ctrl-C ends all of it:")
-            with urlopen(f"http://{where}/guest", b"game=symple&options=-size=9", timeout=MAIL_PATIENCE) as answer:
+            with urlopen(f"http://{where}/guest", b"game=symple&options=-size=9", timeout=MAIL_SECONDS) as answer:
                 page = answer.geturl()
             tell(page)
             webbrowser.open(page)

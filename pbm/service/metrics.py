@@ -13,13 +13,13 @@ from pbm.mail.smtp import Entry
 from pbm.store import SCHEMA, Store, Unusable
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-"""The upper ends of the classes that times are counted in."""
+"""The upper ends, in seconds, of the classes in which times are counted."""
 
 
 class Metrics(Collector):
     """What is counted while the server runs, and what the database holds.
 
-    It is looked at by a connection of its own, for which no mail waits.
+    The database is read by a connection of its own, for which no mail waits.
     """
 
     def __init__(self, path: Path, now: Callable[[], datetime]) -> None:
@@ -42,7 +42,7 @@ class Metrics(Collector):
         )
 
     def collect(self) -> Iterator[Metric]:
-        """The figures as they are now; no more than that it cannot be read if that is so."""
+        """The figures as they are now; if the database cannot be read, only that."""
         yield InfoMetricFamily("pbm", "The version of pbm.", {"version": version("pbm-server"), "schema": str(SCHEMA)})
         try:
             with Store(self.path, read_only=True) as store, store.reading():

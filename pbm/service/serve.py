@@ -1,6 +1,6 @@
-"""The mail server: takes commands by SMTP or LMTP; processes of its own send what is in the outbox, and play.
+"""The mail server: takes commands by SMTP or LMTP, and runs processes that send what is in the outbox, and play.
 
-These are watched over, and end with it.
+Each is started again when it ends too early, and ends with the server.
 """
 
 import asyncio
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 HELPER_SECONDS = 3
 """How long a helper has to end; a mail server that says nothing must not hold up ours."""
 WATCH_SECONDS = 2.0
-"""From one look whether all is well to the next."""
+"""Seconds between two looks at the database, at the certificate, and whether the main thread hangs."""
 MOST_TOGETHER = 10
 """How many mails are handled in one transaction; others who want to write wait for it."""
 HANGING_SECONDS = 300
-"""After so long, a mail that is still in hand means that something hangs."""
+"""Seconds after which a mail that is still in hand means that something hangs."""
 TOO_SLOW = "554 5.6.0 This mail takes too long to be handled"
 M_MMAP_THRESHOLD, LARGE_BYTES = -3, 128 * 1024
 """The parameter of glibc's mallopt for what is so large that it is given back to the system as soon as it is freed.
@@ -60,13 +60,13 @@ SITE = (sys.executable, "-P", "-m", "pbm", "site", "--follow")
 
 @dataclass(eq=False)
 class Service:
-    """The state of the running server: whether it is to end, and why."""
+    """The state of the server: whether it has to end, and why."""
 
     store: Store
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when there is to be no more work."""
+    """Set when the server has to end."""
     problem: Replaced | None = None
-    """Why there can be no more."""
+    """Why it has to; None if it was told to end."""
 
     def give_up(self, problem: Replaced) -> None:
         """End, because nothing that is written would be seen."""
@@ -88,13 +88,13 @@ class Helper:
     command: Sequence[str]
     """Starts the process."""
     does: str
-    """What it does, as a message says it."""
+    """What it does, as a message says it, such as ``sends mail``."""
     service: Service
-    """For which it does that."""
+    """The server with which it ends."""
     process: asyncio.subprocess.Process | None = None
 
     async def run(self) -> None:
-        """Start the process, and start it again if it ends before the service does, ever later if it does so soon."""
+        """Start the process, and again when it ends before the service does; if it ends soon, the pauses grow."""
         pauses, loop = growing_pauses(), asyncio.get_running_loop()
         while not self.service.ended.is_set():
             begin = loop.time()
@@ -127,7 +127,7 @@ class Helper:
         return self.process if self.process and self.process.returncode is None else None
 
     def wake(self) -> None:
-        """Say that there may be something to do."""
+        """Tell the process that there may be something to do."""
         if self.living and self.living.stdin:
             self.living.stdin.write(b"\n")
 
@@ -204,16 +204,16 @@ T = TypeVar("T")
 
 
 class MainThread:
-    """Does in the main thread what another one gives it: only there can something be stopped that takes too long."""
+    """Makes calls in the main thread for other threads: only there can something be stopped that takes too long."""
 
     def __init__(self) -> None:
         """Begin without work."""
         self._given: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
         self._began: float | None = None
-        """Since when it does what it does now; None if it waits."""
+        """When the present call began, by the monotonic clock; None if there is none."""
 
     def submit(self, do: Callable[..., T], *args: object) -> Future[T]:
-        """Have something done. Returns the future result."""
+        """Have a call made. Returns its future result."""
         future: Future[T] = Future()
 
         def fulfil() -> None:
@@ -226,20 +226,20 @@ class MainThread:
         self._given.put(fulfil)
         return future
 
-    def run_beside(self, talk: Coroutine[Any, Any, T]) -> T:
-        """Run an event loop in another thread, and do here meanwhile what it gives. Returns what its coroutine does."""
+    def run_beside(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine in another thread, and make the calls here that it submits. Returns its result."""
         with ThreadPoolExecutor(max_workers=1) as other:
-            talking = other.submit(asyncio.run, talk)
-            talking.add_done_callback(lambda _: self._given.put(None))
+            future = other.submit(asyncio.run, coroutine)
+            future.add_done_callback(lambda _: self._given.put(None))
             while given := self._given.get():
                 self._began = time.monotonic()
                 given()
                 self._began = None
-            return talking.result()
+            return future.result()
 
     @property
     def hangs(self) -> bool:
-        """Whether it has done the same thing for far too long."""
+        """Whether the present call has taken far too long."""
         began = self._began
         return began is not None and time.monotonic() >= began + HANGING_SECONDS
 
@@ -271,7 +271,7 @@ class Receiver:
         return await self.work(incoming.is_known, self.server, recipient)
 
     async def work(self, do: Callable[..., T], *args: object) -> T:
-        """What the main thread does between two mails, unless it takes too long. Raises Unusable, and TimeoutError."""
+        """The result of a call in the main thread. Raises Unusable, and TimeoutError if it takes too long."""
         return await self._result(self.thread.submit(within_limits, do, *args))
 
     async def handle(self, received: ReceivedMail) -> Answer:
@@ -286,7 +286,7 @@ class Receiver:
             return Answer("451 4.3.0 This could not be stored; please try again later", outcome)
 
     async def _result(self, future: Future[T]) -> T:
-        """What the main thread does. Raises Unusable, and ends the service if the database was replaced."""
+        """The result of a call in the main thread. Raises Unusable; ends the service if the database was replaced."""
         try:
             return await asyncio.wrap_future(future)
         except Replaced as problem:
@@ -294,13 +294,13 @@ class Receiver:
             raise
 
     def handle_waiting(self) -> None:
-        """Handle the mails that wait; none if those before have been handled together with others."""
+        """Handle the mails that wait together; there are none if an earlier call has handled them."""
         mails = [self.waiting.get() for _ in range(min(self.waiting.qsize(), MOST_TOGETHER))]
         prepared = [(mail, self._run(mail, incoming.prepare_mail, self.server, mail.received)) for mail in mails]
         done = [(mail, Answer("", each.outcome)) for mail, each in prepared if each and each.outcome]
         unfinished = [(mail, each) for mail, each in prepared if each and not each.outcome]
         try:
-            with self.server.store.writing() if unfinished else nullcontext():  # who only asks waits for no lock
+            with self.server.store.writing() if unfinished else nullcontext():  # a page that only asks needs no lock
                 begin = time.perf_counter()
                 for mail, each in unfinished:
                     if outcome := self._run(mail, incoming.handle_prepared, self.server, each):
@@ -315,9 +315,9 @@ class Receiver:
                 mail.answer.set_result(answer._replace(locked=locked))
 
     def _run(self, mail: WaitingMail, do: Callable[..., T], *args: object) -> T | None:
-        """Do a part of what a mail needs. Where that fails, nothing of it is done, and the mail is answered: None.
+        """The result of a step for a mail. If it fails, it has changed nothing, and the mail is answered: None.
 
-        One that takes too long is refused the second time.
+        A mail that takes too long is refused the second time.
         """
         try:
             return within_limits(do, *args)
@@ -333,7 +333,7 @@ class Receiver:
 
 
 def within_limits(do: Callable[..., T], *args: object) -> T:
-    """What a function returns that may take no longer than a mail. Raises TimeoutError."""
+    """The result of a call that may take no longer than a mail. Raises TimeoutError."""
     with limited(SECONDS_OF_MAIL):
         return do(*args)
 
@@ -433,7 +433,7 @@ def _end_on_signals(service: Service, loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _listen(connect: Callable[[], Connection], where: Endpoint) -> tuple[asyncio.Server, Endpoint]:
-    """Take connections. Returns the listener, and where it listens, with the port that it got. Raises Refused."""
+    """Begin to take connections. Returns the listener, and its endpoint with the port that it got. Raises Refused."""
     loop = asyncio.get_running_loop()
     with touching(f"The server cannot listen on {where}"):
         if where.path:
@@ -468,7 +468,7 @@ def _leave(server: Server, connections: Connections, service: Service) -> None:
 
 
 def _close(listener: asyncio.Server, where: Endpoint) -> None:
-    """Let nobody in any more, and leave no socket lying in the file system."""
+    """Take no more connections, and remove the socket from the file system."""
     listener.close()
     if where.path:
         Path(where.path).unlink(missing_ok=True)

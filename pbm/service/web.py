@@ -52,9 +52,9 @@ RESPONSE_SECONDS = 60
 MOST_POSTS_A_MINUTE = 120
 """How often a peer may post; a machine of ours, which brings what others post, as often as it likes."""
 MOST_KEPT = 1000
-"""How many letters are kept for the pages that show them."""
+"""How many answers are kept in memory for the pages that show them."""
 LONGEST_KEY = 64
-"""How many characters count of the ``id`` of a post."""
+"""How many characters of the ``id`` of a post count."""
 HEADERS = [
     ("content-security-policy", f"{POLICY}; frame-ancestors 'none'"),
     ("x-content-type-options", "nosniff"),

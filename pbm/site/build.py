@@ -28,7 +28,7 @@ MANIFEST = ".pbm-site.json"
 NAMES = ".pbm-site.pages"
 """Where it keeps the names of all its pages, each on a line; one that is made is added before it is there."""
 MOST_DRAWN = 500
-"""Of how many boards a first build makes a PNG: those that have changed last. One takes as long as ten pages."""
+"""How many boards get a PNG in a first build: those that have changed last. A PNG takes as long as ten pages."""
 ADDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 """How that file is opened: not through a link that somebody has put in its place."""
 ASSETS = "site.css", "board.js", "favicon.svg"
@@ -48,7 +48,7 @@ class Page(NamedTuple):
     content: Callable[[], str | bytes]
     """Makes it. Raises Gone if there is nothing to make it of."""
     part: str = ""
-    """Of a page of a list: a digest of what stands on it."""
+    """A digest of what stands on it, if it is a page of a list."""
 
 
 class Built(NamedTuple):
@@ -131,13 +131,13 @@ class StalePages:
     """Finds the pages of a server's site that are to be made again."""
 
     def __init__(self, session: Session, look: Look, parts: Mapping[str, str]) -> None:
-        """Look at a site; on the pages of its lists stands what these *parts* digest."""
+        """Look at a site, in which *parts* are the digests of the pages of lists, by their paths."""
         self.store, self.look, self.parts = session.store, look, parts
         self.games = games.names()
         self.made = Pages(session, look)
 
     def since(self, seen: Seen | None) -> list[Page]:
-        """The pages of what has changed since then, or all; pictures for those who link to boards come last."""
+        """The pages that have to be made again, or all if nothing was *seen*; PNG pictures come last."""
         with self.store.reading():
             inside = [page for page in self._stale(seen) if _is_inside(page.path)]
         return sorted(inside, key=lambda page: page.path.endswith(".png"))

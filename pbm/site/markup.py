@@ -85,7 +85,7 @@ def rating_curve(values: Sequence[int], told: str) -> Markup:
 
 
 def line_chart(values: Sequence[int], told: str) -> Markup:
-    """A line through points that lie so far down from 100; nothing if there are fewer than two."""
+    """A line through points, each given as its distance from the top, 0 to 100; nothing if there are fewer than two."""
     if len(values) < 2:
         return Markup()
     way = "L".join(f"{at} {value}" for at, value in enumerate(values))

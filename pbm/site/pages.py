@@ -39,7 +39,7 @@ class ListPage(NamedTuple):
     items: Sequence[Any]
     """What stands on it: the numbers of boards, the last one first, or players, the best one first."""
     first: int
-    """How many stand on the pages before it; 0 where the last one is numbered first."""
+    """How many items stand on the pages before it; 0 if pages are numbered from the last one."""
     before: str
     """The name of the page before it; empty for the first one, and so is the next for the last one."""
     after: str
@@ -48,8 +48,8 @@ class ListPage(NamedTuple):
 def paginated(game: str, name: str, items: Sequence[Any], *, is_last_numbered_first: bool = False) -> list[ListPage]:
     """The pages of a list; an empty list has one.
 
-    If new items come first, the pages are numbered from the last one, and the first one, which has no number, has more
-    than the others: so what comes, or is one of the newest to go, changes no other page.
+    If new items come first, the pages are numbered from the last one. The first page has no number, and more items than
+    the others; so an item that comes, or goes soon, changes only this page.
     """
     count = max(1, len(items) // ON_PAGE if is_last_numbered_first else -(-len(items) // ON_PAGE))
     others = range(count - 1, 0, -1) if is_last_numbered_first else range(2, count + 1)
@@ -69,8 +69,8 @@ def pictured(board: Board) -> tuple[str, dict[str, Any]]:
 
     The latter has ``sides``, the names of both by their colours; the ``shapes`` of all positions; and for each position
     one of the ``steps``: the ``height`` of its picture, the markup ``below`` the board, and those ``parts`` that are
-    not as in the position before, by their numbers, each as the numbers of its shapes. It is nothing for a game
-    without figures.
+    not as in the position before, by their numbers, each as the numbers of its shapes. It is empty for a game without
+    figures.
     """
     if not hasattr(board.rules, "figure"):
         return images.board_svg(board.present, style=""), {}
@@ -105,7 +105,7 @@ POLICY = (
 )
 """The Content-Security-Policy under which all pages work."""
 UNDRAWN = "board"
-"""What the picture of a game is called, for boards that have none; the name of a board has a digit."""
+"""The name of the picture of a game, which is that of its boards without a picture; the name of a board has a digit."""
 
 
 class Look(NamedTuple):
