@@ -1,4 +1,4 @@
-"""A board in play: what is stored of it, and the positions that follow from that."""
+"""A board: its stored row and turns, and the positions that follow from them."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -12,17 +12,17 @@ from pbm.board import clocks, dice
 from pbm.store import BoardRow, ResultRow, Robot, Store, TurnRow
 
 RESIGN = "Resign"
-"""How the turn of a player who gives up is written in the list of turns."""
+"""The text of the turn of a player who gives up."""
 FORFEIT = "Forfeit"
-"""How it is written if the server makes a player give up who was too slow."""
+"""The text of the turn by which the server makes a player lose, for example because they were too slow."""
 LEAVING = frozenset({RESIGN, FORFEIT})
 """Turns that are no moves of the game, but end it."""
 DROPPED = "dropped: "
-"""What stands in the place of a plan, in front of why it was dropped."""
+"""Stored in the place of a plan, in front of the reason why it was dropped."""
 SWAP = "swap"
 """The move by which the players of some games change sides."""
 SERVER = "The server"
-"""Who writes the comment of a turn that the server makes a player take."""
+"""The writer of the comment of a FORFEIT."""
 REASONS: Mapping[str, str] = {
     "rules": "by the rules",
     "resigned": "resigned",
@@ -33,11 +33,11 @@ REASONS: Mapping[str, str] = {
     "withdrawn": "withdrawn from the tournament",
     "adjudicated": "adjudicated by the director",
 }
-"""Why a game can have ended, with how that is told to people."""
+"""The reasons for the end of a game, each in words for people."""
 PROPOSALS = {"draw": "a draw", "undo": "to take the last move back"}
-"""What a player can propose, with how that is told to people."""
+"""The proposals that a player can make, each in words for people."""
 FIRST_MOVES = 2
-"""While fewer turns than these are played, a player can still leave the board."""
+"""While fewer turns than this are played, a player can still leave the board."""
 
 
 class About(NamedTuple):
@@ -50,11 +50,11 @@ class About(NamedTuple):
     away: Mapping[str, date] = MappingProxyType({})
     """The players who are on vacation, with the last day of it."""
     results: Sequence[ResultRow] = ()
-    """What it did to the ratings of its players."""
+    """What the game did to the ratings of its players."""
     robots: Mapping[str, Robot] = MappingProxyType({})
     """The players who are robots, by name."""
     notes: Mapping[str, str] = MappingProxyType({})
-    """What users have noted on it, each for themselves."""
+    """The notes that users keep on it for themselves, by userid."""
 
 
 NOTHING = About()
@@ -75,32 +75,32 @@ class Board:
         """Replay the turns of a board. One that is not stored, as in a preview, throws no dice of its own."""
         self.row = row
         self.name = f"{row.game} {row.board}"
-        """The board as players and its dice know it, such as ``spiro 101``."""
+        """Its name for players, which its dice depend on, such as ``spiro 101``."""
         self.thread = f"{row.game}.{row.board}.{row.started:%Y%m%d%H%M%S}"
-        """Tells the letters about this board from those about any other, also one of another database."""
+        """Marks the letters about this board; a board of another database has another thread."""
         self.players = row.players
         """The userids of the players; the first one made the first move."""
         self.is_stored = is_stored
         self.turns = turns
         self.plans = {name: text for name, text in plans.items() if not text.startswith(DROPPED)}
-        """What each player has planned, as it is stored, or RESIGN."""
+        """The plan of each player as it is stored, or RESIGN."""
         self.told = {name: text.removeprefix(DROPPED) for name, text in plans.items() if text.startswith(DROPPED)}
-        """What only that player is told in the next letters about the board: why their plan was dropped."""
+        """Why the plan of a player was dropped; the next letters about the board tell only them."""
         self.about = about
         self.rules: games.Game[Any] = games.load(row.game)
         self.options = games.read_options(self.rules, row.options.split())
         self.states: list[State] = []
-        """The position at the start and after each turn; a resignation changes none."""
+        """The position at the start and after each turn; a resignation repeats the last one."""
         for turn in (None, *turns):
             self._add_state(turn)
         self.judge()
 
     def judge(self) -> None:
-        """Find out whether the game is over, and who is to move or has won."""
+        """Set the attributes that follow from the last position: who is to move, whether the game is over, who won."""
         self.state = self.states[-1]
         """The present position."""
         self.seat = self.state.seats[self.state.turn]
-        """Which of the players is to move: 0 for the first one."""
+        """The place in `players` of the player to move."""
         gave_up = self.turns and self.turns[-1].text in LEAVING
         self.resigned = self.turns[-1].userid if gave_up else None
         """The userid of the player who resigned or forfeited."""
@@ -110,7 +110,7 @@ class Board:
         self.turn = None if self.is_over else self.players[self.seat]
         """The userid of the player to move; None when the game is over."""
         self.winner: str | None = None
-        """The userid of the winner; None for a draw, and while the game goes on."""
+        """The userid of the winner; None for a draw, and before the end."""
         if result and result.winner is not None:
             self.winner = self.player(self.state, result.winner)
         elif self.resigned and not self.row.drawn:
@@ -128,7 +128,7 @@ class Board:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The reasons with which the game can have ended, by its turns, the usual one first; none while it goes on."""
+        """The REASONS that fit the end of the game by its turns, the usual one first; none before the end."""
         if self.row.drawn:
             return ("agreed", "adjudicated")
         if self.resigned and self.turns[-1].text == RESIGN:
@@ -139,12 +139,12 @@ class Board:
 
     @property
     def has_begun(self) -> bool:
-        """Whether both players have made a move of the game."""
+        """Whether both players have made a move; skips do not count."""
         movers = {turn.userid for turn in self.turns if turn.text not in {*LEAVING, SKIP}}
         return movers == set(self.players)
 
     def used(self, now: datetime) -> list[float]:
-        """The seconds for which each player was to move, this turn included."""
+        """The seconds that each player has used, the present turn included."""
         used = [self.row.first_used, self.row.second_used]
         if not self.is_over:
             used[self.seat] = clocks.used(self.row, self.seat, now)
@@ -155,7 +155,10 @@ class Board:
         return self.players[state.seats[side]]
 
     def play(self, userid: str, text: str, now: datetime, *, automatic: bool = False) -> None:
-        """Add a turn: RESIGN, FORFEIT, or a legal move in canonical form. Stops the clock of the player to move."""
+        """Add a turn: RESIGN, FORFEIT, or a legal move in canonical form. Stops the clock of the player to move.
+
+        Nothing is stored.
+        """
         self.stop_clock(now)
         thrown = self.state.dice if games.needs_dice(self.state) else ()
         turn = TurnRow(userid, text, thrown, automatic, now)
@@ -164,11 +167,11 @@ class Board:
         self.judge()
 
     def change(self, **columns: Any) -> None:
-        """Change what the row of the board says, which is not stored yet."""
+        """Change columns of the row. Nothing is stored."""
         self.row = self.row._replace(**columns)
 
     def stop_clock(self, now: datetime) -> None:
-        """Add the time since the last move to that of the player to move, and start the clock again."""
+        """Add the time since the last move to what the player to move has used; restart the clock at *now*."""
         first, second = self.used(now)
         self.change(first_used=first, second_used=second, changed=now, nagged=None, more_days=0)
 
@@ -183,7 +186,7 @@ class Board:
         return self.after(len(self.turns))
 
     def until(self, moves: int) -> "Board":
-        """A copy of the board after its first *moves* turns, on which moves can be tried; it throws no dice."""
+        """A copy of the board after its first *moves* turns, for trying moves; it throws no dice."""
         board = copy(self)
         board.turns, board.states, board.plans = self.turns[:moves], self.states[: moves + 1], {}
         board.about, board.is_stored = NOTHING, False
@@ -194,13 +197,13 @@ class Board:
         return board
 
     def set_dice(self, dice: tuple[int, ...]) -> None:
-        """Suppose that the player to move has thrown these dice. Raises Illegal if they do not fit the turn."""
+        """Give the player to move these dice. Raises Illegal if they do not fit the turn."""
         if not games.needs_dice(self.state):
             raise Illegal(f"No dice are thrown for a turn of {self.row.game}.")
         self.state = self.states[-1] = self.state.roll(dice)
 
     def after(self, moves: int) -> "Point":
-        """The board after *moves* moves, or all if there are fewer; a negative number counts back from the end."""
+        """The board after *moves* turns, or after all if there are fewer; a negative number counts from the end."""
         last = len(self.turns)
         moves = max(0, last + moves) if moves < 0 else min(moves, last)
         state = self.states[moves]
@@ -208,9 +211,9 @@ class Board:
         return Point(self, moves, state, turn, is_over=turn is None, is_present=moves == last)
 
     def _add_state(self, turn: TurnRow | None) -> None:
-        """Add the position after a turn, or the first one, with the dice of the turn that was played in it.
+        """Add the position after a turn, or the first position for None.
 
-        If none was played there yet, its player throws them now.
+        Its dice are those of the turn that was played in it; if there is none yet, they are thrown now.
         """
         number = len(self.states)
         state: State = self.states[-1] if self.states else self.rules.new(**self.options)
@@ -225,20 +228,19 @@ class Board:
 
 
 class Point(NamedTuple):
-    """A board as it was after so many of its turns."""
+    """A board as it was after some of its turns."""
 
     board: Board
     moves: int
+    """How many turns that were."""
     state: State
-    """The position."""
     turn: str | None
-    """The userid of the player to move; None if the game had ended then."""
+    """The userid of the player to move; None if the game was over."""
     is_over: bool
-    """Whether the game had ended then."""
     is_present: bool
-    """Whether no more turns were played."""
+    """Whether these are all its turns."""
 
     @property
     def last_typed(self) -> int:
-        """The number of turns before the last one that the server did not play by itself."""
+        """How many turns come before the last one that was not automatic; 0 if all were."""
         return max((n for n, turn in enumerate(self.board.turns[: self.moves]) if not turn.automatic), default=0)

@@ -19,12 +19,12 @@ MOST_DAYS = 3650
 SATURDAY = 5
 """As `date.weekday` counts."""
 GRACE = timedelta(days=3)
-"""For how long a player who is back from a vacation does not forfeit yet."""
+"""How long after a vacation a player does not forfeit yet."""
 MOST_VACATION_DAYS = 30
 """How many days of vacation a user has in a calendar year."""
 DAYS, FLAGS = ("nagtime", "forfeittime", "totaltime"), ("novacation", "noweekends")
 OPTIONS: Mapping[str, str] = {**dict.fromkeys(DAYS, "DAYS"), **dict.fromkeys(FLAGS, "")}
-"""The clock options of a challenge, each with what it takes."""
+"""The clock options of a challenge, each with its value in help, such as ``DAYS``; empty for a flag."""
 
 
 class Clocks(NamedTuple):
@@ -39,13 +39,13 @@ class Clocks(NamedTuple):
     """Whether no clock runs on Saturdays and Sundays."""
 
     def limits(self, *, is_tournament: bool) -> tuple[int, int]:
-        """After how many days a player is reminded and forfeits."""
+        """The days after which a player is reminded, and those after which they forfeit."""
         nag, forfeit = TOURNAMENT_DAYS if is_tournament else USUAL_DAYS
         return self.nag or nag, self.forfeit or forfeit
 
 
 def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clocks, list[str]]:
-    """The clocks that the options of a challenge set, and what is wrong with the options."""
+    """The clocks that the options of a challenge set, and sentences about wrong options."""
     problems = []
     days: list[int | None] = []
     for name in DAYS:
@@ -72,7 +72,7 @@ def of(row: BoardRow) -> Clocks:
 
 
 def all_options(row: BoardRow) -> str:
-    """The options of a board as they are written, those of its game and of its clocks."""
+    """The options of a board as they are typed: those of its game, and those of its clocks."""
     set_up = of(row)
     days = [f"--{name}={days}" for name, days in zip(DAYS, set_up[:3], strict=True) if days]
     flags = [f"--{name}" for name in FLAGS if getattr(set_up, name)]
@@ -86,7 +86,7 @@ def limits(row: BoardRow) -> tuple[timedelta, timedelta]:
 
 
 def age(row: BoardRow, now: datetime) -> timedelta:
-    """The time since the last move, undo or start of a board, without weekends and given days that do not count."""
+    """The time since the last move, undo or start of a board, less given days, and less weekends that do not count."""
     since = row.happened
     counted_time = now - since - row.more_days * DAY
     if row.weekends is None:
@@ -102,32 +102,32 @@ def age(row: BoardRow, now: datetime) -> timedelta:
 
 
 def used(row: BoardRow, seat: int, now: datetime) -> float:
-    """The seconds for which the player to move, who has that seat, was to move so far.
+    """The seconds that the player to move, who has that seat, has used so far in the whole game.
 
-    Days that were given let the total time grow: they are taken away.
+    With a total time, days that were given for this move do not count.
     """
     given = timedelta() if row.total_days else row.more_days * DAY
     return (row.second_used if seat else row.first_used) + (age(row, now) + given).total_seconds()
 
 
 def is_out_of_time(row: BoardRow, seat: int, now: datetime) -> bool:
-    """Whether the player to move, who has that seat, has used up the time that they are allowed in the whole game."""
+    """Whether the player to move, who has that seat, has used up their total time."""
     return row.total_days is not None and used(row, seat, now) >= (row.total_days * DAY).total_seconds()
 
 
 def awaited(row: BoardRow) -> str:
-    """The player for whom the other one waits: who has to answer the proposal of a draw, or else is to move."""
+    """The player for whom the other one waits: to answer the proposal of a draw, or else to move."""
     players = {*row.players}
     return next(iter(players - {row.voter}), row.turn or "") if row.vote == "draw" else row.turn or ""
 
 
 def waits_for_robot(store: Store, row: BoardRow) -> bool:
-    """Whether the player for whom the other one waits is a robot: then no time is counted."""
+    """Whether the awaited player is a robot, for which no time counts."""
     return bool(store.robots.among([awaited(row)]))
 
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
-    """The time at which the awaited player loses by the time of a move, as far as is known now."""
+    """When the awaited player loses by the time of this move, as far as is known now."""
     until, zone = row.happened + limits(row)[1], ZoneInfo(row.weekends) if row.weekends else UTC
     while left := max(timedelta(), limits(row)[1] - age(row, until)):
         day = until.astimezone(zone).date()
@@ -143,7 +143,7 @@ def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
 
 
 def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
-    """How long the awaited player has until they lose, by the time of a move or by the total time."""
+    """How long the awaited player has left, by the time of this move or by their total time."""
     left = ends_at(store, row, now) - now
     if row.total_days is None or awaited(row) != row.turn:
         return left
@@ -155,18 +155,18 @@ def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
 
 
 def planned_until(store: Store, userid: str, today: date) -> date | None:
-    """The last day of the planned vacation that a user is on, in which they are not reminded; None if on none."""
+    """The last day of a user's present vacation, if that was planned: they are not reminded then; None without one."""
     return next((away.last for away in store.users.vacations(userid, today) if away.first <= today), None)
 
 
 def is_spared(store: Store, userid: str, today: date) -> bool:
-    """Whether a user does not forfeit, because they are on a planned vacation or have just come back from one."""
+    """Whether a user cannot forfeit today: they are on a vacation, or were on a planned one within GRACE."""
     planned = store.users.vacations(userid, today - GRACE)
     return any(away.first <= today for away in planned) or today in store.users.vacation_days(userid, today)
 
 
 def days_left(store: Store, userid: str, year: int) -> int:
-    """How many days of vacation a user can still take in a year; those that are planned count as taken."""
+    """How many days of vacation a user has left in a year; planned ones count as used."""
     begin = date(year, 1, 1)
     return max(
         0,
@@ -176,7 +176,7 @@ def days_left(store: Store, userid: str, year: int) -> int:
 
 
 def days_used(year: int, planned: Sequence[Vacation], taken: Sequence[date]) -> int:
-    """How many days of a year are vacation: *planned*, or *taken* in place of a loss."""
+    """How many days of a year are vacation, *planned* or *taken* by the server in place of a loss."""
     days = {*taken, *(day for away in planned for day in away.days)}
     return sum(day.year == year for day in days)
 
@@ -190,22 +190,22 @@ class DueStep(Enum):
     """Take a day of the player's vacation instead of the game."""
     FORFEIT = "forfeit"
     OUT_OF_TIME = "out of time"
-    """End the game, because the player to move has used up the time that they are allowed in the whole game."""
+    """End the game, because the player to move has used up their total time."""
     ROUND_OVER = "round over"
-    """End the game, because its round has to end, by the loss of the player to move."""
+    """End the game by the loss of the player to move, because its round has to end."""
     DRAW = "draw"
-    """End the game as a tie, because the player has not answered the proposal."""
+    """End the game as a tie, because the player has not answered the proposal of one."""
 
     @property
     def ends(self) -> bool:
-        """Whether the game is over then."""
+        """Whether the step ends the game."""
         return self in {DueStep.FORFEIT, DueStep.OUT_OF_TIME, DueStep.ROUND_OVER, DueStep.DRAW}
 
 
 def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep, str]:
-    """What is due on a board that is not over, and the player for whom the others wait; that *seat* is to move.
+    """The step that is due on a board that is not over, and the userid of the player it is about.
 
-    A robot never loses by its time, for it is not its fault if nobody lets it play.
+    *seat* is to move. A robot never loses by its time, because it is not its fault if nobody lets it play.
     """
     userid, mover, today = awaited(row), row.turn or "", now.date()
     if not store.robots.among([mover]):

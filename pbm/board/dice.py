@@ -1,8 +1,8 @@
 """Dice that nobody can foresee while a board is played, and that everybody can check when it is over.
 
 Each board has a secret of 32 random bytes. The players are told its SHA-256 in their first mail and the secret itself
-in the last one. The dice of a turn are a keyed hash of the turn's number: they are the same however often they are
-asked for, so that neither a preview nor a move taken back can throw them anew.
+in the last one. The dice of a turn are a keyed hash of the turn's number. They are always the same: neither a preview
+nor an undo can throw them again.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ SECRET_BYTES = 32
 
 
 def throw(secret: bytes, board: str, turn: int, dice: int) -> tuple[int, ...]:
-    """The dice of a turn of a board, from 1 to 6 each.
+    """The *dice* dice of a turn, from 1 to 6 each.
 
     *board* is the game and the number, such as ``spiro 101``; *turn* is how many turns were played before. The bytes of
     HMAC-SHA256(secret, "BOARD TURN BLOCK") for BLOCK 0, 1, ... are read in order; 252 and above are skipped, so
@@ -26,7 +26,7 @@ def throw(secret: bytes, board: str, turn: int, dice: int) -> tuple[int, ...]:
 
 
 def commitment(secret: bytes) -> str:
-    """The SHA-256 of a secret in hexadecimal, which the players are told at the start."""
+    """The SHA-256 of a secret in hexadecimal. The players are told it at the start."""
     return hashlib.sha256(secret).hexdigest()
 
 

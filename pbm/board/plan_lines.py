@@ -1,6 +1,6 @@
-"""What a player has planned on a board: which move answers which move of the opponent, and what answers the next one.
+"""The plan of a player on a board: their answers to moves of the opponent.
 
-A plan is a list of lines, each a way on which the game may go: ``if c3 then d4 if e5 then f6``. The lines are kept in
+A plan is a list of lines, each a possible course of the game: ``if c3 then d4 if e5 then f6``. The lines are kept in
 the order in which they were typed. Lines that begin alike share these steps, so that together they are a tree.
 """
 
@@ -10,11 +10,11 @@ from typing import NamedTuple
 from games import Illegal
 
 ANY_MOVE = "any"
-"""A condition that every move fits which no other line of the same place names."""
+"""The condition that fits every move that no other line names there."""
 MOST_REPLIES = 200
 """How many moves of its owner a plan may hold."""
 MOST_IN_A_ROW = 20
-"""How many moves of its owner may follow each other in a plan."""
+"""How many moves of its owner one line of a plan may have."""
 
 
 class Conditional(NamedTuple):
@@ -28,25 +28,25 @@ PlanLine = tuple[Conditional, ...]
 
 
 def text_of_branch(line: PlanLine) -> str:
-    """A line as it is typed and stored, such as ``if c3 then d4``."""
+    """The text of a line, as it is typed and stored, such as ``if c3 then d4``."""
     return " ".join(f"if {step.theirs} then {step.mine}" for step in line)
 
 
 def text_of_plan(plan: Iterable[PlanLine]) -> str:
-    """A plan as it is stored, a line each."""
+    """The text of a plan, as it is stored: one row for each of its lines."""
     return "\n".join(map(text_of_branch, plan))
 
 
 def branches(text: str) -> list[PlanLine]:
-    """The lines of a plan from the text that `text_of_plan` gave."""
+    """The lines of a plan whose text `text_of_plan` has made."""
     split = [line.split() for line in text.splitlines()]
     return [tuple(map(Conditional, words[1::4], words[3::4])) for words in split]
 
 
 def merged(plan: Sequence[PlanLine], added: Iterable[PlanLine]) -> list[PlanLine]:
-    """A plan with lines added, which replace what they name again.
+    """A plan with lines added, in the place of those lines that answer the same move otherwise.
 
-    Raises Illegal if the added lines give two answers to one move, or if the plan becomes too large.
+    Raises Illegal if two added lines answer the same move differently, or if the plan becomes too large.
     """
     new: list[PlanLine] = []
     for line in added:
@@ -65,7 +65,7 @@ def merged(plan: Sequence[PlanLine], added: Iterable[PlanLine]) -> list[PlanLine
 
 
 def check_size(lines: Sequence[PlanLine]) -> None:
-    """Make sure that these lines are no more than a plan can hold. Raises Illegal."""
+    """Raises Illegal if these lines are too many or too long for a plan."""
     if max(map(len, lines)) > MOST_IN_A_ROW:
         raise Illegal(f"A plan is at most {MOST_IN_A_ROW} of your moves deep.")
     if len({line[: at + 1] for line in lines for at in range(len(line))}) > MOST_REPLIES:
@@ -73,7 +73,7 @@ def check_size(lines: Sequence[PlanLine]) -> None:
 
 
 def _clash(one: PlanLine, two: PlanLine) -> tuple[PlanLine, PlanLine] | None:
-    """The beginnings of two lines up to where they give different answers to the same move; None if they never do."""
+    """The beginnings of two lines up to their first different answers to the same move; None if there are none."""
     for at, (first, second) in enumerate(zip(one, two, strict=False), 1):
         if first != second:
             return (one[:at], two[:at]) if first.theirs == second.theirs else None
@@ -81,24 +81,24 @@ def _clash(one: PlanLine, two: PlanLine) -> tuple[PlanLine, PlanLine] | None:
 
 
 def _place(line: PlanLine) -> str:
-    """The last condition of a line, with the steps that lead to it."""
+    """A line up to its last condition, for an objection: `if c3 then d4 if e5`."""
     before = f"{text_of_branch(line[:-1])} " if line[:-1] else ""
     return f"`{before}if {line[-1].theirs}`"
 
 
 def reply_to(plan: Sequence[PlanLine], made: str) -> tuple[str, list[PlanLine]]:
-    """The answer of a plan to a move, and the plan from there on. The answer is empty if the move fits no line."""
+    """The answer of a plan to a move, empty if it has none; and the rest of the plan behind that answer."""
     fitting = [line for line in plan if line[0].theirs == made] or [line for line in plan if line[0].theirs == ANY_MOVE]
     return (fitting[0][0].mine, [line[1:] for line in fitting if line[1:]]) if fitting else ("", [])
 
 
 def queued(plan: Sequence[PlanLine]) -> str | None:
-    """The move that is played whatever the opponent plays, if a plan is no more than that."""
+    """The move of a plan that is just a queued move, `if any then MOVE`; None for any other plan."""
     return plan[0][0].mine if len(plan) == 1 and plan[0][0].theirs == ANY_MOVE and len(plan[0]) == 1 else None
 
 
 def tree(plan: Sequence[PlanLine], indent: str = "") -> list[str]:
-    """A plan as a tree, a row a step; what follows a step stands below it, further to the right."""
+    """A plan as a tree, with one row for each step; the steps behind a step are indented below it."""
     rows: list[str] = []
     for step in dict.fromkeys(line[0] for line in plan):
         rows.append(f"{indent}{text_of_branch((step,))}")

@@ -1,4 +1,4 @@
-"""Ratings: what a game that has ended does to those who played it. `pbm help ratings` explains the system."""
+"""Ratings: how a game that has ended changes those of its players. `pbm help ratings` explains the system."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -8,33 +8,33 @@ from pbm.names import is_guest
 from pbm.store import ESTABLISHED, BoardRow, PlayerRow, ResultRow, Store
 
 START = 1600
-"""The rating of a player who has finished no game."""
+"""The rating of a player before their first rated game."""
 LOWEST = 100
-"""No rating falls below this one."""
+"""No rating falls below this."""
 CENTRE = 1720
-"""A provisional rating moves a fifth of the way to this one with every game."""
+"""With every game, a provisional rating moves a fifth of the way to this one."""
 
 
 class Rating(NamedTuple):
-    """A rating, and how many rated games it comes from."""
+    """A rating, and the number of rated games that it comes from."""
 
     rating: int = START
     games: int = 0
 
     @property
     def is_established(self) -> bool:
-        """Whether it comes from enough games to change slowly."""
+        """Whether it comes from enough games to be changed by Elo's rule."""
         return self.games >= ESTABLISHED
 
 
 def rated(own: Rating, other: Rating, outcome: int) -> int:
-    """The rating after a game from both ratings before it; *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
+    """The rating *own* after a game against *other*; *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
     new = _established(own, other, outcome) if own.is_established else _provisional(own, other, outcome)
     return max(LOWEST, new)
 
 
 def _provisional(own: Rating, other: Rating, outcome: int) -> int:
-    """The mean of what all games were worth, moved towards the centre."""
+    """The mean of the worths of all games, moved towards CENTRE."""
     worth = other.rating + 400 * outcome
     if not other.is_established:
         worth = _divided(own.rating + other.rating, 2) + 200 * outcome
@@ -55,9 +55,9 @@ def _divided(number: int, by: int) -> int:
 
 
 def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool) -> list[ResultRow]:
-    """Count a game that has just ended: in the table of its pool, and, if both players have moved, in the ratings.
+    """Count a game that has just ended in the table of its pool and, if it is rated, in the ratings of its players.
 
-    From now on its players are not inactive. Returns what it did to the ratings; nothing if it is not rated.
+    Its players become active. Returns the changes of ratings; nothing for an unrated game, or one that has not begun.
     """
     userids = list(dict.fromkeys(row.players))
     for userid in userids:
@@ -83,7 +83,7 @@ def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool) -> li
 
 
 def why_unrated(row: BoardRow) -> str:
-    """Why a game is unrated however it ends; empty if it is rated as soon as both players have moved."""
+    """Why a game is not rated; empty if it is rated as soon as both players have moved."""
     rules = games.load(row.game)
     if row.source:
         return "it began with an old position"
@@ -101,7 +101,7 @@ def why_unrated(row: BoardRow) -> str:
 
 
 def described(result: ResultRow) -> str:
-    """What a game did to a rating, in a line such as ``alice  1600 -> 1824  up 224 (provisional)``."""
+    """A line about the change of a rating, such as ``alice  1600 -> 1824  up 224 (provisional)``."""
     change = result.after - result.before
     moved = f"up {change}" if change > 0 else f"down {-change}" if change else "equal"
     kind = "" if Rating(result.after, result.games).is_established else " (provisional)"
@@ -109,14 +109,14 @@ def described(result: ResultRow) -> str:
 
 
 def _outcome(row: BoardRow, userid: str) -> int:
-    """1 if that player has won, 0 for a tie, -1 if they have lost."""
+    """The outcome for a player: 1 for a win, 0 for a tie, -1 for a loss."""
     if row.winner is None:
         return 0
     return 1 if row.winner == userid else -1
 
 
 def _result(row: BoardRow, own: PlayerRow, other: PlayerRow, now: datetime) -> ResultRow:
-    """What a game does to a rating."""
+    """The change of a player's rating by a game."""
     outcome, before = _outcome(row, own.userid), _rating(own)
     after = rated(before, _rating(other), outcome)
     return ResultRow(*row.place, own.userid, outcome, before.rating, after, before.games + 1, now)

@@ -1,4 +1,4 @@
-"""Games as documents that any program can read, and that a server can take in again (docs/records.md)."""
+"""Games as documents that any program can read, and any server can import (docs/records.md)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,14 +15,14 @@ from pbm.store import BoardRow, ResultRow, TurnRow
 
 
 class Unsound(Exception):
-    """A turn that cannot have been played, or options that no game has. The text says which and why."""
+    """A record, a turn or options that cannot be right. The text says which and why."""
 
 
 def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
-    """The board after these turns, each of which is checked and played.
+    """The board after these turns, each of which is checked. Raises Unsound.
 
-    The dice have to follow from the secret of the board; without a secret, and in the turns that it begins with, they
-    are taken as they are written. Raises Unsound.
+    The dice have to follow from the secret of the board. Without a secret, and in turns taken from another board, they
+    are taken as they are written.
     """
     try:
         board = Board(row._replace(drawn=False), [], {})
@@ -70,7 +70,7 @@ def _objection(board: Board, turn: TurnRow, before: datetime) -> str:
 
 
 def _lead_alike(state: State, text: str, canonical: str) -> bool:
-    """Whether a stored turn leads where its canonical text does, which may have been another one at its time."""
+    """Whether a stored turn leads to the same position as its canonical text, whose form may have changed since."""
     try:
         after: State = state.play(text)
     except Exception:  # it may be anything, and a position trusts the texts that it is given
@@ -83,7 +83,7 @@ def _numbers(dice: tuple[int, ...]) -> str:
 
 
 def outcome(row: BoardRow, board: Board) -> BoardRow:
-    """The row of a board, with what follows from its replayed turns: moves, who is to move, the end, the winner."""
+    """The row of a board, with the columns that follow from its replayed turns: moves, turn, ended, winner, reason."""
     is_over = board.is_over or row.drawn
     reasons = ("agreed", "adjudicated") if row.drawn else board.reasons
     last = board.turns[-1].played if board.turns else row.started
@@ -97,7 +97,7 @@ def outcome(row: BoardRow, board: Board) -> BoardRow:
 
 
 def differences(row: BoardRow, right: BoardRow) -> Iterator[str]:
-    """Sentences that say in what a row of a board is not *right*."""
+    """Sentences about the columns in which the row of a board differs from the *right* one."""
     if row.moves != right.moves:
         yield f"its row counts {texts.counted(row.moves, 'move')}, but the turns make {right.moves}."
     if row.turn != right.turn:
@@ -113,7 +113,7 @@ def differences(row: BoardRow, right: BoardRow) -> Iterator[str]:
 FORMAT = "pbm-game-record"
 VERSION = 1
 MOST_SECONDS = 1e10
-"""More than anybody can have thought."""
+"""The limit of numbers in a record: 300 years, more than anybody can have thought."""
 
 
 class Record(NamedTuple):
@@ -124,7 +124,7 @@ class Record(NamedTuple):
 
 
 def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
-    """A game as a document without secrets; *results* are what it did to ratings."""
+    """A game as a document without secrets; *results* are its changes of ratings."""
     row, turns = record
     has_dice = row.secret and games.needs_dice(Board(row, [], {}).state)
     return {
@@ -171,7 +171,7 @@ def turns_as_data(turns: Iterable[TurnRow]) -> list[dict[str, object]]:
 
 
 def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
-    """The game in a document, checked by the rules; players may have other *names* here. Raises Unsound."""
+    """The game in a document, checked by the rules. *names* maps players to their userids here. Raises Unsound."""
     fields = Fields(document)
     if fields.found.get("format") != FORMAT:
         raise Unsound(f"this is no record of a game; its format would be {FORMAT!r}.")
@@ -262,7 +262,7 @@ def _secret(fields: "Fields") -> bytes:
 
 
 def _checked(row: BoardRow, turns: list[TurnRow]) -> BoardRow:
-    """The row as its turns make it. Raises Unsound if they do not lead to the result that it tells."""
+    """The row with the columns that follow from its turns. Raises Unsound if they contradict the result in it."""
     board = replayed(row, turns)
     right = outcome(row, board)
     if row.drawn and board.is_over:
@@ -282,10 +282,10 @@ def _checked(row: BoardRow, turns: list[TurnRow]) -> BoardRow:
 
 
 class Fields:
-    """Reads the fields of an object of a document. Raises Unsound for each that is not what it should be."""
+    """An object in a document. Its methods read one field each, and raise Unsound if it has another type."""
 
     def __init__(self, found: object, where: str = "") -> None:
-        """Read what was *found* in the field *where* of the document."""
+        """Take an object; *where* is its place in the document, such as ``turns 3, ``. Raises Unsound if it is none."""
         if not isinstance(found, dict):
             raise Unsound(f"{where.removesuffix(', ') or 'a record'}: this takes an object.")
         self.found: dict[str, Any] = found

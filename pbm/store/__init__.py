@@ -1,8 +1,7 @@
-"""All that is kept, in one SQLite database; nobody else writes SQL.
+"""The SQLite database, which keeps everything. No other package writes SQL.
 
-A board is the list of its turns: from it, and from the secret of its dice, every position can be rebuilt. What else
-stands in a board's row (moves, turn, ended, winner) follows from the turns, and is there so that lists need not
-replay games.
+A board is the list of its turns: from it, and from the secret of its dice, every position can be rebuilt. The columns
+moves, turn, ended and winner of a board follow from the turns; they are stored so that lists need not replay games.
 """
 
 import os
@@ -59,16 +58,16 @@ __all__ = [
 ]
 
 LOCK_INTERVAL = 0.001
-"""How many seconds pass before it looks again whether others have finished writing."""
+"""How many seconds a statement waits before it is tried again, while another process writes."""
 
 
 class Store:
     """An open database. It has a member for each noun: `store.boards.get("spiro", "101")`."""
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
-        """Open the database of that path, and make or bring up to date what is in it. Raises Unusable.
+        """Open a database; make it if there is none, and bring an older one up to date. Raises Unusable.
 
-        If it is to be *read only*, it has to be there and up to date.
+        To be opened *read_only*, it has to be there and up to date.
         """
         self.path = Path(path)
         self.is_writing = False
@@ -85,7 +84,7 @@ class Store:
                 isolation_level=None,
             )
             self._opened = self.path.stat()
-            # also when the process ends: whoever closes last puts all that stands in the -wal into the file itself
+            # also at the end of the process: the last one to close moves the content of the -wal into the file itself
             self.close = weakref.finalize(self, self.db.close)
             self._prepare(read_only=read_only)
         except (OSError, sqlite3.Error) as error:
@@ -132,9 +131,9 @@ class Store:
             self._bring_up_to_date()
 
     def _bring_up_to_date(self) -> None:
-        """Make all tables, or change those of an older version, of which a copy is kept; the operator is told where.
+        """Make all tables; or change those of an older version, keep a copy of it, and tell the operator where.
 
-        A new database becomes one in a single step: only when it is whole does it get a log beside it.
+        A new database is made in a single step: it gets a log beside it only when it is complete.
         """
         from pbm.store import copies, schema  # sqlite-utils takes 65 ms
 
@@ -155,11 +154,14 @@ class Store:
         self.db.execute("PRAGMA wal_checkpoint")
 
     def reading(self) -> AbstractContextManager[None]:
-        """A transaction that sees one state of the database, waits for nobody, and cannot write. Raises Unusable."""
+        """Hold a transaction that sees one state of the database. It waits for nobody, and cannot write.
+
+        Raises Unusable.
+        """
         return self._transaction("BEGIN")
 
     def writing(self) -> AbstractContextManager[None]:
-        """Everything inside happens, or nothing does; inside another transaction it can be undone alone.
+        """Hold a transaction: everything inside happens, or nothing does. Inside another one, it is a savepoint.
 
         Raises Unusable if the database is locked, full or damaged.
         """
@@ -167,7 +169,7 @@ class Store:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        """A transaction that begins so, or a savepoint inside another one."""
+        """Hold a transaction that begins with that statement, or a savepoint inside another transaction."""
         is_inner = self.db.in_transaction
         changes = self.db.total_changes
         try:
@@ -192,9 +194,9 @@ class Store:
             raise Unusable(f"The database {self.path} cannot be used: {problem(error)}.") from error
 
     def _insist(self, statement: str) -> None:
-        """Execute a statement as soon as nobody is in its way; SQLite gives some of them up at once.
+        """Execute a statement as soon as no lock is in its way, for up to BUSY_SECONDS; SQLite gives some up at once.
 
-        SQLite itself looks ever more seldom while it waits, and a shell would starve beside a busy server.
+        SQLite itself tries ever more seldom while it waits, so that a shell would starve beside a busy server.
         """
         end = time.monotonic() + BUSY_SECONDS
         self.db.execute("PRAGMA busy_timeout = 0")
@@ -213,7 +215,7 @@ class Store:
             self.db.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
 
     def check_in_place(self) -> None:
-        """Raises Replaced if what is written would go into a file that nobody else sees."""
+        """Raises Replaced if the open file is not the one at the path any more: writes would be lost."""
         with suppress(OSError):
             if os.path.samestat(self.path.stat(), self._opened):
                 return
@@ -223,7 +225,7 @@ class Store:
     def hold_lock(self, kind: str, doing: str, patience: float, until: Callable[[], bool]) -> Iterator[None]:
         """Hold the lock of that *kind* beside the database, so that no other process is *doing* the same.
 
-        Raises Unusable if another one is for *patience* seconds, or *until* told to give up.
+        Raises Unusable if another process still has it after *patience* seconds, or when *until* is true.
         """
         lock = self.path.with_name(f"{self.path.name}.{kind}")
         with ExitStack() as held:

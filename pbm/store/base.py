@@ -1,4 +1,4 @@
-"""What all of the store uses: the marks of a database of ours, and the base class of all nouns."""
+"""What all of the store uses: how a database of pbm is recognised, and the base class of all nouns."""
 
 import json
 import sqlite3
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, TypeVar
 from pbm import disk
 
 APPLICATION_ID = int.from_bytes(b"pbm1")
-"""What SQLite's header calls the application that a file belongs to."""
+"""The application number in SQLite's header of a file of pbm."""
 FIRST_SCHEMA = 12
-"""The number of the tables of the first release; lower ones were those of versions before it."""
+"""The version of the tables in the first release of pbm; older ones cannot be read."""
 SCHEMA = 12
-"""The number of the tables now: one more for each migration of `pbm.store.schema` behind the first."""
+"""The version of the tables now: one more for each migration of `pbm.store.schema` behind the first."""
 BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""
 FIRST_TABLES = "addresses", "boards", "handled", "numbers", "outbox", "plans", "quotas", "turns", "users"
@@ -33,11 +33,11 @@ class Unusable(Exception):
 
 
 class Replaced(Unusable):
-    """The file that is open is not the database any more: that was deleted or replaced, and the process has to end."""
+    """The database was deleted or replaced while its file was open; the process has to end."""
 
 
 def check_schema(path: Path, schema: int) -> None:
-    """Raises Unusable if a database has the tables of a version that is too old or too new for this one."""
+    """Raises Unusable if the tables of a database are too old or too new for this version of pbm."""
     if schema < FIRST_SCHEMA:
         raise Unusable(
             f"{path} was written by a version of pbm before its first release, and this one cannot read it. Write its "
@@ -53,7 +53,7 @@ def uri(path: Path, mode: str) -> str:
 
 
 def problem(error: Exception) -> str:
-    """What a player or an operator is told of an error of the system or of SQLite."""
+    """The text about an error of the system or of SQLite, for players and operators."""
     if isinstance(error, OSError):
         return disk.reason(error)
     text = str(error)
@@ -82,17 +82,17 @@ READ: Mapping[object, Callable[[Any], object]] = {
     tuple[int, ...]: lambda stored: tuple(json.loads(stored)),
     tuple[str, ...]: lambda stored: tuple(json.loads(stored)),
 }
-"""How the value of a field is made of what is stored, by the type of the field; others stay as they are."""
+"""How a stored value becomes the value of a field, by the type of the field; other types are stored as they are."""
 
 
 @cache  # a row of a board is read in 3 µs, and in 17 without this, which lists of a thousand show
 def _readers(kind: type[NamedTuple]) -> Sequence[tuple[int, Callable[[Any], object]]]:
-    """The fields of a kind of rows that are stored as something else."""
+    """The positions of the fields of a row whose type is in READ, each with its function."""
     return [(at, READ[one]) for at, one in enumerate(kind.__annotations__.values()) if one in READ]
 
 
 def as_row(kind: type[AnyRow], columns: Iterable[Any]) -> AnyRow:
-    """What SQLite has found, as a row of that *kind*: ``0`` is False where it has a bool, say."""
+    """The row of that *kind* made of stored values; for example, ``0`` becomes False in a field of type bool."""
     values = [*columns]
     for at, read in _readers(kind):
         if values[at] is not None:
@@ -102,16 +102,17 @@ def as_row(kind: type[AnyRow], columns: Iterable[Any]) -> AnyRow:
 
 @dataclass(eq=False)
 class Questions:
-    """What is asked of an open database about one noun; `Boards` are `store.boards`, say.
+    """The base class of all nouns, such as `Boards`, which is `store.boards`.
 
-    A value may be a time or a day, which are stored as text, or a list, which SQL reads with ``json_each``.
+    A value in a query may also be a time or a day, which are stored as text, or a list, which SQL reads with
+    ``json_each``.
     """
 
     db: sqlite3.Connection
-    """The database, and not the store: a store that nobody has any more is closed at once."""
+    """The connection, and not the store: so a store that nobody refers to is closed at once."""
 
     def execute(self, query: str, *values: object) -> sqlite3.Cursor:
-        """Execute a statement with these values in the places of its question marks."""
+        """Execute a statement with these values for its question marks."""
         return self.db.execute(query, values)
 
     def rows(self, kind: type[AnyRow], query: str, *values: object) -> list[AnyRow]:
@@ -138,12 +139,12 @@ class Questions:
         return datetime.fromisoformat(found) if found else None
 
     def insert(self, table: str, columns: Mapping[str, object], *, replacing: bool = False) -> None:
-        """Insert a row, if *replacing* in the place of the one that has its key."""
+        """Insert a row; if *replacing*, in the place of the row with the same key."""
         verb = "INSERT OR REPLACE" if replacing else "INSERT"
         places = ", ".join("?" * len(columns))
         self.execute(f"{verb} INTO {table} ({', '.join(columns)}) VALUES ({places})", *columns.values())
 
     def update(self, table: str, changes: Mapping[str, object], where: str, *values: object) -> None:
-        """Change these columns of the rows that fit a condition, in whose places these values stand."""
+        """Change columns of the rows that fit a condition; the *values* are for its question marks."""
         settings = ", ".join(f"{name} = ?" for name in changes)
         self.execute(f"UPDATE {table} SET {settings} WHERE {where}", *changes.values(), *values)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pbm.store.base import Questions, as_row
 
 USUAL_DAYS = 7, 21
-"""After how many days without a move a player is reminded, and after how many they forfeit."""
+"""The days without a move after which a player is reminded, and those after which they forfeit."""
 TOURNAMENT_DAYS = 1, 7
 """The same for tournament boards."""
 LAST_CHANGE = "julianday(coalesce(changed, started))"
@@ -22,14 +22,14 @@ DUE = (
     "min(julianday(nagged) + 1, "
     f"{LAST_CHANGE} + coalesce(forfeit_days, iif(pool IS NULL, {USUAL_DAYS[1]}, {TOURNAMENT_DAYS[1]})))))"
 )
-"""The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.clocks`: its round ends, or the
-time of the player to move, or a reminder is due, the next one, or a forfeit. The index ``boards_due`` is made of it.
+"""The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.clocks`: the end of its round, of
+the total time, or the next reminder or forfeit, whichever is first. The index ``boards_due`` is made of it.
 """
 BY_NUMBER = "length(board), board"
 BY_END = "ended, board"
 LAST_ENDED = "ended DESC, board DESC"
 MOMENT = 1e-6
-"""More than a time may lose as a Julian day, which SQLite counts in milliseconds."""
+"""In days, more than the error of a time as a Julian day, which SQLite rounds to milliseconds."""
 OF_BOARD = "game = ? AND board = ?"
 PLAYED_BY = {
     "boards": ("first_player", "second_player", "turn", "winner", "commenter", "voter"),
@@ -40,12 +40,12 @@ PLAYED_BY = {
     "robot_boards": ("opponent",),
     "analysis_requests": ("userid",),
 }
-"""Where a player of a board is named, but for their reply addresses."""
+"""The columns that name a player of a board, except in reply addresses."""
 SEATS = "first_player", "second_player"
 
 
 class BoardRow(NamedTuple):
-    """A board as it is stored, but for its turns."""
+    """A board as it is stored, without its turns."""
 
     game: str
     board: str
@@ -69,49 +69,49 @@ class BoardRow(NamedTuple):
     total_days: int | None = None
     """How many days a player may think in the whole game; None for no limit."""
     changed: datetime | None = None
-    """The time of the last move or undo, up to which the clocks below are right; None if there was none."""
+    """The time of the last move or undo; the seconds used below are right for it. None if there was none."""
     first_used: float = 0.0
     """The seconds for which the first player was to move."""
     second_used: float = 0.0
     nagged: datetime | None = None
-    """When the last reminder went out since the last move."""
+    """When the server last reminded the player to move of this move; None if it has not."""
     vote: str | None = None
-    """What is proposed, ``draw`` or ``undo``."""
+    """The open proposal, ``draw`` or ``undo``; None if there is none."""
     voter: str | None = None
-    """The userid of the player who proposed it, and who waits for the other's answer."""
+    """The userid of the player who proposed it."""
     submitted: str | None = None
-    """The move that the player to move has still to confirm."""
+    """The move that the player to move has submitted and not yet confirmed."""
     drawn: bool = False
     """Whether the players have agreed on a draw."""
     pool: str | None = None
     """The pool of a tournament board, the letters of its name; None for any other board."""
     source: str | None = None
-    """The board that its beginning is taken from; None where it begins like any game."""
+    """The board from which its first turns are taken; None if it began with the first position."""
     given: int = 0
-    """How many of its turns were taken from there."""
+    """How many turns were taken from there."""
     novacation: bool = False
     """Whether players on vacation are reminded and forfeit as others do."""
     reason: str | None = None
     """Why the game has ended, one of `pbm.board.board.REASONS`; None while it goes on."""
     unrated: bool = False
-    """Whether it is against a robot whose games do not count in the ratings."""
+    """Whether a robot plays whose games are not rated."""
     until: datetime | None = None
     """When the round of its tournament ends, and with it the game; None if it has no such end."""
     rematch: str | None = None
-    """The board on which the players play again with the sides exchanged; None if nobody has asked for that."""
+    """The board of the rematch; None if nobody has asked for one."""
     more_days: int = 0
-    """How many days the opponent has given to the player to move, for this move."""
+    """How many more days the opponent has given to the player to move for this move."""
     weekends: str | None = None
-    """The zone in whose Saturdays and Sundays no clock runs, that of the player to move; None if all days count."""
+    """The time zone of the player to move if no clock runs on Saturdays and Sundays; None if all days count."""
 
     @property
     def place(self) -> tuple[str, str]:
-        """Its game and its number, by which it is found."""
+        """Its game and its number."""
         return self.game, self.board
 
     @property
     def players(self) -> tuple[str, str]:
-        """Who plays, the first player first."""
+        """The userids of the players, the first player first."""
         return self.first_player, self.second_player
 
     def opponent(self, userid: str) -> str:
@@ -120,7 +120,7 @@ class BoardRow(NamedTuple):
 
     @property
     def happened(self) -> datetime:
-        """When something happened on it last: its end, a move or an undo, or its beginning."""
+        """When it ended, or else when it last changed by a move or an undo, or when it began."""
         return self.ended or self.changed or self.started
 
 
@@ -136,22 +136,22 @@ class TurnRow(NamedTuple):
 
 
 class Among(NamedTuple):
-    """Which boards are looked for."""
+    """A selection of boards: those that fit all its fields."""
 
     games: Sequence[str]
     userids: Sequence[str] = ()
-    """One of these plays or played on them; anybody if there are none."""
+    """One of these users plays on the board; without any, anybody."""
     over: bool | None = None
-    """Whether they are over; None if that does not matter, as in the next two."""
+    """Whether the game is over; None for both, also in the next two fields."""
     in_tournament: bool | None = None
     pool: str | None = None
-    """The tournament to which they belong."""
+    """The pool of the board's tournament."""
     to_move: bool = False
-    """Whether it is the turn of one of these users."""
+    """Whether one of the users has to be the player to move."""
 
     @property
     def where(self) -> str:
-        """The condition, in which values have names."""
+        """The condition in SQL, with a name for each of `values`."""
         which = "game = :game" if len(self.games) == 1 else "game IN (SELECT value FROM json_each(:games))"
         if self.pool is not None:
             which += " AND pool = :pool"
@@ -168,7 +168,7 @@ class Among(NamedTuple):
 
     @property
     def values(self) -> dict[str, object]:
-        """These values."""
+        """The values in the condition, by name."""
         return {"game": "".join(self.games[:1]), "games": [*self.games], "userids": [*self.userids], "pool": self.pool}
 
 
@@ -176,12 +176,12 @@ class Boards(Questions):
     """What is stored of boards."""
 
     def next_number(self, game: str) -> str:
-        """A board number that the game has never had; the first is 101."""
+        """Reserve a board number that the game has never had, from 101 on. Returns it."""
         query = "INSERT INTO numbers VALUES (?, 101) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last"
         return str(self.value(query, game))
 
     def reserve_number(self, game: str, number: int) -> None:
-        """Never give out a board number, nor a lower one."""
+        """Let `next_number` never return this number, nor a lower one."""
         query = "INSERT INTO numbers VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)"
         self.execute(query, game, max(number, 100))
 
@@ -190,7 +190,7 @@ class Boards(Questions):
         self.insert("boards", row._asdict())
 
     def get(self, game: str, board: str) -> BoardRow | None:
-        """A board; None if there is none of that number."""
+        """The row of a board; None if there is none of that number."""
         return self.row(BoardRow, f"SELECT * FROM boards WHERE {OF_BOARD}", game, board)
 
     def turns(self, game: str, board: str) -> list[TurnRow]:
@@ -199,9 +199,9 @@ class Boards(Questions):
         return self.rows(TurnRow, query, game, board)
 
     def save(self, row: BoardRow, first: int = 0, turns: Iterable[TurnRow] = ()) -> None:
-        """Store what has changed on a board: its row and its new turns, the first of which has that number.
+        """Store the changed columns of a board, and new turns, numbered from *first* on.
 
-        Of the row nothing else is written: SQLite would write every index anew in which something has the same value.
+        Columns that are as before are not written: SQLite would write all their indexes anew.
         """
         [before] = self.rows(BoardRow, f"SELECT * FROM boards WHERE {OF_BOARD}", *row.place)
         changes = {name: new for name, old, new in zip(row._fields, before, row, strict=True) if new != old}
@@ -211,20 +211,20 @@ class Boards(Questions):
             self.insert("turns", {"game": row.game, "board": row.board, "number": number, **turn._asdict()})
 
     def take_back_turns(self, row: BoardRow) -> None:
-        """Forget all turns of a board but those that its row counts, and store what has changed in that."""
+        """Store the row of a board, and delete the turns behind the number of moves in it."""
         self.save(row)
         self.execute(f"DELETE FROM turns WHERE {OF_BOARD} AND number > ?", *row.place, row.moves)
 
     def remove(self, game: str, board: str) -> None:
-        """Forget a board; its number is not given out again."""
+        """Delete a board; its number is not given out again."""
         self.execute(f"DELETE FROM boards WHERE {OF_BOARD}", game, board)
 
     def remove_of(self, userid: str) -> None:
-        """Forget all boards of a user."""
+        """Delete all boards of a user."""
         self.execute("DELETE FROM boards WHERE first_player = ?1 OR second_player = ?1", userid)
 
     def hand_over(self, old: str, new: str) -> None:
-        """Let a user play all boards of another one in their place, as if they had done so from the beginning."""
+        """Give all boards of the user *old* to the user *new*, as if these had played from the beginning."""
         places = self.execute("SELECT game, board FROM boards WHERE ? IN (first_player, second_player)", old).fetchall()
         for table, columns in PLAYED_BY.items():
             for column, place in product(columns, places):
@@ -233,23 +233,23 @@ class Boards(Questions):
     # Lists of boards
 
     def found(self, among: Among, order: str = BY_NUMBER, most: int = -1) -> Iterator[BoardRow]:
-        """The boards among these: at most so many in that order."""
+        """The selected boards in that order, at most *most* of them."""
         index = " INDEXED BY boards_pool" if among.pool is not None else ""  # else all tournaments are looked at
         query = f"SELECT * FROM boards{index} WHERE {among.where} ORDER BY {order} LIMIT {most}"
         return (as_row(BoardRow, row) for row in self.db.execute(query, among.values))
 
     def names(self, among: Among, order: str = "game, board", most: int = -1) -> list[tuple[str, str]]:
-        """Game and number of the boards among these: at most so many in that order."""
+        """Game and number of the selected boards in that order, at most *most* of them."""
         query = f"SELECT game, board FROM boards WHERE {among.where} ORDER BY {order} LIMIT {most}"
         return self.db.execute(query, among.values).fetchall()
 
     def count(self, among: Among) -> int:
-        """How many these are."""
+        """How many boards are selected."""
         (count,) = self.db.execute(f"SELECT count(*) FROM boards WHERE {among.where}", among.values).fetchone()
         return int(count)
 
     def latest(self, among: Among, most: int) -> list[BoardRow]:
-        """The boards among these that have changed last, at most so many, the last one first."""
+        """The selected boards that have changed last, at most *most* of them, the last one first."""
         rows: list[BoardRow] = []
         for game, over in product(among.games, (False, True) if among.over is None else (among.over,)):
             last = "ended" if over else "coalesce(changed, started)"  # of those that are over an index knows it
@@ -261,7 +261,7 @@ class Boards(Questions):
         return rows[:most]
 
     def named(self, game: str, names: Collection[str]) -> list[BoardRow]:
-        """The boards of a game that have these names, in this order."""
+        """The boards of a game with these names, in the order of the names."""
         query = "SELECT * FROM boards WHERE game = ? AND board IN (SELECT value FROM json_each(?))"
         found = {row.board: row for row in self.rows(BoardRow, query, game, [*names])}
         return [found[name] for name in names if name in found]
@@ -271,10 +271,9 @@ class Boards(Questions):
         return [*self.found(Among([game], pool=pool))]
 
     def current(self, game: str, ended_after: datetime | None = None, *, standard: bool = False) -> Iterator[BoardRow]:
-        """The boards of a game that are active, and those that ended after a time, by number.
+        """The active boards of a game, and those that ended after a time, by number; *standard* ones are in no pool.
 
-        Or only those that are in no tournament. They are found by an index one after the other; only those that ended
-        lately are sorted.
+        They are found one after the other by an index; only those that ended lately are sorted.
         """
         which = f"SELECT length(board), board, rowid FROM boards WHERE game = ?1{' AND pool IS NULL' * standard} AND"
         query = f"{which} ended IS NULL UNION ALL {which} ended > ?2 ORDER BY 1, 2"
@@ -282,7 +281,7 @@ class Boards(Questions):
             yield from self.rows(BoardRow, "SELECT * FROM boards WHERE rowid = ?", number)
 
     def history(self, game: str) -> Iterator[tuple[BoardRow, bool]]:
-        """The games that are over, but those against oneself, the last one first, each with whether it was rated."""
+        """The games that are over, the last one first, each with whether it was rated; none against oneself."""
         query = (
             "SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board)) FROM "
             f"boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player ORDER BY {LAST_ENDED}"
@@ -290,7 +289,7 @@ class Boards(Questions):
         return ((as_row(BoardRow, row), bool(is_rated)) for *row, is_rated in self.execute(query, game))
 
     def unfinished(self, due: datetime | None = None) -> list[tuple[str, str]]:
-        """Game and number of every board that is active, or of those on which a clean-up may have to do something."""
+        """Game and number of all active boards, or only of those on which something may be *due* by then."""
         which = "INDEXED BY boards_due WHERE ended IS NULL" + f" AND {DUE} <= julianday(?) + {MOMENT}" * bool(due)
         query = f"SELECT game, board FROM boards {which} ORDER BY game, board"
         return self.execute(query, *filter(None, [due])).fetchall()
@@ -302,13 +301,13 @@ class Boards(Questions):
         return self.column("SELECT game FROM tallies WHERE boards > 0")
 
     def totals(self, game: str | None = None) -> tuple[int, int]:
-        """How many boards there are, of a game or of all games, and how many of them are active."""
+        """How many boards a game has, or all games have, and how many of them are active."""
         query = "SELECT coalesce(sum(boards), 0), coalesce(sum(active), 0) FROM tallies WHERE game = coalesce(?, game)"
         every, active = self.execute(query, game).fetchone()
         return every, active
 
     def active_counts(self, userids: Sequence[str], game: str | None = None) -> dict[str, Counter[str]]:
-        """On how many active boards of each game, or of one game alone, each of these users plays."""
+        """The number of active boards of each of these users, by game, or of one game alone."""
         # one search a player and seat: SQLite would rather walk an index with all boards than look at active ones alone
         count = "(SELECT count(*) FROM boards WHERE game = tallies.game AND ended IS NULL AND %s)"
         first, second = count % "first_player = value", count % "second_player = value AND first_player <> value"
@@ -321,9 +320,9 @@ class Boards(Questions):
     # Dice
 
     def throws(self, game: str) -> list[tuple[tuple[int, ...], int]]:
-        """Each throw that turns of a game had, in the order in which the dice fell, and how often.
+        """The throws of a game, such as ``(5, 2)``, each with how often it was thrown.
 
-        Turns count once, on the board on which they were played, and only where the secret of their dice is known.
+        A turn that other boards begin with counts once, and only turns whose dice come from a known secret count.
         """
         query = (
             "SELECT dice, count(*) FROM turns JOIN boards USING (game, board) "
@@ -331,30 +330,30 @@ class Boards(Questions):
         )
         return [(tuple(json.loads(dice)), count) for dice, count in self.execute(query, game)]
 
-    # What players have told the server
+    # Plans, notes and reminders
 
     def plans(self, game: str, board: str) -> dict[str, str]:
-        """What each player has told the server to play when their turn comes."""
+        """The plans for a board as text, by userid."""
         return dict(self.execute(f"SELECT userid, text FROM plans WHERE {OF_BOARD}", game, board).fetchall())
 
     def keep_plan(self, game: str, board: str, userid: str, text: str) -> None:
-        """Store what a player wants to be played when their turn comes, in place of what they wanted before."""
+        """Store the plan of a player, in the place of the one before."""
         self.execute("INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?)", game, board, userid, text)
 
     def drop_plans(self, game: str, board: str, userid: str | None = None) -> None:
-        """Forget what a player, or all of them, wanted to be played."""
+        """Delete the plan of a player, or all plans for a board."""
         self.execute(f"DELETE FROM plans WHERE {OF_BOARD} AND userid = coalesce(?, userid)", game, board, userid)
 
     def notes(self, game: str, board: str) -> dict[str, str]:
-        """What each user has noted for themselves."""
+        """The notes of users on a board, by userid."""
         return dict(self.execute(f"SELECT userid, text FROM board_notes WHERE {OF_BOARD}", game, board).fetchall())
 
     def keep_notes(self, game: str, board: str, userid: str, text: str) -> None:
-        """Store the notes of a user in place of those before."""
+        """Store the notes of a user on a board, in the place of those before."""
         self.execute("INSERT OR REPLACE INTO board_notes VALUES (?, ?, ?, ?)", game, board, userid, text)
 
     def last_reminder(self, game: str, board: str, userid: str) -> datetime | None:
-        """When a player last reminded the other one of a board."""
+        """When a player last reminded the other one of a board; None if never."""
         return self.moment(f"SELECT sent FROM reminders WHERE {OF_BOARD} AND userid = ?", game, board, userid)
 
     def note_reminder(self, game: str, board: str, userid: str, now: datetime) -> None:
@@ -373,12 +372,12 @@ class Boards(Questions):
         return found
 
     def follow(self, game: str, board: str, userid: str, kind: str) -> bool:
-        """Make a user follow a board; False if they do so already."""
+        """Make a user follow a board. Returns False if they do so already."""
         query = "INSERT INTO followers VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         return self.execute(query, game, board, userid, kind).rowcount > 0
 
     def unfollow(self, game: str, board: str, userid: str, kind: str) -> bool:
-        """Let a user follow a board no longer; False if they did not."""
+        """Make a user follow a board no longer. Returns False if they did not."""
         query = f"DELETE FROM followers WHERE {OF_BOARD} AND userid = ? AND kind = ?"
         return self.execute(query, game, board, userid, kind).rowcount > 0
 

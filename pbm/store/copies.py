@@ -1,4 +1,4 @@
-"""Copies of a whole database, and the putting of one in the place of another."""
+"""Copying a whole database, and replacing one by another."""
 
 import os
 import sqlite3
@@ -12,15 +12,15 @@ from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, Unusable, check_schema,
 from pbm.store.schema import apply, wrong_parts
 
 PAGES_AT_ONCE = 10_000
-"""How many pages are copied before progress is told."""
+"""How many pages are copied in each step."""
 
 
 def copy(source: Path, target: Path, progress: Callable[[int, int], object] = lambda *_: None) -> None:
-    """Copy a database, as it is at one moment, to a file that only its owner can read, and check the copy.
+    """Copy a database, as it is at one moment, to a new or empty file that only its owner can read; check the copy.
 
-    The file is new or empty. The copy is that one file and needs none beside it. *Progress* is told how many pages, at
-    most, were copied in each step, and of how many. Raises Unusable if there is no copy that can be trusted, and
-    OSError if the file cannot be written.
+    The copy needs no other file beside it. *progress* is called after each step with the most pages that it copied, and
+    the number of all pages. Raises Unusable if the copy failed or is damaged, and OSError if the file cannot be
+    written.
     """
 
     def told(_: int, left: int, pages: int) -> None:
@@ -42,7 +42,7 @@ def copy(source: Path, target: Path, progress: Callable[[int, int], object] = la
 
 
 def keep(source: Path, target: Path, progress: Callable[[int, int], object] = lambda *_: None) -> None:
-    """Copy a database to a file, in the place of what may be there; the file is there when it is whole.
+    """Copy a database to a file, which appears, or replaces an older one, only when the copy is complete.
 
     Raises what `copy` raises.
     """
@@ -53,7 +53,7 @@ def keep(source: Path, target: Path, progress: Callable[[int, int], object] = la
 
 
 def check(path: Path) -> None:
-    """Raises Unusable unless a file is a database of ours, of this version or of one that can be brought up to it."""
+    """Raises Unusable unless a file is a database of pbm, of this version or one that can be brought up to date."""
     try:
         with closing(_open(path)) as db:
             query = "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
@@ -66,7 +66,7 @@ def check(path: Path) -> None:
 
 
 def bring_up_to_date(copied: Path, source: Path, now: datetime) -> None:
-    """Make the copy of a backup what a database of this version is, and note that it was restored *now*.
+    """Bring the copy of a backup up to date, and note in it that it was restored *now*.
 
     Raises Unusable, which names the *source*.
     """
@@ -86,17 +86,17 @@ def bring_up_to_date(copied: Path, source: Path, now: datetime) -> None:
 
 
 def note_backup(path: Path, moment: datetime) -> None:
-    """Note in a database when it was backed up, if it can be written and has a place for that."""
+    """Note in a database when it was backed up, unless it cannot be written or is too old for that."""
     with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
         db.execute("INSERT OR REPLACE INTO notes VALUES ('backup', ?)", [moment])
 
 
 @contextmanager
 def keep_others_out(path: Path) -> Iterator[None]:
-    """Keep everybody else out of a database, all of which is in that one file meanwhile.
+    """Lock everybody else out of a database, all of whose content is in that one file meanwhile.
 
-    Whoever has been waiting and finds another file in its place afterwards gets an error and writes nothing. Raises
-    Unusable if somebody uses the database. A file that is damaged beyond use keeps nobody out.
+    Processes that have waited, and find another file in its place, get an error and write nothing. A file that is
+    damaged beyond use locks nobody out. Raises Unusable if the database is in use.
     """
     with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:
         is_sound = _take(path, db)
@@ -111,7 +111,7 @@ def keep_others_out(path: Path) -> Iterator[None]:
 
 
 def _take(path: Path, db: sqlite3.Connection) -> bool:
-    """Lock a database; False if it is too damaged for that."""
+    """Lock a database. Returns False if it is too damaged for that. Raises Unusable."""
     try:
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
         db.execute("PRAGMA journal_mode = DELETE")  # refused while another connection is open
@@ -127,7 +127,7 @@ def _take(path: Path, db: sqlite3.Connection) -> bool:
 
 
 def replace(path: Path, new: Path, old: Path) -> None:
-    """Put a *new* database in the place of one that is kept as *old*, so that there is one at every moment."""
+    """Replace a database by a *new* one, and keep it as *old*. There is a database at the path at every moment."""
     if path.exists():
         os.link(path, old)
         log = path.with_name(f"{path.name}-wal")
@@ -139,5 +139,5 @@ def replace(path: Path, new: Path, old: Path) -> None:
 
 
 def _open(source: Path) -> sqlite3.Connection:
-    """Open a database that is not to be changed."""
+    """Open a database for reading."""
     return sqlite3.connect(uri(source, "ro"), uri=True, isolation_level=None)

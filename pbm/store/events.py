@@ -1,4 +1,4 @@
-"""What has happened, as numbered events, and the programs that are run for them; what has changed since one looked."""
+"""Numbered events, the programs that are run for them, and changes since an earlier state of the database."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -8,7 +8,7 @@ from pbm.store.base import Questions
 
 
 class Event(NamedTuple):
-    """Something that has happened. Nothing that only some may know stands in it."""
+    """Something that has happened. Anybody may know all of it."""
 
     id: int
     """Its number; a later event has a higher one."""
@@ -18,9 +18,9 @@ class Event(NamedTuple):
     board: str | None
     pool: str | None
     userid: str | None
-    """Who has done it, or to whom it happened."""
+    """The user who has done it, or to whom it happened."""
     detail: dict[str, Any]
-    """What else belongs to that kind of event."""
+    """What only that kind of event has, for example ``{"move": "e3"}``."""
 
 
 class Hook(NamedTuple):
@@ -31,17 +31,17 @@ class Hook(NamedTuple):
     kinds: str
     """The kinds of events, with commas between; empty for all."""
     last: int
-    """The number of the last event that it has seen."""
+    """The number of the last event that it has handled."""
     tries: int = 0
-    """How often it has failed with the next one."""
+    """How often it has failed with the next event."""
     due: datetime | None = None
-    """When it is tried again; None if at once."""
+    """When it is tried again; None for at once."""
     problem: str | None = None
     """What went wrong at the last try."""
 
 
 class Counted(NamedTuple):
-    """How many commands there were."""
+    """The number of commands that were done, and of those that were refused."""
 
     done: int
     refused: int
@@ -51,23 +51,23 @@ class Change(NamedTuple):
     """Something public that was changed, made or removed."""
 
     kind: str
-    """``board``, ``pool``, ``player`` for what is known of a user in one game, or ``user``."""
+    """``board``, ``pool``, ``user``, or ``player``, which is a user in one game."""
     game: str
     """Empty for a user."""
     name: str
 
 
 class Seen(NamedTuple):
-    """A state of a database, as somebody saw it who follows its changes."""
+    """A state of a database, as a program that follows its changes has seen it."""
 
     number: int
-    """The number of the last change that they have seen."""
+    """The number of the last change."""
     event: int
-    """The number of the last event by then, 0 if there was none, and when it happened: in a database that was put back
-    to what it was before, and has gone on since, an event of that number happened at another time."""
+    """The number of the last event; 0 if there was none."""
     moment: str
+    """When that event happened. It differs if the database was put back to an older state, and has gone on since."""
     restored: str = ""
-    """When a backup was put in the place of the database for the last time; empty if that never was."""
+    """When the database was last restored from a backup; empty if it never was."""
 
 
 class Events(Questions):
@@ -112,16 +112,16 @@ class Events(Questions):
         return self.rows(Hook, f"SELECT {', '.join(Hook._fields)} FROM hooks ORDER BY id")
 
     def add_hook(self, program: str, kinds: Iterable[str]) -> int:
-        """Run a program for each event from now on, or for each of these *kinds*. Returns its number."""
+        """Store a program that is run for each later event, or for each of these *kinds*. Returns its number."""
         query = "INSERT INTO hooks (program, kinds, last) VALUES (?, ?, ?) RETURNING id"
         return int(self.value(query, program, ",".join(kinds), self.last_number()))
 
     def remove_hook(self, number: int) -> bool:
-        """Run a program no more; False if there is none of that number."""
+        """Delete a program. Returns False if there is none of that number."""
         return self.execute("DELETE FROM hooks WHERE id = ?", number).rowcount > 0
 
     def save_hook(self, hook: Hook) -> None:
-        """Store how far a program has come."""
+        """Store the last event of a program, its tries and its problem."""
         self.update("hooks", hook._asdict(), "id = ?", hook.id)
 
     # Commands and maintenance
@@ -131,9 +131,9 @@ class Events(Questions):
         self.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, now)
 
     def last_maintenance(self, name: str) -> datetime | None:
-        """When something was done last: ``cleanup``, ``backup`` or ``restored``.
+        """When ``cleanup``, ``backup`` or ``restored`` was done last; None if never.
 
-        ``begun`` is since when such things are noted.
+        ``begun`` is when the database was made.
         """
         return self.moment("SELECT moment FROM notes WHERE name = ?", name)
 
@@ -155,12 +155,12 @@ class Changes(Questions):
         return Seen(number or 0, event, moment, restored or "")
 
     def has_gone_on_since(self, seen: Seen) -> bool:
-        """Whether this is still the database that was seen then; False also if that is too long ago to tell."""
+        """Whether this database has grown out of the state *seen*; False also if that is too long ago to tell."""
         now = self.seen()
         if now.restored != seen.restored or now.number < seen.number or now.event < seen.event:
             return False
         return (self.value("SELECT moment FROM events WHERE id = ?", seen.event) or "") == seen.moment
 
     def since(self, seen: Seen) -> list[Change]:
-        """What has changed since a state."""
+        """The changes since a state."""
         return self.rows(Change, "SELECT kind, game, name FROM changes WHERE number > ?", seen.number)

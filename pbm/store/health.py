@@ -1,4 +1,4 @@
-"""What the doctor asks of the database."""
+"""The queries of `pbm doctor`."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ DOUBTS = {
         "SELECT game || ' ' || board FROM boards WHERE rtrim(board, '0123456789') <> coalesce(pool, '')"
     ),
 }
-"""Rows that cannot be, by what they are; each query names the rows."""
+"""Kinds of rows that should not exist, each with a query that names them."""
 
 
 BROKEN_RATINGS = """
@@ -56,7 +56,8 @@ BROKEN_RATINGS = """
         FROM results WINDOW player AS (PARTITION BY game, userid ORDER BY games)
     ) WHERE games <> count + 1 OR before <> led ORDER BY game, userid, count
 """
-"""Rated games that do not go on from the one before: which ones they say they are, and how many are before them."""
+"""Rated games that do not continue the ones before: their number among the player's games and rating before, as stored,
+then the number of games before and the rating after those."""
 WRONG_SCORES = """
     SELECT game, userid, players.rating, players.won, players.lost, players.tied,
         sums.rating, coalesce(sums.won, 0), coalesce(sums.lost, 0), coalesce(sums.tied, 0)
@@ -69,14 +70,14 @@ WRONG_SCORES = """
         IS NOT (sums.rating, coalesce(sums.won, 0), coalesce(sums.lost, 0), coalesce(sums.tied, 0))
     ORDER BY game, userid
 """
-"""Players of whom something else is stored than their results come to: what is stored, and what these come to."""
+"""Players whose rating and counts are not what their results add up to: the stored values, and those of the results."""
 
 
 class Health(Questions):
-    """What shows whether all is well."""
+    """The checks of the database."""
 
     def damage(self) -> list[str]:
-        """What SQLite finds wrong with the file, nothing if it is sound; and which rows refer to rows that are gone."""
+        """Sentences about damage of the file, wrong tables, and rows that refer to missing rows; none without damage."""
         from pbm.store.schema import wrong_parts  # sqlite-utils takes 65 ms
 
         query = 'SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2'
@@ -88,11 +89,11 @@ class Health(Questions):
         ]
 
     def objection(self) -> str:
-        """Why the database cannot be written; empty if it can, also if another process is just writing."""
+        """Why the database cannot be written; empty if it can, or if another process is writing now."""
         *_, path = self.execute("PRAGMA database_list").fetchone()
         try:
             with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:
-                db.execute("BEGIN IMMEDIATE")  # which does no more than read if nothing can be written
+                db.execute("BEGIN IMMEDIATE")  # succeeds also where nothing can be written
                 db.execute("DELETE FROM users WHERE 0")
                 db.execute("ROLLBACK")
         except sqlite3.Error as error:
@@ -117,21 +118,21 @@ class Health(Questions):
         return self.value(f"SELECT max(number) FROM turns WHERE {OF_BOARD}", game, board) or 0
 
     def doubtful_rows(self) -> Iterator[tuple[str, str]]:
-        """Rows that cannot be: what they are, and which."""
+        """The rows that DOUBTS finds: the kind, and the name of the row."""
         for what, query in DOUBTS.items():
             for which in self.column(query):
                 yield what, str(which)
 
     def broken_ratings(self, start: int) -> Iterator[tuple[str, str, int, int, int, int]]:
-        """What BROKEN_RATINGS finds, where the first rated game of a player begins with the rating *start*."""
+        """The rows of BROKEN_RATINGS, where *start* is the rating before the first game of a player."""
         yield from self.execute(BROKEN_RATINGS, start)
 
     def wrong_scores(self) -> Iterator[tuple[Any, ...]]:
-        """What WRONG_SCORES finds."""
+        """The rows of WRONG_SCORES."""
         yield from self.execute(WRONG_SCORES)
 
     def rated_games(self) -> Iterator[tuple[ResultRow, ResultRow]]:
-        """What rated games did to every player, each with what they did to the other one."""
+        """The results of all rated games, each with the result of the other player."""
         one, other = (", ".join(f"{side}.{name}" for name in ResultRow._fields) for side in ("one", "other"))
         query = (
             f"SELECT {one}, {other} FROM results AS one JOIN results AS other USING (game, board) "
@@ -146,11 +147,11 @@ class Health(Questions):
         return self.execute("SELECT game, userid FROM results EXCEPT SELECT game, userid FROM players").fetchall()
 
     def oldest_due(self, now: datetime) -> datetime | None:
-        """Since when the mail that has waited longest could have been sent; None if none is due."""
+        """The time at which the oldest due mail became due; None if none is due."""
         return self.moment("SELECT min(due) FROM outbox WHERE address IS NOT NULL AND due <= ?", now)
 
     def latest(self) -> datetime | None:
-        """The latest time at which something was done."""
+        """The latest time of a board, turn or mail in the database."""
         query = (
             "SELECT max(moment) FROM (SELECT max(started) AS moment FROM boards "
             "UNION ALL SELECT max(played) FROM turns UNION ALL SELECT max(handled) FROM handled "

@@ -19,7 +19,7 @@ ASKED = """
     EXISTS (SELECT 1 FROM addresses WHERE addresses.userid = outbox.userid AND suspended IS NOT NULL
         AND addresses.address = coalesce(outbox.address, addresses.address))
 """
-"""What is asked about a mail when it is looked at: the last fields of `Mail`."""
+"""The last fields of `Mail`, which are not stored, but found when a mail is read."""
 ALL_OF_MAIL = f"SELECT *, {ASKED} FROM outbox"
 TO_SEND = "address IS NOT NULL AND due <= ?"
 BY_IDS = "id IN (SELECT value FROM json_each(?))"
@@ -29,53 +29,53 @@ class Mail(NamedTuple):
     """A mail in the outbox."""
 
     userid: str | None
-    """The user it is for; None for the sender of a command, whoever they are."""
+    """The user it is for; None if it answers the sender of a command."""
     address: str | None
     """None while the user has no confirmed address."""
     subject: str
     blocks: str
-    """What it says, as `pbm.blocks` stores it."""
+    """Its content, as `pbm.blocks` stores it."""
     message_id: str
     thread: str | None
     """The Message-ID of the first mail about the same board to the same player."""
     queued: datetime
     due: datetime | None
-    """When it is to be tried next; None when it was given up."""
+    """When it is tried next; None if it was given up."""
     tries: int = 0
-    """How often it was taken up to be sent, also by a process that was killed then."""
+    """How often a process has begun to send it, also one that was killed then."""
     problem: str | None = None
     """What went wrong at the last try."""
     id: int | None = None
     """Its number, which the outbox gives it."""
     reply_to: str | None = None
-    """The address that an answer goes to, if that is not the server's own."""
+    """The address for answers, if it is not the server's own."""
     unsubscribe: str | None = None
     """The address at which any mail ends the subscription to which this mail belongs."""
     reminds: str | None = None
-    """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
+    """The board that a reminder is about, such as ``spiro 101``; None for other mails."""
     form: int = 0
-    """Which of STORED_FORMS its reader wants. It is asked when the mail is due and not stored with it, as the next two.
+    """Which of STORED_FORMS its reader wants. Not stored: it is found when the mail is read, as the next two are.
 
-    It is what its user wants, or the plainest that one wants who has its address; to a stranger it is text.
+    Without a user, it is the plainest form that a user with this address wants; for a stranger it is text.
     """
     address_number: int | None = None
     """The number of the address, if it is one of its user's."""
     is_suspended: bool = False
-    """Whether nothing is sent to its address, or to any of its user's."""
+    """Whether its address is suspended; without an address, whether one of its user's is."""
 
     @property
     def html(self) -> bool:
-        """Whether its reader wants HTML beside the text."""
+        """Whether the reader wants HTML beside the text."""
         return STORED_FORMS[self.form] != "text"
 
     @property
     def pictures(self) -> bool:
-        """Whether they want that to begin with a picture of the board."""
+        """Whether the reader wants HTML that begins with a picture of the board."""
         return STORED_FORMS[self.form] == "pictures"
 
     @property
     def text(self) -> str:
-        """What it says as text."""
+        """Its content as text."""
         return blocks.mailed(blocks.read(self.blocks))
 
 
@@ -86,22 +86,22 @@ class Held(NamedTuple):
     game: str
     subject: str
     blocks: str
-    """As those of a mail in the outbox."""
+    """Its content, as `pbm.blocks` stores it."""
     queued: datetime
     id: int | None = None
     """Its number, which the database gives it."""
 
 
 class Waiting(NamedTuple):
-    """How many mails are in the outbox, by what they wait for."""
+    """The numbers of mails in the outbox."""
 
     to_send: int
-    """Mails that are due, or will be tried again."""
+    """Those that are due, or will be tried again."""
     unaddressed: int
-    """Mails for users who have no address that works."""
+    """Those for users without an address that works."""
     given_up: int
     oldest: datetime | None
-    """When the oldest of those to be sent was written."""
+    """When the oldest of `to_send` was queued; None if there is none."""
 
 
 class Outbox(Questions):
@@ -114,26 +114,26 @@ class Outbox(Questions):
         self.insert("outbox", row)
 
     def due(self, now: datetime, limit: int) -> list[Mail]:
-        """Mails that are to be sent by now, the oldest first."""
+        """The mails that are due, those first that have been due for longest; at most *limit*."""
         return self.rows(Mail, f"{ALL_OF_MAIL} WHERE {TO_SEND} ORDER BY due, id LIMIT ?", now, limit)
 
     def claim(self, now: datetime, limit: int) -> list[Mail]:
-        """The same mails as they have been so far; from here on each counts as tried once more."""
+        """Count one more try of each mail that is due. Returns the mails as they were before."""
         mails = self.due(now, limit)
         self.execute(f"UPDATE outbox SET tries = tries + 1 WHERE {BY_IDS}", [mail.id for mail in mails])
         return mails
 
     def are_due(self, now: datetime, more_than: int) -> bool:
-        """Whether more mails than so many are to be sent by now."""
+        """Whether more mails than that are due."""
         return self.value(f"SELECT 1 FROM outbox WHERE {TO_SEND} LIMIT 1 OFFSET ?", now, more_than) is not None
 
     def waiting(self, now: datetime) -> tuple[int, datetime | None]:
-        """How many mails are to be sent later, and when the first of them."""
+        """How many mails will be due later, and when the first of them is."""
         later = "FROM outbox WHERE address IS NOT NULL AND due > ?"
         return self.value(f"SELECT count(*) {later}", now), self.moment(f"SELECT min(due) {later}", now)
 
     def all(self, limit: int = -1) -> list[Mail]:
-        """The mails in the outbox, the oldest first, also those that wait for an address or were given up."""
+        """All mails in the outbox, the oldest first, also those without an address and those given up."""
         return self.rows(Mail, f"{ALL_OF_MAIL} ORDER BY id LIMIT ?", limit)
 
     def get(self, number: int) -> Mail | None:
@@ -141,33 +141,33 @@ class Outbox(Questions):
         return self.row(Mail, f"{ALL_OF_MAIL} WHERE id = ?", number)
 
     def postpone(self, mail: Mail, due: datetime | None, problem: str) -> None:
-        """Note that a mail could not be sent, and when it is to be tried again: never, if *due* is None."""
+        """Note that a mail could not be sent, and when it is tried again; if *due* is None, it is given up."""
         self.update("outbox", {"tries": mail.tries + 1, "due": due, "problem": problem}, "id = ?", mail.id)
 
     def postpone_due(self, now: datetime, due: datetime, problem: str) -> int:
-        """Note of all mails that are due *now* why they could not be tried, and when they will be; how many."""
+        """Postpone all mails that are due *now*, with the problem, without counting a try. Returns how many."""
         return self.execute(f"UPDATE outbox SET due = ?, problem = ? WHERE {TO_SEND}", due, problem, now).rowcount
 
     def retry(self, numbers: Sequence[int], now: datetime) -> int:
-        """Make mails due, or all that have an address if no numbers are given. Returns how many."""
+        """Make mails due that have an address: those of these numbers, or all if there are none. Returns how many."""
         query = f"UPDATE outbox SET due = ?1 WHERE address IS NOT NULL AND (?2 = '[]' OR {BY_IDS.replace('?', '?2')})"
         return self.execute(query, now, [*numbers]).rowcount
 
     def drop(self, mails: Iterable[Mail]) -> None:
-        """Forget mails."""
+        """Delete mails."""
         self.execute(f"DELETE FROM outbox WHERE {BY_IDS}", [mail.id for mail in mails])
 
     def drop_reminders(self, board: str) -> None:
-        """Forget the mails that remind somebody of a board, such as ``spiro 101``, and are not sent yet."""
+        """Delete the reminders of a board, such as ``spiro 101``, that are not sent yet."""
         self.execute("DELETE FROM outbox WHERE reminds = ?", board)
 
     def trim_waiting(self, userid: str, most: int) -> None:
-        """Forget the oldest of the mails that wait for an address of a user, until there are so many."""
+        """Delete all but the newest *most* of the mails that wait for an address of a user."""
         waiting = "SELECT id FROM outbox WHERE userid = ? AND address IS NULL ORDER BY id DESC LIMIT -1 OFFSET ?"
         self.execute(f"DELETE FROM outbox WHERE id IN ({waiting})", userid, most)
 
     def counts(self) -> Waiting:
-        """What is in the outbox."""
+        """The numbers of mails in the outbox."""
         to_be_sent = "FROM outbox WHERE address IS NOT NULL AND due IS NOT NULL"
         query = (
             f"SELECT (SELECT count(*) {to_be_sent}), (SELECT count(*) FROM outbox WHERE address IS NULL), "
@@ -184,16 +184,16 @@ class Outbox(Questions):
         self.insert("digests", held._asdict())
 
     def held_for(self) -> list[tuple[str, str]]:
-        """The users for whom mails are kept, each with the game that they are about."""
+        """The users for whom mails wait for a digest, each with the game of the mails."""
         return self.execute("SELECT DISTINCT userid, game FROM digests ORDER BY userid, game").fetchall()
 
     def held(self, userid: str, game: str) -> list[Held]:
-        """What is kept for a user about the boards of a game, the oldest first."""
+        """The mails about boards of a game that wait for a user's digest, the oldest first."""
         query = f"SELECT {', '.join(Held._fields)} FROM digests WHERE userid = ? AND game = ? ORDER BY id"
         return self.rows(Held, query, userid, game)
 
     def remove_held(self, userid: str, game: str) -> None:
-        """Forget what was kept for a user about the boards of a game."""
+        """Delete the mails about boards of a game that wait for a user's digest."""
         self.execute("DELETE FROM digests WHERE userid = ? AND game = ?", userid, game)
 
 
@@ -201,16 +201,16 @@ class Handled(Questions):
     """What is stored of mails that came in."""
 
     def record(self, sender: str, message_id: str, outcome: str, now: datetime) -> bool:
-        """Note that a message was handled; False, and nothing noted, if it was handled before."""
+        """Note that a message was handled. Returns False, and notes nothing, if it was handled before."""
         query = "INSERT INTO handled VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         return self.execute(query, sender, message_id, now, outcome).rowcount > 0
 
     def note_outcome(self, sender: str, message_id: str, outcome: str) -> None:
-        """Note what became of a message that was recorded before."""
+        """Change the outcome of a message that was recorded before."""
         self.update("handled", {"outcome": outcome}, "sender = ? AND message_id = ?", sender, message_id)
 
     def forget_old(self, before: datetime) -> None:
-        """Forget what is of no more use: mails that were handled or given up before that time, counts, events."""
+        """Delete notes, counts and events of before that time, and mails queued before it that cannot be sent."""
         for table, column in ("handled", "handled"), ("quotas", "day"), ("failures", "last"), ("commands", "hour"):
             self.execute(f"DELETE FROM {table} WHERE {column} < ?", before)
         for table, column, which in (

@@ -1,4 +1,4 @@
-"""What is stored of a user as a player of one game: their rating, and what they want."""
+"""Users as players of one game: rating, limits, wishes and results."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -8,7 +8,7 @@ from pbm.store.base import Questions, as_row
 from pbm.store.boards import OF_BOARD, SEATS
 
 ESTABLISHED = 20
-"""A rating is established after so many games, and provisional before: the index ``players_by_section`` says so."""
+"""How many rated games make a rating established; the index ``players_by_section`` holds this number, too."""
 
 
 class PlayerRow(NamedTuple):
@@ -27,21 +27,21 @@ class PlayerRow(NamedTuple):
     most: int | None = None
     """At how many active boards they take no more challenges: 0 if they take none, None for no limit."""
     seeking: int = 0
-    """How many challenges they would like to get."""
+    """How many challenges they seek."""
     subscribes: bool = False
     """Whether they subscribe to every new board of the game."""
     is_notified: bool = False
-    """Whether they are told of every end of a game."""
+    """Whether they are told of the end of every game."""
     mail: str = "each"
     """How they get board mails: ``each``, one ``digest`` a day, or ``none``."""
     wanted_rating: str | None = None
-    """The ratings of those who should challenge them, such as ``1500-1700``; None if any will do."""
+    """The ratings from which they seek challenges, such as ``1500-1700``; None for any."""
     wanted_options: str | None = None
-    """The options that they would like to play with; None if any will do."""
+    """The options with which they seek challenges; None for any."""
 
     @property
     def wish(self) -> str:
-        """With whom and how they would like to play."""
+        """The challenges that they seek, in words: `rating 1500-1700, -size=9`; empty for any."""
         rating = f"rating {self.wanted_rating}" if self.wanted_rating else ""
         return ", ".join(filter(None, [rating, self.wanted_options]))
 
@@ -62,7 +62,7 @@ class ResultRow(NamedTuple):
     before: int
     after: int
     games: int
-    """How many rated games they had finished, this one included."""
+    """How many rated games the player had finished, this one included."""
     ended: datetime
 
 
@@ -83,16 +83,16 @@ class Players(Questions):
     """What is stored of players."""
 
     def get(self, game: str, userid: str) -> PlayerRow:
-        """A user as a player of a game; one who is not known yet has the usual settings."""
+        """A user as a player of a game, with the default settings if nothing is stored of them."""
         query = f"SELECT {COLUMNS} FROM players WHERE game = ? AND userid = ?"
         return self.row(PlayerRow, query, game, userid) or PlayerRow(userid)
 
     def save(self, game: str, player: PlayerRow) -> None:
-        """Store what has changed of a player."""
+        """Store a player, in the place of what was stored of them."""
         self.insert("players", {"game": game, **player._asdict()}, replacing=True)
 
     def change(self, game: str, userid: str, **columns: Any) -> None:
-        """Change what is stored of a user as a player of a game, such as their *most*, *seeking* or *mail*."""
+        """Change fields of a user as a player of a game, for example ``most=5``."""
         self.save(game, self.get(game, userid)._replace(**columns))
 
     def set_inactive(self, game: str, userid: str, *, inactive: bool) -> None:
@@ -100,9 +100,9 @@ class Players(Questions):
         self.update("players", {"inactive": inactive}, "game = ? AND userid = ?", game, userid)
 
     def rated(self, game: str, section: Section | None = None) -> Iterator[PlayerRow]:
-        """The players of a game who have a rating and are still signed up, or those of a part of the standings.
+        """The players of a game who have a rating and are still signed up, or those in one section of the standings.
 
-        The highest rating comes first, of equal ones the older one.
+        The highest rating comes first; of equal ratings, the older one.
         """
         query = (
             f"SELECT {COLUMNS} FROM players WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP}{_in(section)} "
@@ -116,12 +116,12 @@ class Players(Questions):
         return self.rows(PlayerRow, query, game)
 
     def all_seekers(self) -> Iterator[tuple[str, PlayerRow]]:
-        """All who seek challenges, each with the game, by game and name."""
+        """All players who seek challenges, each with the game, by game and name."""
         query = f"SELECT game, {COLUMNS} {SEEKING} ORDER BY game, userid"
         return ((game, as_row(PlayerRow, row)) for game, *row in self.execute(query))
 
     def silent_seekers(self, since: datetime) -> list[tuple[str, str]]:
-        """The games and names of those who seek challenges, and have given no command after that time."""
+        """Game and userid of the players who seek challenges and have given no command after that time."""
         query = (
             "SELECT game, userid FROM players INDEXED BY players_seeking CROSS JOIN users USING (userid) "
             "WHERE seeking > 0 AND coalesce(heard, created) <= ? ORDER BY game, userid"
@@ -134,34 +134,34 @@ class Players(Questions):
         return self.column(f"SELECT userid FROM players {which} ORDER BY userid", game)
 
     def notified_of_all(self, game: str) -> list[str]:
-        """The users who are told of every end of a game, by name."""
+        """The users who are told of the end of every game, by name."""
         which = "INDEXED BY players_notified WHERE game = ? AND is_notified"
         return self.column(f"SELECT userid FROM players {which} ORDER BY userid", game)
 
     def add_result(self, result: ResultRow) -> None:
-        """Store what a game did to a rating."""
+        """Store the result of a rated game for one player."""
         self.insert("results", result._asdict())
 
     def results_of_board(self, game: str, board: str) -> list[ResultRow]:
-        """What a game did to the ratings of its players; nothing if it was not rated."""
+        """The results of a game for its players; none if it was not rated."""
         return self.rows(ResultRow, f"SELECT * FROM results WHERE {OF_BOARD}", game, board)
 
     def results_of_user(self, game: str, userid: str) -> list[ResultRow]:
-        """All rated games of a user, the oldest first."""
+        """The results of all rated games of a user, the oldest first."""
         query = "SELECT * FROM results WHERE game = ? AND userid = ? ORDER BY ended, games"
         return self.rows(ResultRow, query, game, userid)
 
     # For pages
 
     def names(self, games: Iterable[str]) -> list[str]:
-        """Whoever has or had a board of one of these games, or a rating in one, by name."""
+        """The userids of all who have a board of one of these games, or a rating in one, by name."""
         where = "WHERE game IN (SELECT value FROM json_each(?1))"
         seats = (f"SELECT {seat} AS userid FROM boards {where}" for seat in SEATS)
         rated = f"SELECT userid FROM players {where} AND rating IS NOT NULL"
         return self.column(f"{' UNION '.join([*seats, rated])} ORDER BY userid", [*games])
 
     def ratings_of(self, game: str, userids: Iterable[str]) -> dict[str, list[int]]:
-        """The ratings that users have had in a game, from before their first rated one on, in their order."""
+        """For each user the rating before their first rated game, and those after each, in their order."""
         query = (
             "SELECT userid, before, after FROM results WHERE game = ? AND userid IN (SELECT value FROM json_each(?)) "
             "ORDER BY userid, ended, games"
@@ -173,7 +173,7 @@ class Players(Questions):
 
 
 def _in(section: Section | None) -> str:
-    """What restricts a query to the players of a part of the standings."""
+    """The condition in SQL for the players in a section of the standings."""
     if section is None:
         return ""
     is_established = f"(won + lost + tied >= {ESTABLISHED}) = {int(section.established)}"

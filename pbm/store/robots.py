@@ -1,4 +1,4 @@
-"""Robots, which are users that are programs: what waits for them, and what they think of games."""
+"""Robots, which are users that are programs: their settings, their tasks, analyses and puzzles."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,25 +14,25 @@ class Robot(NamedTuple):
 
     userid: str
     level: int | None
-    """How well they play, a number of `pbm.levels`; None for a program of the operator's."""
+    """How well it plays, a number of `pbm.levels`; None for a program of the operator's."""
     program: str | None = None
-    """That program, with its arguments."""
+    """The program of the operator's, with its arguments; None for a robot of pbm."""
     games: tuple[str, ...] = ()
-    """What it plays; nothing stands for all games."""
+    """The games that it plays; empty for all games."""
     rated: bool = True
     """Whether games against it count in the ratings."""
     most: int = 1000
-    """At how many active boards of all games it takes no more challenges."""
+    """The number of active boards of all games at which it takes no more challenges."""
     seconds: float = 2
-    """For how long it may think about a move."""
+    """How long it may think about a move."""
     paused: datetime | None = None
-    """Since when it plays no more; None while it does."""
+    """Since when it is paused; None while it plays."""
     why: str | None = None
-    """What went wrong with it, if it was not paused by the operator."""
+    """What went wrong, if it was not paused by the operator."""
 
     @property
     def thinks_in_idle_time(self) -> bool:
-        """Whether it thinks in idle time, and nobody waits for it in a shell."""
+        """Whether it thinks in idle time, so that nobody waits for it in a shell."""
         return thinks_in_idle_time(self.level)
 
 
@@ -50,12 +50,12 @@ class Task(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """Keeps a task from other processes."""
+    """A claim keeps other processes from a task."""
 
     process: int | None
-    """The process that does the task, by its number on this machine; None if the task has failed and is put off."""
+    """The number on this machine of the process that does the task; None if the task has failed and is put off."""
     until: datetime
-    """From then on the claim is void."""
+    """When the claim ends."""
 
 
 class Puzzle(NamedTuple):
@@ -64,11 +64,11 @@ class Puzzle(NamedTuple):
     game: str
     board: str
     moves: int
-    """How many were played before."""
+    """The number of turns before the position."""
     answer: str
     """The turn that wins; empty if the board has no such position."""
     proven: bool
-    """Whether that was shown by the rules alone, and not by a long search."""
+    """Whether the answer is proven by the rules alone, and not only found by a long search."""
 
 
 OF_PUZZLE = ", ".join(Puzzle._fields)
@@ -82,7 +82,7 @@ class Robots(Questions):
         return self.rows(Robot, f"{SELECTED} ORDER BY userid")
 
     def get(self, userid: str) -> Robot | None:
-        """The robot of that name; None if that is none."""
+        """The robot of that name; None if there is none."""
         return self.among([userid]).get(userid)
 
     def among(self, userids: Iterable[str]) -> dict[str, Robot]:
@@ -91,11 +91,11 @@ class Robots(Questions):
         return {robot.userid: robot for robot in self.rows(Robot, query, [*userids])}
 
     def save(self, robot: Robot) -> None:
-        """Store what has changed of a robot, or that a user is one."""
+        """Store a robot, in the place of what was stored of it. The user has to exist."""
         self.insert("robots", robot._asdict(), replacing=True)
 
     def boards_against_robots(self, userid: str) -> int:
-        """On how many active boards a user plays against robots."""
+        """The number of active boards on which a user plays against robots."""
         among = "IN (SELECT userid FROM robots)"
         count = "(SELECT count(*) FROM boards WHERE game = tallies.game AND ended IS NULL AND %s)"
         first = count % f"first_player = ?1 AND second_player {among}"
@@ -105,10 +105,10 @@ class Robots(Questions):
     # What robots have to do
 
     def tasks(self, *place: str) -> list[tuple[Task, Claim | None]]:
-        """What robots that are not paused have to do, or those on one board, *place*, which is a game and its number.
+        """The tasks of robots that are not paused, or only those on one board, *place*, which is a game and a number.
 
-        First come, first served; but who has just been answered stands behind all who have waited for longer than
-        that, with all its other boards. Each has the process that was doing it, though it may have ended.
+        The task that has waited longest comes first; the other boards of an opponent wait from the last answer to them
+        on. Each task has the stored claim of the process that does it, which may have ended, or None.
         """
         which = " AND (boards.game, boards.board) = (?, ?)" if place else ""
         waiting = (
@@ -133,7 +133,7 @@ class Robots(Questions):
         ]
 
     def claim_task(self, task: Task, claim: Claim | None) -> None:
-        """Note which process does a task, or that none does."""
+        """Store the claim of a process on a task; None releases it."""
         query = (
             "INSERT INTO robot_boards (game, board, robot, opponent, claimed_by, claimed_until) "
             "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE "
@@ -142,7 +142,7 @@ class Robots(Questions):
         self.execute(query, *task, *(claim or (None, None)))
 
     def note_answer(self, task: Task, hopeless: int, now: datetime) -> None:
-        """Note that a task is done, and for how many turns in a row the robot has had no hope."""
+        """Note that a task is done, and for how many turns in a row the robot has seen no chance to win."""
         query = (
             "UPDATE robot_boards SET hopeless = ?, answered = ?, claimed_by = NULL, claimed_until = NULL, "
             f"talk = nullif(talk, 'once') WHERE {OF_TASK}"
@@ -150,7 +150,7 @@ class Robots(Questions):
         self.execute(query, hopeless, now, *task[:3])
 
     def notes_on(self, task: Task) -> tuple[bool, int]:
-        """Whether a robot says what it thinks with its next move; and for how many turns it has had no hope."""
+        """Whether a robot says what it thinks with its next move; and how many turns it has seen no chance to win."""
         query = f"SELECT talk IS NOT NULL, hopeless FROM robot_boards WHERE {OF_TASK}"
         talks, hopeless = self.execute(query, *task[:3]).fetchone() or (False, 0)
         return bool(talks), hopeless
@@ -163,10 +163,10 @@ class Robots(Questions):
         )
         self.execute(query, *task, how)
 
-    # What robots think of games that are over
+    # Analyses and puzzles of games that are over
 
     def ask_for_analysis(self, game: str, board: str, userid: str, now: datetime) -> None:
-        """Note that a user wants the analysis of a game; to ask twice is to ask once."""
+        """Note that a user wants the analysis of a game; asking again changes nothing."""
         self.execute("INSERT OR IGNORE INTO analysis_requests VALUES (?, ?, ?, ?)", game, board, userid, now)
 
     def next_analysis(self) -> tuple[str, str] | None:
@@ -181,18 +181,19 @@ class Robots(Questions):
         return sorted(self.column(query, game, board))
 
     def save_analysis(self, game: str, board: str, analysis: str, now: datetime) -> None:
-        """Store what a robot thinks of a game, as JSON."""
+        """Store the analysis of a game, as JSON."""
         self.execute("INSERT OR REPLACE INTO analyses VALUES (?, ?, ?, ?)", game, board, now, analysis)
 
     def analysis(self, game: str, board: str) -> str | None:
-        """What a robot thinks of a game, as JSON; None if none was asked."""
+        """The analysis of a game, as JSON; None if nobody has asked for one."""
         analysis: str | None = self.value(f"SELECT analysis FROM analyses WHERE {OF_BOARD}", game, board)
         return analysis
 
     def boards_without_puzzles(self, game: str) -> list[str]:
-        """The boards that are over and in which nobody has looked for a puzzle, the last one first.
+        """The boards that are over and were not searched for a puzzle yet, the last one first.
 
-        What has to do with a board that goes on is left out: its position can be one of that board, too.
+        Boards that began with a position of another one are left out, and those from which an active board began: a
+        puzzle would tell its players how to go on.
         """
         query = (
             "SELECT board FROM boards WHERE game = ?1 AND ended IS NOT NULL AND source IS NULL "
@@ -202,18 +203,18 @@ class Robots(Questions):
         return self.column(query, game)
 
     def save_puzzle(self, puzzle: Puzzle, now: datetime) -> None:
-        """Store the puzzle of a board, in which nobody has looked for one before."""
+        """Store the puzzle of a board that was not searched before."""
         self.insert("puzzles", {**puzzle._asdict(), "found": now})
 
     def puzzles(self, game: str, most: int) -> list[Puzzle]:
-        """The puzzles of a game, at most so many, those first that were found last."""
+        """The puzzles of a game, those first that were found last; at most *most*."""
         query = f"SELECT {OF_PUZZLE} FROM puzzles WHERE game = ? AND answer <> '' ORDER BY found DESC LIMIT ?"
         return self.rows(Puzzle, query, game, most)
 
     def take_puzzle(self, now: datetime, before: datetime) -> Puzzle | None:
-        """Note that the oldest puzzle that was not mailed yet is mailed now. Returns it; None if there is none.
+        """Mark the oldest puzzle that was not mailed yet as mailed *now*. Returns it.
 
-        There is none, either, unless the last one was mailed *before* that time.
+        None if there is none, or if one was mailed after *before*.
         """
         query = (
             "UPDATE puzzles SET mailed = ? WHERE NOT EXISTS (SELECT 1 FROM puzzles WHERE mailed > ?) "

@@ -1,4 +1,4 @@
-"""The tables, as one migration after another makes them; a database knows how many it has seen."""
+"""The tables, and the migrations that make and change them. A database knows how many were applied to it."""
 
 import secrets
 import sqlite3
@@ -16,8 +16,8 @@ PARTS = (
     "SELECT type || ' ' || name, sql FROM sqlite_schema "
     "WHERE type IN ('trigger', 'view') OR name NOT GLOB 'sqlite_*' AND tbl_name <> '_sqlite_migrations'"
 )
-"""What a database consists of, but for the tables of SQLite, and that of migrations, which sqlite-utils makes as it
-likes; what somebody has hung on these is no part of them."""
+"""The tables, indexes, triggers and views of a database, without those of SQLite and of sqlite-utils' migrations.
+Triggers and views that somebody has added to these count."""
 
 FIRST_ROBOTS = {"robot": USUAL_LEVEL} | {f"robot{level}": level for level in LEVEL_NUMBERS}
 """The robots of a new database, with their levels."""
@@ -384,7 +384,7 @@ CREATE TABLE changes (
     UNIQUE (kind, game, name)
 ) STRICT;
 """
-"""All tables. The rows of one without a rowid lie in the order of its key, so that those of a board lie together."""
+"""All tables. WITHOUT ROWID stores rows in the order of their key, so that those of a board lie together."""
 INDEXES = f"""
 CREATE INDEX addresses_address ON addresses (address);
 CREATE INDEX boards_active ON boards (game, ended);
@@ -426,7 +426,7 @@ CREATE INDEX players_by_section ON players
     (game, inactive, won + lost + tied >= {ESTABLISHED}, rating DESC, rated, userid) WHERE rating IS NOT NULL;
 CREATE INDEX tournaments_until ON tournaments (until) WHERE until IS NOT NULL;
 """
-"""What is looked for often; those behind the first are of some rows, or of expressions."""
+"""Indexes for frequent queries."""
 
 ANY = "INSERT, UPDATE, DELETE"
 NOTED = (
@@ -443,19 +443,19 @@ NOTED = (
     ("pool_players", ANY, "'pool', {row}.game, {row}.pool"),
     ("meetings", ANY, "'pool', {row}.game, {row}.pool"),
 )
-"""The tables whose changes are noted, when, and as changes of what."""
+"""The tables whose changes are noted: the table, the statements, and the kind, game and name of the `Change`."""
 
 migrations = Migrations("pbm")
 
 
 def apply(db: sqlite3.Connection) -> None:
-    """Make all tables, or what an older version lacks, in the transaction that is open."""
+    """Make all tables, or bring those of an older version up to date, in the open transaction."""
     migrations.apply(Database(db, execute_plugins=False))  # to look for plugins takes longer than all of this
     db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 def wrong_parts(db: sqlite3.Connection) -> list[str]:
-    """What a database of this version lacks, what is another way in it, and what it has that pbm has not made."""
+    """Sentences about tables and indexes that a database lacks, that differ, or that pbm has not made."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
         apply(fresh)
         wanted, found = (_parts(each) for each in (fresh, db))
@@ -468,7 +468,7 @@ def wrong_parts(db: sqlite3.Connection) -> list[str]:
 
 
 def _parts(db: sqlite3.Connection) -> dict[str, str]:
-    """The tables and indexes of a database, each with its SQL, but for how that is laid out and quoted."""
+    """The tables and indexes of a database, each with its SQL, without blanks and quotes."""
     layout = str.maketrans(dict.fromkeys('"[]; \n', ""))
     return {name: (sql or "").translate(layout) for name, sql in db.execute(PARTS)}
 
@@ -491,7 +491,7 @@ def first_tables(db: Database) -> None:
 
 
 def _create_triggers(db: Database) -> None:
-    """Create the triggers that count boards, and that note changes of what is public, the last change last."""
+    """Create the triggers that count boards, and those that note public changes; a repeated change becomes the last."""
     db.execute("""
         CREATE TRIGGER tally_new_board AFTER INSERT ON boards BEGIN
             INSERT INTO tallies VALUES (NEW.game, 1, NEW.ended IS NULL)

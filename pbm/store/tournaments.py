@@ -1,4 +1,4 @@
-"""Tournaments as they are stored: what was announced, who takes part, and who meets whom."""
+"""Tournaments as they are stored: their settings, entrants and meetings."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from pbm.tournaments.kinds import Entrant, Meeting, Tournament
 
 OF_POOL = "game = ? AND pool = ?"
 OUTCOME = "iif(ended IS NULL, NULL, CASE winner WHEN first_player THEN 1 WHEN second_player THEN -1 ELSE 0 END)"
-"""What a board says of the first player: 1 for a win, 0 for a tie, -1 for a loss, NULL while it goes on."""
+"""The outcome of a board for the first player: 1 for a win, 0 for a tie, -1 for a loss, NULL before the end."""
 MEETINGS = f"""
     SELECT round, first, second, iif(second = '', 1 - half, {OUTCOME}), void, coalesce(meetings.board, ''),
         coalesce(first_used, 0.0), coalesce(second_used, 0.0), 0 AS kind, number AS place
@@ -21,7 +21,7 @@ MEETINGS = f"""
         AND board NOT IN (SELECT coalesce(board, '') FROM meetings WHERE game = ?1 AND pool = ?2)
     ORDER BY kind, place
 """
-"""The games and byes of a pool in their order, and behind them its boards that were started otherwise."""
+"""The games and byes of a pool in their order, and behind them boards of the pool that no round has started."""
 
 
 class Tournaments(Questions):
@@ -36,7 +36,7 @@ class Tournaments(Questions):
         return self._found("game = coalesce(?, game)", game)
 
     def of(self, userid: str) -> list[Tournament]:
-        """The tournaments in which a user takes part, or will; those that are over are not among them."""
+        """The tournaments in which a user takes part, or will; without those that are over."""
         mine = "(game, pool) IN (SELECT game, pool FROM pool_players WHERE userid = ? AND withdrawn IS NULL)"
         return [one for one in self._found(mine, userid) if not one.is_over]
 
@@ -58,7 +58,7 @@ class Tournaments(Questions):
     # Who takes part
 
     def entrants(self, game: str, pool: str) -> list[Entrant]:
-        """Who takes part, in the order in which they were placed."""
+        """The entrants of a pool, by seed."""
         query = f"SELECT userid, joined, withdrawn, team, byes FROM pool_players WHERE {OF_POOL} ORDER BY seed, userid"
         return [
             Entrant(userid, joined, withdrawn, team, frozenset(map(int, byes.split())))
@@ -66,7 +66,7 @@ class Tournaments(Questions):
         ]
 
     def add_player(self, game: str, pool: str, userid: str, joined: int = 1, team: str = "") -> None:
-        """Add a player to a pool, behind all others, who plays from the round *joined* on."""
+        """Add a player to a pool as the last seed, who plays from the round *joined* on."""
         query = (
             "INSERT INTO pool_players (game, pool, userid, joined, team, seed) "
             "SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce(max(seed), 0) FROM pool_players WHERE game = ?1 AND pool = ?2"
@@ -90,9 +90,9 @@ class Tournaments(Questions):
     # Who meets whom
 
     def meetings(self, game: str, pool: str) -> list[Meeting]:
-        """The games and byes of a pool in their order; boards of its name that were started otherwise come last.
+        """The games and byes of a pool in their order; boards of the pool that no round has started come last.
 
-        Who won a board is told by the seats, so that one who has taken the place of another has their results.
+        Outcomes are those of seats, not of userids: a player who has replaced another one has their results.
         """
         return [
             Meeting(number, first, second, won, bool(void), board, (used, other))
@@ -100,17 +100,17 @@ class Tournaments(Questions):
         ]
 
     def add_meeting(self, game: str, pool: str, one: Meeting) -> None:
-        """Store a game that is started, or a bye."""
+        """Store a game of a tournament, or a bye."""
         values = {"round": one.round, "first": one.first, "second": one.second, "board": one.board or None}
         kinds = {"void": one.is_void, "half": one.is_bye and not one.outcome}
         self.insert("meetings", {"game": game, "pool": pool, **values, **kinds})
 
     def void_meeting(self, game: str, board: str) -> None:
-        """Let a game of a tournament count for nothing."""
+        """Make a game of a tournament count for nobody."""
         self.update("meetings", {"void": True}, OF_BOARD, game, board)
 
     def drop_meeting(self, game: str, board: str) -> None:
-        """Forget a meeting, because its game is started anew."""
+        """Delete a meeting, because its game is started anew."""
         self.execute(f"DELETE FROM meetings WHERE {OF_BOARD}", game, board)
 
     def last_board_number(self, game: str, pool: str) -> int:
@@ -123,7 +123,7 @@ class Tournaments(Questions):
         return self.value(query, game, pool) or 0
 
     def due(self, now: datetime) -> list[tuple[str, str]]:
-        """Game and pool of the tournaments that start by themselves, and of the arenas that end, by now."""
+        """Game and pool of the tournaments that have to start, and of the arenas that have to end, by now."""
         query = (
             "SELECT game, pool FROM tournaments WHERE state = 'open' AND starts <= ?1 "
             "UNION SELECT game, pool FROM tournaments INDEXED BY tournaments_until "
@@ -134,7 +134,7 @@ class Tournaments(Questions):
     # Results
 
     def pool_players(self, game: str) -> list[tuple[str, str, int, int, int]]:
-        """The pool, the userid, and how often they won, lost and tied, of all players of all pools."""
+        """The players of all pools of a game: pool, userid, and the numbers of games won, lost and tied."""
         query = (
             "SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ? "
             "ORDER BY pool, 2 * won + tied DESC, lost, userid"
@@ -142,7 +142,7 @@ class Tournaments(Questions):
         return self.execute(query, game).fetchall()
 
     def count_result(self, game: str, pool: str, userid: str, outcome: int) -> None:
-        """Count a game of a pool that is set up: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
+        """Count a game for a player of a pool: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
         column = {1: "won", 0: "tied", -1: "lost"}[outcome]
         query = f"UPDATE pool_players SET {column} = {column} + 1 WHERE {OF_POOL} AND userid = ?"
         self.execute(query, game, pool, userid)
@@ -150,7 +150,7 @@ class Tournaments(Questions):
     # For completion
 
     def newest(self, game: str, most: int, states: Sequence[str] = ()) -> list[str]:
-        """The tournaments of a game, or only those in some *states*: the newest first, at most so many."""
+        """The pools of a game, or only those in some *states*, the newest first; at most *most*."""
         which = "(?3 = '[]' OR state IN (SELECT value FROM json_each(?3)))"
         query = f"SELECT pool FROM tournaments WHERE game = ?1 AND {which} ORDER BY created DESC, pool LIMIT ?2"
         return self.column(query, game, most, [*states])

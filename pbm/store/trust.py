@@ -1,4 +1,4 @@
-"""Whom the server believes: reply addresses, wrong passwords; and quotas."""
+"""Reply addresses, wrong passwords, and quotas."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from pbm.store.base import Questions, as_row
 
 
 class Reply(NamedTuple):
-    """What a reply address speaks for: a user, on one board."""
+    """The user and the board that a reply address stands for."""
 
     game: str
     board: str
@@ -15,40 +15,40 @@ class Reply(NamedTuple):
 
 
 class Failures(NamedTuple):
-    """Wrong passwords in a row."""
+    """The number of wrong passwords in a row, and the time of the last one."""
 
     times: int
     last: datetime | None
-    """When the last one came; None if there was none."""
+    """None if there was none."""
 
 
 class Trust(Questions):
     """What is stored of those who write to the server."""
 
     def address_key(self) -> bytes:
-        """The key of the hashes in our own addresses."""
+        """The key of the hashes in addresses of the server."""
         return bytes(self.value("SELECT value FROM keys WHERE name = 'addresses'"))
 
     # Reply addresses
 
     def reply_number(self, game: str, board: str, userid: str) -> int:
-        """The number of a user's reply address for a board, which may be new."""
+        """The number of a user's reply address for a board, which is stored if it is new."""
         known = "SELECT id FROM replies WHERE game = ? AND board = ? AND userid = ?"
         new = "INSERT INTO replies (game, board, userid) VALUES (?, ?, ?) RETURNING id"
         return int(self.value(known, game, board, userid) or self.value(new, game, board, userid))
 
     def reply(self, number: int) -> Reply | None:
-        """What the reply address of that number speaks for; None if it was revoked."""
+        """The user and the board of the reply address of that number; None if it was revoked."""
         return self.row(Reply, "SELECT game, board, userid FROM replies WHERE id = ?", number)
 
     def revoke_replies(self, userid: str) -> None:
-        """Make all reply addresses of a user worthless; new mails bring new ones."""
+        """End all reply addresses of a user; new mails bring new ones."""
         self.execute("DELETE FROM replies WHERE userid = ?", userid)
 
     # Wrong passwords
 
     def failures(self, userid: str, peer: str) -> dict[str, Failures]:
-        """How many passwords were wrong in a row for a ``userid``, and from a ``peer``, as far as any were."""
+        """The wrong passwords in a row for a ``userid`` and from a ``peer``, by these words, if there were any."""
         query = "SELECT kind, count, last FROM failures WHERE kind = 'userid' AND holder = ?"  # both by the index
         rows = self.execute(f"{query} UNION ALL {query.replace('userid', 'peer')}", userid, peer)
         return {kind: as_row(Failures, failures) for kind, *failures in rows}
@@ -64,11 +64,11 @@ class Trust(Questions):
     # Quotas
 
     def used(self, kind: str, holder: str, period: str) -> int:
-        """How many things of a kind *holder* has used up in one day, or in one hour."""
+        """How much of a quota *holder* has used up in a *period*, which is a day or an hour."""
         query = "SELECT used FROM quotas WHERE kind = ? AND holder = ? AND day = ?"
         return self.value(query, kind, holder, period) or 0
 
     def use(self, kind: str, holder: str, period: str, amount: int) -> None:
-        """Use up some of what *holder* may have in one day, or in one hour."""
+        """Use up some of the quota of *holder* in a *period*, which is a day or an hour."""
         query = "INSERT INTO quotas VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used"
         self.execute(query, kind, holder, period, amount)

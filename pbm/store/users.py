@@ -8,8 +8,8 @@ from pbm.names import GUEST, is_guest
 from pbm.store.base import Questions
 
 STORED_FORMS = "text", "pictures", "html"
-"""How mails can come: as text alone, or with HTML beside it, which begins with a picture of the board, or has none. A
-user's choice is stored as its place here."""
+"""The forms of mails: text alone, or text and HTML, with or without pictures. A user's choice is stored as its place
+here."""
 
 
 class UserRow(NamedTuple):
@@ -24,7 +24,7 @@ class UserRow(NamedTuple):
 
     @property
     def form(self) -> str:
-        """That form."""
+        """The form of their mails, one of STORED_FORMS."""
         return STORED_FORMS[self.html]
 
 
@@ -45,7 +45,7 @@ class Vacation(NamedTuple):
 
 
 class Address(NamedTuple):
-    """An address of a user, and what has become of the mails to it."""
+    """An address of a user, and how mails to it have bounced."""
 
     userid: str
     address: str
@@ -54,9 +54,9 @@ class Address(NamedTuple):
     """How many mails in a row came back."""
     bouncing_since: datetime | None
     suspended: datetime | None
-    """Since when nothing is sent there, because mails have bounced."""
+    """Since when nothing is sent there, because mails have bounced; None if mails are sent."""
     number: int
-    """What stands for it where our mails bounce to."""
+    """Its number in the addresses to which our mails bounce."""
 
 
 class Users(Questions):
@@ -79,15 +79,15 @@ class Users(Questions):
         return self.value("SELECT 1 FROM users WHERE userid = ?", userid) is not None
 
     def add(self, userid: str, password: str, now: datetime) -> None:
-        """Add a user who has no address yet; as one with an empty text for their password, nobody can sign."""
+        """Add a user without an address; *password* is its hash. If it is empty, no password is right."""
         self.insert("users", {"userid": userid, "password": password, "created": now})
 
     def change(self, userid: str, **columns: object) -> None:
-        """Change what is stored of a user, such as their *zone*, their *password*, or when they wrote a *broadcast*."""
+        """Change columns of a user, for example ``zone="Europe/Berlin"``."""
         self.update("users", columns, "userid = ?", userid)
 
     def sign_off(self, userid: str, now: datetime) -> None:
-        """Forget all of a user but their name and their past results. Their boards are another matter."""
+        """Delete all of a user but their name and their past results. Their boards stay."""
         self.change(userid, password="", reset_code=None, signed_off=now)
         for table in "addresses", "followers", "vacations", "vacation_days", "replies", "digests", "robots", "blocked":
             self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
@@ -100,13 +100,13 @@ class Users(Questions):
         return self.column(query, before)
 
     def remove(self, userid: str, now: datetime) -> None:
-        """Forget a guest, who plays on no board any more, even their name."""
+        """Delete a guest, who plays on no board any more, also their name."""
         self.sign_off(userid, now)
         for table in "players", "users":
             self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
 
     def blocked_by(self, userid: str) -> list[str]:
-        """Those whom a user blocks, by name."""
+        """The users whom a user blocks, by name."""
         return self.column("SELECT other FROM blocked WHERE userid = ? ORDER BY 1", userid)
 
     def block(self, userid: str, other: str) -> None:
@@ -139,7 +139,7 @@ class Users(Questions):
         return self.column(f"SELECT userid FROM users WHERE hears_{what} = 1 AND signed_off IS NULL ORDER BY userid")
 
     def last_broadcast(self, userid: str) -> datetime | None:
-        """When a user last wrote to the mailing list."""
+        """When a user last wrote a broadcast; None if never."""
         return self.moment("SELECT last_broadcast FROM users WHERE userid = ?", userid)
 
     def zone(self, userid: str) -> str | None:
@@ -148,23 +148,23 @@ class Users(Questions):
         return zone
 
     def zones(self) -> list[str]:
-        """The time zones that users want, by name."""
+        """The time zones that users have chosen, by name."""
         query = "SELECT DISTINCT zone FROM users WHERE zone IS NOT NULL AND signed_off IS NULL ORDER BY zone"
         return self.column(query)
 
     # Vacations
 
     def has_auto_vacation(self, userid: str) -> bool:
-        """Whether a day of vacation is taken where a user would lose by their clock."""
+        """Whether the server takes a day of a user's vacation where they would lose by their clock."""
         return bool(self.value("SELECT auto_vacation FROM users WHERE userid = ?", userid))
 
     def vacation_days(self, userid: str, since: date) -> list[date]:
-        """The days of vacation that were taken for a user in place of a loss, from that day on, in order."""
+        """The days of vacation that the server has taken for a user, from that day on, in order."""
         query = "SELECT day FROM vacation_days WHERE userid = ? AND day >= ? ORDER BY day"
         return [date.fromisoformat(day) for day in self.column(query, userid, since)]
 
     def take_vacation_day(self, userid: str, day: date) -> None:
-        """Note that a day of vacation is taken for a user."""
+        """Store a day of vacation that the server takes for a user."""
         self.execute("INSERT INTO vacation_days VALUES (?, ?)", userid, day)
 
     def vacations(self, userid: str, since: date) -> list[Vacation]:
@@ -179,7 +179,7 @@ class Users(Questions):
             self.insert("vacations", vacation._replace(userid=userid)._asdict())
 
     def away(self, userids: Sequence[str], today: date) -> dict[str, date]:
-        """Those of these users who are on vacation, planned or taken, each with the last day of it."""
+        """Those of these users who are on vacation, each with its last day."""
         among = "userid IN (SELECT value FROM json_each(?2))"
         query = (
             f"SELECT userid, last FROM vacations WHERE {among} AND ?1 BETWEEN first AND last "
@@ -190,7 +190,7 @@ class Users(Questions):
     # Addresses
 
     def addresses(self, *userids: str) -> list[Address]:
-        """All addresses of these users, by userid and in the order in which they were given."""
+        """The addresses of these users, by userid, the oldest first."""
         query = (
             f"SELECT {', '.join(Address._fields[:-1])}, rowid FROM addresses "
             "WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid, rowid"
@@ -202,9 +202,9 @@ class Users(Questions):
         return {*self.column("SELECT userid FROM addresses WHERE address = ? AND confirmed IS NOT NULL", address)}
 
     def replace_addresses(self, userid: str, codes: dict[str, str | None], now: datetime) -> None:
-        """Give a user new addresses, each with the code that will confirm it; one without a code is confirmed.
+        """Give a user new addresses, each with the code that will confirm it, or None if it is confirmed already.
 
-        The addresses that they have confirmed stay until the first new one is confirmed; others go at once.
+        Their older confirmed addresses are kept until a new one is confirmed; older unconfirmed ones are deleted.
         """
         self.execute("UPDATE users SET generation = generation + 1 WHERE userid = ?", userid)
         self.execute("DELETE FROM addresses WHERE userid = ? AND confirmed IS NULL", userid)
@@ -213,12 +213,12 @@ class Users(Questions):
         self._retire_addresses(userid, now)
 
     def add_address(self, userid: str, address: str, now: datetime) -> None:
-        """Give a user one more address, confirmed; what has been waiting for one goes out to it."""
+        """Give a user one more address, confirmed. Mails that have waited for one go to it."""
         self._add_address(userid, address, None, now)
         self._release(userid, address, now)
 
     def _add_address(self, userid: str, address: str, code: str | None, confirmed: datetime | None) -> None:
-        """Store an address of a user, or that one of theirs is as new as any."""
+        """Store an address of a user; one that they have already becomes one of the newest generation."""
         query = (
             "INSERT INTO addresses (userid, address, generation, code, confirmed) "
             "SELECT userid, ?, generation, ?, ? FROM users WHERE userid = ? "
@@ -227,7 +227,7 @@ class Users(Questions):
         self.execute(query, address, code, confirmed, userid)
 
     def confirm(self, code: str, now: datetime) -> tuple[str, str] | None:
-        """Confirm the address that a code was made for: its user and itself, or None if no address has that code."""
+        """Confirm the address with that code. Returns its userid and the address; None if no address has the code."""
         query = "UPDATE addresses SET confirmed = ?, code = NULL WHERE code = ? RETURNING userid, address"
         for userid, address in self.execute(query, now, code).fetchall():
             self._retire_addresses(userid, now)
@@ -241,7 +241,7 @@ class Users(Questions):
         self._retire_addresses(userid, now)
 
     def _retire_addresses(self, userid: str, now: datetime) -> None:
-        """If one of the newest addresses is confirmed, drop the older ones and send it what has been waiting."""
+        """If an address of the newest generation is confirmed, delete older ones, and send waiting mails to it."""
         newest = "SELECT address, generation FROM addresses JOIN users USING (userid, generation)"
         row = self.execute(f"{newest} WHERE userid = ? AND confirmed IS NOT NULL", userid).fetchone()
         if row:
@@ -249,12 +249,12 @@ class Users(Questions):
             self._release(userid, row[0], now)
 
     def _release(self, userid: str, address: str, now: datetime) -> None:
-        """Send to an address what has been waiting until a user has one."""
+        """Send the mails that have waited for an address of a user to this one."""
         query = "UPDATE outbox SET address = ?, due = ? WHERE userid = ? AND address IS NULL"
         self.execute(query, address, now, userid)
 
     def drop_address(self, userid: str, address: str) -> int:
-        """Forget an address of a user and the mails to them that would go there. Returns how many mails these were."""
+        """Delete an address of a user, and the mails to them that would go there. Returns the number of mails."""
         self.execute("DELETE FROM addresses WHERE userid = ? AND address = ?", userid, address)
         query = "DELETE FROM outbox WHERE userid = ? AND address = ? COLLATE NOCASE"
         return self.execute(query, userid, address).rowcount
@@ -262,13 +262,13 @@ class Users(Questions):
     # Bounces
 
     def address_at(self, number: int) -> str | None:
-        """User and address of that number, in lower case; None if it is gone."""
+        """The userid and the address with that number, as `alice a@example.org` in lower case; None if it is gone."""
         query = "SELECT lower(userid || ' ' || address) FROM addresses WHERE rowid = ?"
         address: str | None = self.value(query, number)
         return address
 
     def count_bounce(self, number: int, now: datetime) -> tuple[int, datetime]:
-        """Count a bounce of an address: how many there were in a row, and when the first one was."""
+        """Count a bounce of an address. Returns the number of bounces in a row, and the time of the first one."""
         query = (
             "UPDATE addresses SET bounces = bounces + 1, bouncing_since = coalesce(bouncing_since, ?) "
             "WHERE rowid = ? RETURNING bounces, bouncing_since"
@@ -277,9 +277,10 @@ class Users(Questions):
         return bounces, datetime.fromisoformat(since)
 
     def suspend_address(self, number: int, now: datetime) -> None:
-        """Send nothing to an address of a user any more.
+        """Send no more mails to an address of a user.
 
-        What is on its way there waits if they have no other address left that works; else it has gone there, too.
+        Its mails in the outbox are deleted if another address of theirs works, which gets the same mails; else they
+        wait for an address.
         """
         query = "UPDATE addresses SET suspended = ? WHERE rowid = ? AND suspended IS NULL RETURNING userid, address"
         for userid, address in self.execute(query, now, number).fetchall():
@@ -289,9 +290,9 @@ class Users(Questions):
             self.execute(query, userid, address)
 
     def revive_address(self, address: str, now: datetime, *, only_suspended: bool = False) -> list[str]:
-        """Forget the bounces of an address that works, and send there what has been waiting.
+        """Forget the bounces of an address that works, and send waiting mails to it.
 
-        Returns the users it belongs to, by name; none if mails to it have not bounced, or if it is not suspended.
+        Returns its users, by name; none if mails to it have not bounced or, with *only_suspended*, it is not suspended.
         """
         which = "suspended IS NOT NULL" if only_suspended else "bounces > 0 AND confirmed IS NOT NULL"
         query = (
@@ -311,14 +312,14 @@ class Users(Questions):
         return self.row(UserRow, f"SELECT {FIELDS_OF_USER} FROM users WHERE userid = ?", userid)
 
     def listed(self, limit: int) -> list[UserRow]:
-        """All users but robots, by name, at most so many."""
+        """The users without robots, by name, at most *limit*."""
         people = "userid NOT IN (SELECT userid FROM robots)"
         return self.rows(UserRow, f"SELECT {FIELDS_OF_USER} FROM users WHERE {people} ORDER BY 1 LIMIT ?", limit)
 
     def ids_from(self, prefix: str, most: int) -> list[str]:
-        """The users who are signed up and whose names begin with *prefix*, at most so many, by name.
+        """The users who are signed up and whose names begin with *prefix*, by name, at most *most*.
 
-        Robots are among them only if something of their names is known.
+        Without a prefix, robots are left out.
         """
         query = (
             "SELECT userid FROM users WHERE userid >= ?1 AND userid < ?1 || '~' AND signed_off IS NULL "
