@@ -60,6 +60,11 @@ def test_an_interrupted_or_unreadable_password_at_a_terminal_is_refused(shell, t
     assert process.returncode == 1
 
 
+def test_an_operator_may_give_a_password_of_any_bytes(shell):
+    shell.sign_up("alice")
+    assert "new password" in shell.done("users", "password", "alice", stdin=b"\xff\xfe-secret\n")
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&- </dev/null", "2>&- </dev/null", "<&- >&- 2>&-"])
 def test_a_closed_stream_is_like_an_empty_one(shell, closed):
     line = f"{sys.executable} -m pbm signup alice - {closed}"

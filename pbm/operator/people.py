@@ -18,9 +18,10 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store.users import Address, UserRow
+from pbm.terminal import replace_errors
 
 FORM_NAMES = {"text": "text", "html": "HTML and text", "pictures": "pictures, HTML and text"}
-"""How mails come, in words."""
+"""The forms of mails in words."""
 
 commands = Commands("pbm")
 
@@ -69,7 +70,7 @@ def list_users(userids: tuple[str, ...], limit: int) -> None:
 
 
 def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
-    """What is known of some users, as programs are told it."""
+    """What is known of some users, for programs."""
     names = [row.userid for row in rows]
     active = server.store.boards.active_counts(names)
     addresses: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
@@ -94,7 +95,7 @@ def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
 
 
 def _page(server: Server, userids: Sequence[str], limit: int) -> tuple[list[UserRow], str]:
-    """The users who are named, or the first of all, with the line below them if there are more."""
+    """The users who are named, or the first ones of all; and the line below their list if there are more."""
     if userids:
         return [find_user(server, userid) for userid in dict.fromkeys(map(str.lower, userids))], ""
     rows = server.store.users.listed(limit + 1)
@@ -137,6 +138,7 @@ def set_password(userid: str) -> None:
     if not password and sys.stdin.isatty():
         password = str(click.prompt("New password", hide_input=True, confirmation_prompt=True, err=True))
     elif not password:
+        replace_errors(sys.stdin)
         password = sys.stdin.readline().rstrip("\r\n")
     users.check_new_password(password)
     server.passwords.prepare(password)
@@ -281,7 +283,7 @@ def address_data(one: Address) -> dict[str, Any]:
 
 
 def _state_text(address: Mapping[str, Any]) -> str:
-    """What becomes of mails to an address, in a few words."""
+    """The state of an address, in a few words."""
     if address["suspended"]:
         return f"suspended since {time_text(address['suspended'])}"
     bounces = address["bounces"] if address["confirmed"] else 0
