@@ -1,1 +1,1 @@
-"""The commands of the operator, for the shell alone: a module for each subject."""
+"""The commands of the operator, which a shell alone understands: a module for each subject."""

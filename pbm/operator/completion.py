@@ -1,7 +1,7 @@
-"""Completion for shells: the words of the command language, and names that are stored.
+"""Completion for shells: the words of the command language, and stored names.
 
-The scripts for the shells only pass the words on to `pbm complete`. So all shells offer the same, and every command is
-offered without being named here.
+The scripts for the shells only pass the words on to `pbm complete`. So all shells offer the same, and a new command is
+offered at once.
 """
 
 import re
@@ -28,11 +28,11 @@ from pbm.store.boards import Among
 MOST_OFFERED = 100
 """How many boards, pools or users are offered."""
 OF_A_PLAYER = "withdraw", "replace"
-"""What a director does with somebody who takes part."""
+"""The directions of a tournament behind which an entrant is named."""
 STATES_OF_POOLS = {"join": ["open"], "leave": ["open", "running", "closing"]}
-"""In which states tournaments are offered to a player, for commands that can do nothing with others."""
+"""The states of the tournaments that are offered, by command."""
 SHELL_OPTIONS = "--comment=", "--help", "--json", "--picture"
-"""The options that a shell understands wherever they stand."""
+"""The options that may stand anywhere in a shell."""
 
 BASH = """\
 # What bash offers for pbm and its games; ~/.bashrc can have the line: source <(pbm completion bash)
@@ -104,7 +104,7 @@ def offered(before: Sequence[str], current: str) -> list[str]:
 
 
 def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
-    """Words that may follow, whatever they begin with."""
+    """The words that may follow, whatever they begin with."""
     given = (word for word in before if not word.startswith(SHELL_OPTIONS))
     rest = words.tidied(" ".join(given))
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
@@ -133,14 +133,14 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
 
 
 def _names(group: click.Group) -> list[str]:
-    """The words that may follow those that lead to a group of commands."""
+    """The words that may follow the name of a group of commands."""
     own = [name for name, command in group.commands.items() if not command.hidden]
     operators = [name for name in console.MODULES if name != complete.name]
     return [*own, *games.names(), *operators] if group is root else own
 
 
 def _behind(node: click.Command, rest: Sequence[str]) -> list[str] | None:
-    """The words behind a command that are no options and no values of options; None if such a value comes next."""
+    """The words behind a command without options and their values; None if the value of an option comes next."""
     if isinstance(node, Command):
         return node.split(rest)[1]
     takers = {name for option in _own_options(node) if not option.is_flag for name in option.opts}
@@ -154,7 +154,7 @@ def _behind(node: click.Command, rest: Sequence[str]) -> list[str] | None:
 
 
 def _options(node: click.Command, game: str, current: str) -> Iterator[str]:
-    """The options of a command, each that takes a value with an equals sign."""
+    """The options of a command; those that take a value end in an equals sign."""
     if isinstance(node, Command):
         yield from (f"--{name}{'=' if value else ''}" for name, value in node.named.items())
     else:
@@ -173,7 +173,10 @@ def _own_options(node: click.Command) -> list[click.Option]:
 
 
 def _kind(node: click.Command, number: int) -> str:
-    """What the word of that number behind a command is, as the syntax of the command calls it, or all it can be."""
+    """The name of a word behind a command in its syntax, such as `USERID`; for a choice, all its values.
+
+    *number* counts these words from 0.
+    """
     ctx = click.Context(node)
     arguments = [parameter for parameter in node.params if isinstance(parameter, click.Argument)]
     kinds: list[str] = []
@@ -189,7 +192,7 @@ def _kind(node: click.Command, number: int) -> str:
 
 
 def _values(kind: str, game: str, current: str) -> Sequence[str]:
-    """What a word of that kind can be."""
+    """The values of a word of that kind."""
     if "|" in kind:
         return [value for one in kind.split("|") for value in _values(one, game, current)]
     if not kind.isupper():
@@ -220,7 +223,7 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
 
 
 def _from_store(look: Callable[[Store], list[str]]) -> list[str]:
-    """What is found in the database; nothing if there is none that can be read."""
+    """What *look* finds in the database; nothing if there is none that can be read."""
     try:
         with Store(database_path(), read_only=True) as store, store.reading():
             return look(store)

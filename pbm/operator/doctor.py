@@ -1,4 +1,4 @@
-"""The commands that find out whether all is well: with the database, its boards, settings and mail; with a game."""
+"""The commands that look for faults: `doctor` in the database, settings and mail, and `promises` in a game."""
 
 import os
 import shutil
@@ -37,26 +37,27 @@ from pbm.settings import address, transport
 from pbm.store import BoardRow, Store, TurnRow, Unusable
 
 LEAST_FREE = 100_000_000
-"""Bytes of the disk that should be free."""
+"""How many bytes of the disk should be free."""
 LARGEST_WAL = 100_000_000
-"""Bytes of the write-ahead log, which SQLite empties as long as nobody reads the same state for ever."""
+"""How many bytes the write-ahead log may have; SQLite empties it unless some process reads one state for ever."""
 OLDEST_DUE = timedelta(days=1)
 """How long a mail may be due."""
 MISSED = timedelta(days=2)
-"""For how long a forfeit may be due."""
+"""How long a forfeit may be due."""
 CLOCK_ERROR = timedelta(minutes=5)
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 BOARDS_AT_ONCE = 500
-"""How many boards are played again before progress is shown."""
+"""How many boards are replayed before progress is shown."""
 
 commands = Commands("pbm")
 
 
 class Finding(NamedTuple):
-    """Something that is wrong."""
+    """A fault."""
 
     where: str
     what: str
+    """A sentence about the fault."""
     mend: str
     """How to mend it."""
 
@@ -94,10 +95,10 @@ def examine(
     processes: int = 1,
     sample: int | None = None,
 ) -> Iterator[Finding]:
-    """All that is wrong with a database and with what surrounds it.
+    """The faults of a database, the settings, the games and the outbox.
 
-    So many *processes* play boards again: a *sample* of so many boards, or all. *progress* is told how many were played
-    since it was told last, and how many there are.
+    That many *processes* replay boards: a random *sample* of that many, or all. *progress* is called with the number of
+    boards replayed since its last call, and the number of all.
     """
     yield from _file(path)
     try:
@@ -120,7 +121,7 @@ def examine(
 
 
 def _readable(check: Iterator[Finding]) -> Iterator[Finding]:
-    """What a check finds, also if it comes upon a time or a list that is none, or more days than there can be."""
+    """The findings of a check, and one more if a stored time, list or number cannot be read."""
     try:
         yield from check
     except (OverflowError, ValueError) as why:
@@ -128,7 +129,7 @@ def _readable(check: Iterator[Finding]) -> Iterator[Finding]:
 
 
 def _file(path: Path) -> Iterator[Finding]:
-    """Who may read it, and whether there is room for it to grow."""
+    """Check who may read and replace the file, and whether there is room for it to grow."""
     for one in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
         if one.exists() and one.stat().st_mode & 0o077:
             what = "others may read the addresses and the hashes of passwords in it."
@@ -150,7 +151,7 @@ def _file(path: Path) -> Iterator[Finding]:
 
 
 def _database(store: Store) -> Iterator[Finding]:
-    """Whether SQLite finds the file sound."""
+    """Check that the file is sound, and can be read and written."""
     for what in store.health.damage():
         yield Finding("database", f"{what}.", BACKUP)
     if why := store.health.objection():
@@ -167,7 +168,7 @@ def _database(store: Store) -> Iterator[Finding]:
 def _boards(
     store: Store, now: datetime, progress: Callable[[int, int], object], processes: int, sample: int | None
 ) -> Iterator[Finding]:
-    """Whether boards, all or a sample, are what their turns lead to, and games end whose players take too long."""
+    """Check that boards are what their turns lead to, and that games end whose players take too long."""
     counts = store.health.counts_of_boards()
     missing = {game: count for game, count in counts.items() if not games.exists(game)}
     places = [place for place in store.health.board_names(sample) if place[0] not in missing]
@@ -200,7 +201,7 @@ def _begin_process() -> None:
 
 
 def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> tuple[int, list[Finding]]:
-    """Play boards again, by their games and numbers: on how many a forfeit is late, and what is wrong with them."""
+    """Replay boards. Returns on how many of them a forfeit is late, and their faults."""
     late, found = 0, []
     with Store(path, read_only=True) as store, store.reading():
         for game, board in places:
@@ -214,7 +215,7 @@ def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> t
                 continue
             found += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again, now)]
             if not (again.is_over or row.drawn):
-                # a clean-up should have ended it, also the one of the day before yesterday
+                # the clean-up of two days ago should have ended it already
                 late += all(clocks.due(store, row, again.seat, moment)[0].ends for moment in (now - MISSED, now))
     return late, found
 
@@ -228,7 +229,7 @@ def _turns(store: Store, game: str, board: str) -> list[TurnRow]:
 
 
 def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, str]]:
-    """What is wrong with the row of a board that was played *again*, and how to mend it."""
+    """Faults in the row of a board that was played *again*, each with how to mend it."""
     turns = again.turns
     for what in differences(row, outcome(row, again)):
         yield what, f"`pbm boards mend {row.game} {row.board}` sets the row right by the moves."
@@ -243,7 +244,7 @@ def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, st
 
 
 def _ratings(store: Store) -> Iterator[Finding]:
-    """Whether the results of each player add up to what is stored of them."""
+    """Check that the results of each player add up to their rating and counts."""
     for game, userid in store.health.players_without_row():
         yield Finding(f"{game}, {userid}", "there are results, but no rating.", BACKUP)
     for game, userid, number, before, count, led in store.health.broken_ratings(START):
@@ -256,7 +257,7 @@ def _ratings(store: Store) -> Iterator[Finding]:
 
 
 def _formula(store: Store) -> Iterator[Finding]:
-    """Whether every rated game did to ratings what the formula says."""
+    """Check that every rated game changed ratings as the formula says."""
     for own, other in store.health.rated_games():
         before, against = (Rating(one.before, one.games - 1) for one in (own, other))
         right = rated(before, against, own.outcome)
@@ -266,13 +267,13 @@ def _formula(store: Store) -> Iterator[Finding]:
 
 
 def _rows(store: Store) -> Iterator[Finding]:
-    """Rows that belong nowhere."""
+    """Check for rows that should not exist."""
     for what, which in store.health.doubtful_rows():
         yield Finding(which, f"there is {what}.", BACKUP)
 
 
 def _mails(store: Store, now: datetime) -> Iterator[Finding]:
-    """Whether mail goes out, and whether the clock can be trusted."""
+    """Check that mail goes out, and that the clock is not behind."""
     due = store.health.oldest_due(now)
     if due and due < now - OLDEST_DUE:
         what = f"a mail has been due since {due:%Y-%m-%d %H:%M} UTC; is anything sending?"
@@ -287,7 +288,7 @@ def _mails(store: Store, now: datetime) -> Iterator[Finding]:
 
 
 def _zones(store: Store) -> Iterator[Finding]:
-    """Whether users can be told times as they wish."""
+    """Check that this machine knows the time zones of users."""
     known = zone_names()
     for name in store.users.zones():
         if name not in known:
@@ -296,7 +297,7 @@ def _zones(store: Store) -> Iterator[Finding]:
 
 
 def _robots(store: Store, now: datetime) -> Iterator[Finding]:
-    """Whether somebody plays for the robots."""
+    """Check that some process plays for the robots."""
     rows = (store.boards.get(task.game, task.board) for task, _ in store.robots.tasks())
     late = sum(1 for row in rows if row and clocks.age(row, now) > OLDEST_DUE)
     if late:
@@ -305,7 +306,7 @@ def _robots(store: Store, now: datetime) -> Iterator[Finding]:
 
 
 def _settings() -> Iterator[Finding]:
-    """Whether the environment variables mean something."""
+    """Check the environment variables for mail."""
     if not is_address(address()):
         yield Finding("PBM_ADDRESS", f"{address()!r} is no mail address.", "Set it to the address of the server.")
     if setting := os.environ.get("PBM_TRANSPORT"):
@@ -322,7 +323,7 @@ def _settings() -> Iterator[Finding]:
 
 
 def _unreachable(setting: str) -> str:
-    """Why mail cannot leave that way; empty if it can."""
+    """Why mail cannot go out by that PBM_TRANSPORT; empty if it can."""
     kind, _, rest = setting.partition(":")
     if kind == "maildir":
         return "" if os.access(rest, os.W_OK | os.X_OK) else f"there is no folder {rest} that can be written to."
@@ -337,14 +338,14 @@ def _unreachable(setting: str) -> str:
 
 
 def _games() -> Iterator[Finding]:
-    """Whether every game can be loaded, and those of other packages keep what games promise."""
+    """Check that every game can be loaded, and that games of other packages keep their promises."""
     for name in games.names():
         package = games.package(name)
         mend = f"Mend or remove the package {package}." if package else "Install pbm anew."
         try:
             game = games.load(name)
             game.new(**games.read_options(game, []))
-            whys = [*_broken_promises(name)] if package else []  # ours are tested before they are installed
+            whys = [*_broken_promises(name)] if package else []  # the tests of pbm check its own games
         except Exception as why:
             whose = f"the package {package}, which brings it, has a fault" if package else "it cannot be loaded"
             yield Finding(name, f"{whose} ({type(why).__name__}: {why}).", mend)
@@ -371,7 +372,7 @@ def promises(game: str) -> int:
 
 
 def _broken_promises(name: str) -> Iterator[str]:
-    """The promises that a game breaks, a sentence for each."""
+    """A sentence for each promise that a game breaks."""
     try:
         game = games.load(name)
     except Exception as why:

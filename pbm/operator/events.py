@@ -1,6 +1,6 @@
-"""What happens, for programs: a list of numbered events, and programs that are run for them.
+"""The commands for events: their list, and hooks, which are programs that are run for them.
 
-These programs run one at a time, outside any transaction. One that fails is tried again.
+Hooks run one at a time, outside any transaction. One that fails is tried again.
 """
 
 import json
@@ -38,13 +38,14 @@ EVENTS_AT_ONCE = 200
 """How many events are read at a time."""
 HOOK_SECONDS = 60
 """How many seconds a program may take for an event."""
-FIRST_PAUSE, LONGEST_REST = timedelta(seconds=10), timedelta(hours=1)
-"""How long a program that has failed waits for its next try: it doubles with each try, up to the longest."""
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(hours=1)
+"""The pause before a failed program is tried again. It doubles with each try, up to the longest."""
 MOST_TRIES = 10
-"""How often a program is tried with an event. Then the event is left out, and the next one has its turn."""
-LOOK_FOR_EVENTS = 0.2
-"""Seconds between two looks for events."""
+"""How often a program is tried with an event before the event is left out."""
+LOOK_FOR_EVENTS_SECONDS = 0.2
+"""How long `--follow` waits before it looks for events again."""
 LONGEST_PROBLEM = 300
+"""How many characters of a program's standard error are kept."""
 
 commands = Commands("pbm")
 
@@ -64,7 +65,7 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     replace, start, round, finish, cancel (a tournament).
     """
     store = open_existing().store
-    for _ in changes(store, LOOK_FOR_EVENTS, _rest):
+    for _ in changes(store, LOOK_FOR_EVENTS_SECONDS, _rest):
         while found := store.events.since(since, EVENTS_AT_ONCE):
             for event in found:
                 line = json.dumps(event_data(event)) if ctx.obj else escaped(_line(event))
@@ -76,7 +77,7 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
 
 
 def _line(event: Event) -> str:
-    """An event for people."""
+    """A line about an event, for people."""
     what = f"{event.game} {event.board or event.pool}" if event.game else ""
     detail = (f"{name}={_value(value)}" for name, value in event.detail.items() if value not in (None, "", []))
     return "  ".join(
@@ -157,7 +158,7 @@ def run_hooks(*, follow: bool) -> int:
 
 
 def _rest(seconds: float) -> bool:
-    """Wait so many seconds. Returns False: only a signal ends the command."""
+    """Wait so many seconds. Returns False, because only a signal ends the command."""
     time.sleep(seconds)
     return False
 
@@ -170,17 +171,17 @@ def keep_running_hooks() -> None:
 
 
 def event_data(event: Event) -> dict[str, Any]:
-    """An event for programs: without what it does not have."""
+    """An event for programs, without fields that are None."""
     data = event._asdict() | {"moment": event.moment.isoformat(), **event.detail}
     return {name: value for name, value in data.items() if value is not None and name != "detail"}
 
 
 def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tuple[int, int]:
-    """Run each program for the events that it has not seen. Returns how many runs went well, and how many failed.
+    """Run each program for its new events. Returns how many runs went well, and how many failed.
 
-    A program that fails waits, and so do the later events, so that it sees all of them in their order. How far it has
-    come is stored after each run; a program that is killed in between sees an event a second time. Raises Unusable if
-    another process has been running programs for a minute.
+    After a failure, the later events wait, so that the program gets all events in their order. Progress is stored after
+    each run; if this process is killed in between, a program gets an event again. Raises Unusable if another process
+    has been running programs for a minute.
     """
     with server.store.hold_lock("hooks", "running programs", HOOK_SECONDS, is_over):
         due = [hook for hook in server.store.events.hooks() if hook.due is None or hook.due <= server.now()]
@@ -189,7 +190,7 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
 
 
 def keep_running(server: Server, wait_for_end: Callable[[float], bool]) -> None:
-    """Run programs for events as they come, until *wait_for_end* says so, which waits for so many seconds."""
+    """Run programs for events as they come, until *wait_for_end*, which waits for some seconds, returns True."""
     seen = None
     while True:
         version, hooks = server.store.data_version(), server.store.events.hooks()
@@ -199,12 +200,12 @@ def keep_running(server: Server, wait_for_end: Callable[[float], bool]) -> None:
             except Unusable as why:
                 warn(str(why))
         seen = version
-        if wait_for_end(LOOK_FOR_EVENTS):
+        if wait_for_end(LOOK_FOR_EVENTS_SECONDS):
             return
 
 
 def _catch_up(server: Server, hook: Hook, is_over: Callable[[], bool]) -> Iterator[bool]:
-    """Run a program for the events that it has not seen, until it fails. Yields after each run whether it went well."""
+    """Run a program for its new events, until it fails. Yields after each run whether it went well."""
     kinds = set(filter(None, hook.kinds.split(",")))
     while not is_over() and (events := server.store.events.since(hook.last, EVENTS_AT_ONCE)):
         for event in events:
@@ -223,10 +224,10 @@ def _catch_up(server: Server, hook: Hook, is_over: Callable[[], bool]) -> Iterat
 
 
 def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
-    """Store that a program has failed with an event, and when it is tried again; after ten tries it is not."""
+    """Store that a program has failed with an event, and when it is tried again, or that the event is left out."""
     tries = hook.tries + 1
     if tries < MOST_TRIES:
-        pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_REST)
+        pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE)
         hook = hook._replace(last=event.id - 1, tries=tries, due=server.now() + pause)
         behind = f"The next try is in {pause.seconds} s."
     else:

@@ -1,4 +1,4 @@
-"""The commands that take data out and in: copies of the whole database, and games for other programs and servers."""
+"""The commands that take data out and in: backups of the whole database, and records of games."""
 
 import json
 import re
@@ -27,7 +27,7 @@ from pbm.terminal import say
 
 NOT_BLANK = re.compile(r"\S")
 TIME = "%Y%m%dT%H%M%S.%fZ"
-"""How times are written in the names of files."""
+"""The times in the names of files."""
 
 
 commands = Commands("pbm")
@@ -59,7 +59,7 @@ def backup(file: Path, keep: int | None, *, force: bool) -> None:
         with progress_bar("Pages") as progress:
             copies.keep(source, target, progress)
         size = target.stat().st_size
-        removed = [] if keep is None else _rotated(file, source, keep)
+        removed = [] if keep is None else _remove_oldest(file, source, keep)
     copies.note_backup(source, now)
     fewer = f" {texts.counted(len(removed), 'older backup')} removed." if removed else ""
     answer(
@@ -97,8 +97,8 @@ def restore(file: Path, *, yes: bool) -> None:
     answer(f"{target} is what {file} holds.{kept}", {"restored": str(file), "kept": str(old) if is_there else None})
 
 
-def _rotated(folder: Path, source: Path, keep: int) -> list[Path]:
-    """Remove all dated backups of a database from a folder but the last so many. Returns what was removed."""
+def _remove_oldest(folder: Path, source: Path, keep: int) -> list[Path]:
+    """Remove the oldest dated backups of a database from a folder, so that *keep* are left. Returns their paths."""
     ours = re.compile(rf"{re.escape(source.stem)}-[0-9]{{8}}T[0-9]{{6}}\.[0-9]{{6}}Z{re.escape(source.suffix)}")
     dated = sorted(each for each in folder.iterdir() if ours.fullmatch(each.name) and not each.is_symlink())
     for each in dated[:-keep]:
@@ -189,7 +189,7 @@ def import_(file: Path | None, pairs: tuple[str, ...]) -> None:
 
 
 def _names(pairs: Sequence[str]) -> dict[str, str]:
-    """What the players of the records are called here."""
+    """The userids of players here, by their names in the records."""
     names = {}
     for pair in pairs:
         old, colon, new = pair.lower().partition(":")
@@ -209,7 +209,7 @@ def _text(file: Path | None) -> str:
 
 
 def _documents(text: str) -> Iterator[object]:
-    """The JSON documents in a text, one behind the other; those of `--json` are a list in one."""
+    """The JSON documents in a text, one after the other; those of `export --json` stand as a list in one document."""
     decoder = json.JSONDecoder()
     end = 0
     while begin := NOT_BLANK.search(text, end):
@@ -231,9 +231,9 @@ def _name_of(document: object) -> str:
 
 
 def take_in(server: Server, record: Record) -> str:
-    """Store a game under its number, or a new one if that is taken, and return it.
+    """Store a game under its number, or under a new one if that is taken. Returns the number.
 
-    Raises Unsound if it cannot be stored.
+    Raises Unsound if one of its players is no user.
     """
     row, store = record.row, server.store
     for userid in dict.fromkeys(row.players):
@@ -247,7 +247,7 @@ def take_in(server: Server, record: Record) -> str:
     row = row._replace(
         board=board,
         pool=board.rstrip("0123456789") or None,
-        # past dice follow from the secret and the number; whoever is to move has all their time from now on
+        # past dice follow from the secret and the number; the clock of the player to move begins anew
         secret=(row.secret if board == row.board else b"") if row.ended else server.random_bytes(dice.SECRET_BYTES),
         changed=row.changed if row.ended else server.now(),
     )

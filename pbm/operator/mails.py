@@ -108,7 +108,7 @@ NEXT_TRY = {
     "unconfirmed": "when an address is confirmed",
     "suspended": "after a mail from them; theirs bounces",
 }
-"""When a mail is tried next, by its state; in the state ``retry`` it has a time."""
+"""When a mail is tried next, by its state; a mail in the state ``retry`` has a time instead."""
 
 
 def _mail(server: Server, number: int) -> Mail:

@@ -1,4 +1,4 @@
-"""The commands that show a stored board: turn by turn in a terminal, or as a picture in a file."""
+"""The commands that show a stored board turn by turn in a terminal, or as a picture in a file."""
 
 import os
 import re
@@ -28,9 +28,9 @@ from pbm.session import Session
 from pbm.terminal import escaped
 
 FORWARD = "\x1b[C", "\x1bOC", "\x1b[B", "\x1bOB", " ", "\n"
-"""What the keys send that lead forward: the arrows to the right and down, the space bar, and return."""
+"""What the keys for the next turn send: the arrows to the right and down, the space bar, and return."""
 BACK = "\x1b[D", "\x1bOD", "\x1b[A", "\x1bOA", "\x7f"
-"""What the keys send that lead back: the arrows to the left and up, and backspace."""
+"""What the keys for the turn before send: the arrows to the left and up, and backspace."""
 FIRST = "\x1b[H", "\x1bOH", "\x1b[1~"
 LAST = "\x1b[F", "\x1bOF", "\x1b[4~"
 KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|.", re.DOTALL)
@@ -45,14 +45,14 @@ PALETTE: Mapping[str, tuple[Colour, Colour]] = {
     "white": (DARK, LIGHT),
     "pink": (DARK, (255, 158, 200)),
 }
-"""The letter and the ground of the pieces of sides that are called after their colours."""
+"""The colours of the letters and of the ground of pieces, by the names of sides."""
 OTHERS: tuple[tuple[Colour, Colour], ...] = (DARK, (255, 214, 10)), (LIGHT, (16, 32, 107))
-"""Those of other sides: yellow, and dark blue."""
+"""The same for sides with other names: yellow, and dark blue."""
 FILES: Mapping[str, Callable[[Point], bytes]] = {
     ".svg": lambda point: images.board_svg(point).encode(),
     ".png": images.board_png,
 }
-"""What becomes a file, by the ending of its name."""
+"""The functions that draw a file, by the ending of its name."""
 KEYS = "arrow keys: a turn back, a turn forward; Home, End; q quits"
 
 commands = Commands("pbm")
@@ -71,7 +71,7 @@ def replay(game: str, board: str) -> None:
         found = find_board(session, game, board)
     is_seen = sys.stdin.isatty() and sys.stdout.isatty() and not click.get_current_context().obj
     if is_seen:
-        _lead(found)
+        _show_turns(found)
     else:
         answer(listed(found), data(found))
 
@@ -101,8 +101,8 @@ def picture(game: str, board: str, file: Path) -> None:
     answer(text, {**data, "reply": text})
 
 
-def _lead(board: Board) -> None:
-    """Show one position after another, as the keys say."""
+def _show_turns(board: Board) -> None:
+    """Show one position after another, as the pressed keys say."""
     at, last, seen = 0, len(board.turns), None
     with _keys() as keys:
         for key in chain(FIRST, keys):
@@ -119,7 +119,7 @@ def _lead(board: Board) -> None:
 
 @contextmanager
 def _keys() -> Iterator[Iterator[str]]:
-    """What the keys send, one after another as they are pressed, until the terminal is closed."""
+    """Yield what each pressed key sends, until the terminal is closed; the terminal does not wait for whole lines."""
     terminal = sys.stdin.fileno()
     usual = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSANOW)  # what is typed ahead stays
@@ -144,7 +144,7 @@ def shown(point: Point) -> str:
 
 
 def painted(rules: Game[Any], drawn: str) -> str:
-    """A drawing of a game with the pieces of each side in its colour; what the last turn has changed is underlined."""
+    """A drawing with the pieces of each side in its colour, and what the last turn has changed underlined."""
     (first, second), latest = games.glyphs(rules)
     pieces = re.compile(f"(?P<first>{first})|(?P<second>{second})")
     every = re.compile(f"(?P<latest>{latest})|{pieces.pattern}")
@@ -163,7 +163,7 @@ def painted(rules: Game[Any], drawn: str) -> str:
 
 
 def tiles_of(sides: tuple[str, str]) -> list[tuple[Colour, Colour]]:
-    """The letter and the ground of the pieces of each side: black pieces are dark, and white ones are bright."""
+    """The colours of the letters and of the ground of the pieces of each side."""
     return [PALETTE.get(side.lower(), other) for side, other in zip(sides, OTHERS, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""The command that tells how the server is doing, at a glance and quickly however much there is."""
+"""The command that tells how the server is doing; it is quick, however many boards there are."""
 
 import shutil
 from collections.abc import Iterator
@@ -30,15 +30,15 @@ class Status(NamedTuple):
     users: int
     boards: int
     active: int
-    """How many of the boards are not over."""
+    """How many of the boards are active."""
     mails: Waiting
     begun: datetime
-    """Since when the next two are noted."""
+    """When the database was made; clean-ups and backups are noted from then on."""
     cleanup: datetime | None
-    """When the last clean-up was."""
+    """When the last clean-up was; None if there was none."""
     backup: datetime | None
     commands: Counted
-    """Those of the last 24 hours, reckoned in whole hours."""
+    """The commands in the last 24 hours that began on the hour."""
     failed: list[Robot]
     """The robots that were paused because their programs have failed."""
     size: int
@@ -64,7 +64,7 @@ def status() -> int:
 
 
 def look(store: Store, now: datetime) -> Status:
-    """How the server is doing at a time."""
+    """The status of the server at the time *now*."""
     with store.reading():
         boards, active = store.boards.totals()
         return Status(
@@ -83,7 +83,7 @@ def look(store: Store, now: datetime) -> Status:
 
 
 def needed(found: Status, now: datetime) -> Iterator[str]:
-    """What needs a person, a sentence each."""
+    """A sentence for each thing that needs a person."""
     if found.mails.given_up:
         mails = texts.counted(found.mails.given_up, "mail")
         yield f"Given up: {mails}. `pbm outbox list` tells why."

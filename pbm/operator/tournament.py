@@ -1,4 +1,4 @@
-"""The operator's command for tournaments: starting, announcing and directing them, and showing how they stand."""
+"""The operator's command for tournaments, which starts, announces, directs and shows them."""
 
 import re
 from collections import Counter
@@ -149,7 +149,7 @@ def _teams(written: Sequence[str]) -> list[Entrant]:
 
 
 def _planned(session: Session, game: str, pool: str, options: Sequence[str], settings: Mapping[str, Any]) -> Tournament:
-    """The tournament that the options describe. Raises Refused, with all that is wrong with them."""
+    """The tournament that the options describe. Raises Refused, with all objections to them."""
     kind = _kind(settings)
     times, problems = clocks.read({name: settings.get(name) for name in clocks.OPTIONS}, is_tournament=True)
     for name in OF_A_KIND:
@@ -190,7 +190,7 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
 
 
 def _kind(settings: Mapping[str, Any]) -> Kind:
-    """What kind of tournament it is. Raises Refused if there is none of that name, or more than one is named."""
+    """The kind of the tournament. Raises Refused if there is none of that name, or more than one is named."""
     if settings["pairs"] and settings["double"]:
         raise Refused("Choose one of --double and --pairs.")
     if settings["pairs"] and settings["kind"] not in {None, "pairs"}:
@@ -202,7 +202,7 @@ def _kind(settings: Mapping[str, Any]) -> Kind:
 
 
 def _number(problems: list[str], name: str, text: str | None, least: int, most: int) -> int | None:
-    """The number that an option gives."""
+    """The number that an option gives; None without the option. A wrong one is added to *problems*."""
     if text is None:
         return None
     value = int(text) if re.fullmatch("[0-9]{1,4}", text, re.ASCII) else -1
@@ -212,7 +212,7 @@ def _number(problems: list[str], name: str, text: str | None, least: int, most: 
 
 
 def _moment(problems: list[str], name: str, text: str | None, now: datetime) -> datetime | None:
-    """The moment that an option gives, in UTC; a day alone begins at midnight."""
+    """The time that an option gives, in UTC; a day alone means its midnight. A wrong one is added to *problems*."""
     if text is None:
         return None
     try:
@@ -227,7 +227,7 @@ def _moment(problems: list[str], name: str, text: str | None, now: datetime) -> 
 
 
 def _announce(session: Session, one: Tournament, entrants: Sequence[Entrant], *, dry_run: bool) -> None:
-    """Announce a tournament, and say so."""
+    """Announce a tournament, and print it."""
     with on_trial(session, dry_run=dry_run):
         found = tournaments.announce(session, one, entrants)
     text = text_of(contests.described_tournament(found))
@@ -236,7 +236,7 @@ def _announce(session: Session, one: Tournament, entrants: Sequence[Entrant], *,
 
 
 def _start(session: Session, one: Tournament, entrants: Sequence[Entrant], *, dry_run: bool, as_csv: bool) -> None:
-    """Start a tournament, and say which boards it has."""
+    """Start a tournament, and print its boards."""
     with on_trial(session, dry_run=dry_run):
         found = tournaments.start_tournament(session, tournaments.set_up(session, one, entrants))
     boards, idle = found.boards, found.idle
@@ -255,7 +255,7 @@ def _start(session: Session, one: Tournament, entrants: Sequence[Entrant], *, dr
 
 
 def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry_run: bool) -> None:
-    """Carry out a command of the director."""
+    """Carry out one of DIRECTIONS, and print the answer."""
     found, told = directing.direct(session, game, pool, words, dry_run=dry_run)
     text = text_of(told)
     answer(text, contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text})

@@ -77,7 +77,7 @@ class Health(Questions):
     """The checks of the database."""
 
     def damage(self) -> list[str]:
-        """Sentences about damage of the file, wrong tables, and rows that refer to missing rows; none without damage."""
+        """Sentences about damage of the file, wrong tables, and rows that refer to missing rows; none if it is well."""
         from pbm.store.schema import wrong_parts  # sqlite-utils takes 65 ms
 
         query = 'SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2'

@@ -1,4 +1,4 @@
-"""Tournaments as pairing rules and tables: names and results in, names out; no storage, no mail."""
+"""Tournaments: rules for pairing, and tables. They take and return names and results, and know no storage or mail."""
 
 from collections.abc import Mapping
 
@@ -12,4 +12,4 @@ from pbm.tournaments.swiss import Swiss
 TOURNAMENT_KINDS: Mapping[str, Kind] = {
     kind.name: kind for kind in (RoundRobin(), Pairs(), Swiss(), Knockout(), Ladder(), Arena())
 }
-"""The kinds of tournaments by name, as they are listed for people."""
+"""The kinds of tournaments by name, in the order of lists for people."""

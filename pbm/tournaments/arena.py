@@ -1,4 +1,4 @@
-"""An arena: whoever is free meets somebody with about as many points, again and again, until it closes."""
+"""An arena: until it closes, players who are free meet others with about as many points."""
 
 from pbm.tournaments.kinds import Kind, Progress, Round, Tournament, fewest_firsts, meetings_of, points
 
@@ -10,13 +10,13 @@ class Arena(Kind):
     settings = ("until",)
 
     def problem_of_settings(self, tournament: Tournament) -> str:
-        """It has to close."""
+        """An arena needs a time at which it closes."""
         return "" if tournament.until else "An arena needs --until=TIME."
 
     def due(self, now: Progress) -> Round:
-        """The games of those who are free, from the top, each with the next who was not their last, while others play.
+        """The games between free players: from the top, each with the next one whom they did not meet last.
 
-        Two who are the only ones left meet again.
+        If only two take part, they meet again.
         """
         if now.tournament.state != "running":
             return super().due(now)

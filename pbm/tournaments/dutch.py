@@ -1,7 +1,7 @@
 """The rounds of a Swiss tournament, paired by FIDE's Dutch system (handbook C.04.3).
 
-That system is the library caissify-pairings. It is told here what has happened so far, and who may never meet; and the
-report for FIDE's programs (TRF) is put together here.
+The library caissify-pairings implements that system. This module gives it the results so far and the players who never
+meet, and writes the report for FIDE's programs (TRF).
 """
 
 from collections.abc import Collection
@@ -14,10 +14,10 @@ from caissify_pairings.trf import write_trf
 from pbm.tournaments.kinds import NOBODY, Pair, Progress, fewest_firsts, meetings_of, points
 
 LARGE, NEAR = 60, 8
-"""Of more than LARGE players, each is first paired at most NEAR places away from where the system puts them. For 200
-players that takes a few seconds; to consider all pairs takes a minute."""
+"""With more than LARGE players, a round is first tried in which each opponent is at most NEAR places from the ideal
+one. For 200 players that takes a few seconds; considering all pairs takes a minute."""
 RESULTS = {1: "1", 0: "=", -1: "0"}
-"""How a report writes an outcome."""
+"""The outcomes in a report."""
 
 
 class _NoneLeft(Exception):
@@ -25,7 +25,7 @@ class _NoneLeft(Exception):
 
 
 class _Engine(DutchEngine):
-    """The Dutch system with players who never meet. It says so where it allows no round."""
+    """The Dutch system with players who never meet. Raises _NoneLeft if no round is possible."""
 
     def __init__(self, *args: object, apart: Collection[frozenset[str]], near: int) -> None:
         super().__init__(*args)
@@ -47,7 +47,7 @@ class _Engine(DutchEngine):
 def paired(now: Progress) -> list[Pair]:
     """The pairs of the next round, the strongest first, byes last; nothing if no round is possible.
 
-    Where the rules for sides allow no round, it is paired without them: FIDE leaves that to the arbiter.
+    If the rules for sides allow no round, it is paired without these rules: FIDE leaves that to the arbiter.
     """
     tournament, entrants, meetings = now
     number = tournament.round + 1
@@ -79,10 +79,10 @@ def paired(now: Progress) -> list[Pair]:
 
 
 def _players(now: Progress) -> dict[str, dict[str, Any]]:
-    """The entrants as the library takes them, with their results before the next round.
+    """The entrants in the form of the library, by name, with their results before the next round.
 
-    A game that was cancelled counts as lost by both. Only a bye that was worth a win keeps a player from another one
-    (FIDE C.04.1): neither one of half a point does that, nor the rounds before a player came.
+    A cancelled game counts as lost by both. Only a bye that was worth a win keeps a player from another one
+    (FIDE C.04.1), not a bye of half a point, nor the rounds before a player joined.
     """
     tournament, entrants, meetings = now
     number = tournament.round + 1
@@ -112,7 +112,7 @@ def _players(now: Progress) -> dict[str, dict[str, Any]]:
 
 
 def report(now: Progress, title: str) -> str:
-    """A tournament as a report for FIDE's programs (TRF16), which pair and check rounds; all players have no rating."""
+    """A tournament as a report for FIDE's programs (TRF16), which pair and check rounds. It has no ratings."""
     tournament, entrants, meetings = now
     numbers = {one.name: at for at, one in enumerate(entrants, 1)}
     score = points(numbers, meetings)

@@ -1,19 +1,19 @@
-"""What a tournament is: entrants, games and results; and what a kind of tournaments says of those of its kind."""
+"""Tournaments: settings, entrants, games and results; and `Kind`, the base class of the kinds of tournaments."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 Pair = tuple[str, str]
-"""Two players, of whom the first one begins. A second one without a name means that the first one has a bye."""
+"""Two players, of whom the first one begins; if the second one is NOBODY, the first one has a bye."""
 NOBODY = ""
 """The opponent in a bye."""
 WORTH = {1: 1.0, 0: 0.5, -1: 0.0, None: 0.0}
-"""The points for a win, a tie, a loss, and what is not yet, or never, decided."""
+"""The points for a win, a tie, a loss, and a game without a result."""
 
 
 class Entrant(NamedTuple):
-    """Somebody, or a team, that takes part."""
+    """A player, or a team, that takes part or has taken part."""
 
     name: str
     joined: int = 1
@@ -37,82 +37,83 @@ class Meeting(NamedTuple):
     second: str
     """NOBODY in a bye, which counts as a win, or as a tie if it was asked for."""
     outcome: int | None = None
-    """For the first player, 1 for a win, 0 for a tie, -1 for a loss; None if it is not decided."""
+    """For the first player, 1 for a win, 0 for a tie, -1 for a loss; None without a result."""
     is_void: bool = False
-    """Whether the game was cancelled: the two have met, and nobody gets a point."""
+    """Whether the game was cancelled: the two count as having met, and nobody gets a point."""
     board: str = ""
+    """The name of the board; empty for a bye."""
     used: tuple[float, float] = (0.0, 0.0)
     """The seconds that each of the two has used until the last turn."""
 
     @property
     def is_bye(self) -> bool:
-        """Whether nobody was met."""
+        """Whether the first player has a bye."""
         return self.second == NOBODY
 
     @property
     def is_running(self) -> bool:
-        """Whether the result is still awaited."""
+        """Whether the game is not over."""
         return self.outcome is None and not self.is_void
 
     @property
     def pair(self) -> Pair:
-        """Who has met."""
+        """The first and the second player."""
         return self.first, self.second
 
     def outcome_of(self, name: str) -> int | None:
-        """The outcome for one of the two."""
+        """The outcome for one of the two players."""
         return self.outcome if self.outcome is None or name == self.first else -self.outcome
 
     def opponent(self, name: str) -> str:
-        """The other one."""
+        """The other player."""
         return self.second if name == self.first else self.first
 
 
 class Tournament(NamedTuple):
-    """A tournament, which has the name of its pool."""
+    """The settings and the state of a tournament, which is named after its pool."""
 
     game: str
     pool: str
     kind: "Kind"
     created: datetime
     state: str = "open"
-    """``open`` while players can join, ``running``, ``closing`` if only the games that are on are played to their end,
+    """``open`` while players can join, ``running``, ``closing`` while the last games end and no others begin,
     ``finished`` or ``cancelled``."""
     options: str = ""
     """The options of its boards, as they were typed."""
     nag_days: int | None = None
-    """The clocks of its boards, as in the next three; None for the default."""
+    """The clocks of its boards, also in the next three fields; None for the default."""
     forfeit_days: int | None = None
     total_days: int | None = None
     novacation: bool = False
     rounds: int | None = None
-    """How many rounds there are; None if it is played until it is decided, or ended."""
+    """How many rounds there are; None if it goes on until it is decided or ended."""
     double: bool = False
-    """Whether each two meet twice."""
+    """Whether every two players meet twice."""
     best_of: int = 1
     """How many games a match of a knockout has."""
     round_days: int | None = None
-    """In how many days the games of a round have to end."""
+    """How many days a round lasts; None for no limit."""
     tie_breaks: str = ""
-    """What decides between equal points, in this order, with commas between."""
+    """The keys of TIE_BREAKS that decide between equal points, in this order, with commas between."""
     director: str | None = None
     """The user who directs it beside the operator."""
     starts: datetime | None = None
-    """When it starts by itself while it is open."""
+    """When it starts by itself if it is open; None if somebody starts it."""
     most: int | None = None
-    """How many players it takes."""
+    """How many players it takes; None for the most that its kind takes."""
     round: int = 0
-    """The round that is being played; 0 before it has started."""
+    """The present round; 0 before it has started."""
     until: datetime | None = None
     """When an arena ends."""
     never: str = ""
-    """Who never meets, such as ``alice:bob carol:dave:erin``."""
+    """The players who never meet, such as ``alice:bob carol:dave:erin``."""
     byes: int = 0
-    """For how many byes, half a point each, a player can ask."""
+    """How many byes of half a point a player can ask for."""
 
     @property
     def place(self) -> tuple[str, str]:
-        """Its game and its pool, by which it is found."""
+        """Its game and its pool."""
         return self.game, self.pool
 
     @property
@@ -127,31 +128,31 @@ class Tournament(NamedTuple):
 
     @property
     def is_on(self) -> bool:
-        """Whether games are played."""
+        """Whether it has started and is not over."""
         return self.state in {"running", "closing"}
 
     @property
     def is_over(self) -> bool:
-        """Whether no games are played any more."""
+        """Whether it is finished or cancelled."""
         return self.state in {"finished", "cancelled"}
 
 
 class Progress(NamedTuple):
-    """How far a tournament is: who takes part, and who has met whom."""
+    """A tournament with its entrants and meetings so far."""
 
     tournament: Tournament
     entrants: Sequence[Entrant]
-    """In the order in which they were placed."""
+    """By seed, the strongest first."""
     meetings: Sequence[Meeting]
 
     @property
     def players(self) -> list[str]:
-        """Who has not withdrawn."""
+        """The names of the entrants who have not withdrawn."""
         return [entrant.name for entrant in self.entrants if entrant.withdrawn is None]
 
     @property
     def has_teams(self) -> bool:
-        """Whether teams play, each player in one of them."""
+        """Whether the players play for teams."""
         return any(entrant.team for entrant in self.entrants)
 
     @property
@@ -161,11 +162,11 @@ class Progress(NamedTuple):
 
     @property
     def idle(self) -> list[str]:
-        """Who has had a bye, in any round."""
+        """The players who have had a bye in any round."""
         return [meeting.first for meeting in self.meetings if meeting.is_bye]
 
     def with_bye(self, number: int) -> set[str]:
-        """Who has asked for a bye in a round."""
+        """The players who have asked for a bye in a round."""
         return {entrant.name for entrant in self.entrants if number in entrant.byes}
 
 
@@ -175,39 +176,39 @@ class Round(NamedTuple):
     number: int
     pairs: Sequence[Pair]
     is_over: bool = False
-    """Whether the tournament is over, and nothing comes any more."""
+    """Whether the tournament is over, so that no other round follows."""
 
 
 class Kind:
-    """A kind of tournaments. Each module beside this one defines its own; a kind overrides what is different in it."""
+    """A kind of tournaments. Modules beside this one define the kinds, and override what is different in them."""
 
     name: ClassVar[str]
-    """What the operator and programs call it, and the store."""
+    """Its name in commands, for programs, and in the database."""
     title: ClassVar[str]
-    """What people call it."""
+    """Its name in sentences for people."""
     most: ClassVar[int] = 200
-    """How many players it may have: to start the boards of more would hold up everybody else for too long."""
+    """How many players it may have: starting the boards of more would hold up everybody else for too long."""
     has_rounds: ClassVar[bool] = True
-    """Whether games follow from those before; else all of them start at once, and boards can be named one by one."""
+    """Whether games follow from earlier ones; else all of them start at once, and boards can be named one by one."""
     takes_latecomers: ClassVar[bool] = True
     """Whether players can be added when it has begun."""
     settings: ClassVar[Sequence[str]] = ()
-    """The options that only some kinds have, as far as this one has them."""
+    """Those of the options for some kinds only that this kind takes."""
     tie_breaks: ClassVar[str] = "cut1,buchholz,direct,sb,wins"
-    """What decides between equal points unless the operator chooses something else."""
+    """What decides between equal points unless the operator chooses otherwise."""
     explained: ClassVar[str] = ""
-    """What decides about places, if it is not the points: a sentence."""
+    """A sentence about what decides the places; empty if points do."""
 
     def problem_of_settings(self, tournament: Tournament) -> str:
-        """Return what is wrong with the settings of a tournament as a sentence; empty if they are right."""
+        """A sentence about what is wrong with the settings of a tournament; empty if they are right."""
         return ""
 
     def problem_of_players(self, tournament: Tournament, count: int) -> str:
-        """Return why a tournament cannot start with so many players, two or more; empty if it can."""
+        """Why a tournament cannot start with *count* players, two or more; empty if it can."""
         return ""
 
     def due(self, now: Progress) -> Round:
-        """Return what is to be started now: the next round, when all games of the one before are over."""
+        """The games and byes that have to start now: the next round, when all games of the one before are over."""
         one = now.tournament
         if any(meeting.is_running for meeting in now.meetings):
             return Round(one.round, [])
@@ -218,33 +219,33 @@ class Kind:
         return Round(one.round + 1, pairs, is_over=not pairs)
 
     def next_pairs(self, now: Progress) -> Sequence[Pair]:
-        """Return the games and byes of the next round; nothing if there is none."""
+        """The games and byes of the next round; none if there is no other round."""
         return []
 
     def pairs_of_latecomer(self, tournament: Tournament, name: str, others: Sequence[str]) -> Sequence[Pair]:
-        """Return the games of a new player against all *others*, where there are no rounds to wait for."""
+        """The games of a new player against all *others*, in a kind without rounds."""
         return []
 
     def why_over(self, tournament: Tournament) -> str:
-        """Return why a tournament ends earlier than planned, as a sentence; empty if it does not."""
+        """A sentence about why a tournament ends earlier than planned; empty if it does not."""
         return ""
 
     def places(self, now: Progress) -> Mapping[str, int] | None:
-        """Return the place of each player who has one, such as 1 for the winner; None if points decide."""
+        """The place of each player who has one, such as 1 for the winner; None if points decide."""
         return None
 
     def report(self, now: Progress, title: str) -> str:
-        """Return the report for FIDE's programs; empty if there is none of such a tournament."""
+        """The report for FIDE's programs; empty if this kind has none."""
         return ""
 
 
 def meetings_of(name: str, meetings: Iterable[Meeting]) -> list[Meeting]:
-    """The meetings of one who takes part, in their order."""
+    """The meetings of a player, in their order."""
     return [one for one in meetings if name in one.pair]
 
 
 def points(names: Iterable[str], meetings: Iterable[Meeting]) -> dict[str, float]:
-    """How many points each has: 1 for a win and for a bye, 0.5 for a tie."""
+    """The points of each player: 1 for a win or a bye, 0.5 for a tie or a bye that they have asked for."""
     found = dict.fromkeys(names, 0.0)
     for one in meetings:
         for name in one.pair:
@@ -254,20 +255,20 @@ def points(names: Iterable[str], meetings: Iterable[Meeting]) -> dict[str, float
 
 
 def begun(name: str, meetings: Iterable[Meeting]) -> list[bool]:
-    """Whether a player has begun, for each of their games."""
+    """For each game of a player, whether they began it."""
     return [meeting.first == name for meeting in meetings_of(name, meetings) if not meeting.is_bye]
 
 
 def lead(name: str, meetings: Iterable[Meeting]) -> int:
-    """How many more of their games a player has begun than not begun."""
+    """How many more games a player has begun than their opponents; negative if fewer."""
     games = begun(name, meetings)
     return 2 * sum(games) - len(games)
 
 
 def fewest_firsts(one: str, other: str, meetings: Sequence[Meeting]) -> Pair:
-    """Two players in the order that suits them best: who has begun less often begins, else who has begun longest ago.
+    """Two players in the fairest order: who has begun less often begins, else who has begun longest ago.
 
-    Where nothing tells them apart, the *other* one begins.
+    If that is equal, too, the *other* one begins.
     """
 
     def need(name: str) -> tuple[int, list[bool]]:

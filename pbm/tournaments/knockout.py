@@ -1,15 +1,15 @@
-"""Knockout: who loses a match is out, until one is left."""
+"""Knockout: the loser of a match is out, until one player is left."""
 
 from collections.abc import Sequence
 
 from pbm.tournaments.kinds import NOBODY, Kind, Meeting, Pair, Progress, Round, lead, points
 
 MOST_TIES = 2
-"""How many games more than planned a match has at most; if even these decide nothing, who is placed higher goes on."""
+"""How many more games than planned a match has at most; if it is tied even then, the higher seed goes on."""
 
 
 class Knockout(Kind):
-    """Matches of one or more games, whose next one begins as soon as the one before is over, while others play."""
+    """Matches of one or more games. The next game of a match begins as soon as the one before is over."""
 
     name, title = "knockout", "knockout"
     takes_latecomers = False
@@ -17,7 +17,7 @@ class Knockout(Kind):
     explained = "A player's place is set by the round in which they lose. The winner is first."
 
     def due(self, now: Progress) -> Round:
-        """The next game of each match that is open; who begins stands first."""
+        """The next game of each open match of which no game is running."""
         found = matches(now)
         pairs = []
         for (one, other), through in found[-1].items() if now.tournament.state == "running" else ():
@@ -27,9 +27,9 @@ class Knockout(Kind):
         return Round(len(found), pairs, is_over=not pairs and not any(meeting.is_running for meeting in now.meetings))
 
     def places(self, now: Progress) -> dict[str, int]:
-        """The winner alone has the first place, and all who were beaten in the same round share one.
+        """The winner is first, and all who were beaten in the same round share a place.
 
-        While it goes on, all who are in it share the first place.
+        Before the end, all who are not beaten share the first place.
         """
         found = matches(now)
         lasted = {entrant.name: len(found) + 1 for entrant in now.entrants}
@@ -41,7 +41,7 @@ class Knockout(Kind):
 
 
 def bracket(size: int) -> list[int]:
-    """The places of a full bracket of 2, 4, 8 ... players from top to bottom, so that the best two meet last."""
+    """The seeds, from 0 on, in a full bracket of 2, 4, 8 ... players from top to bottom: 0 3 1 2 for 4 players."""
     places = [0]
     while len(places) < size:
         places = [place for above in places for place in (above, 2 * len(places) - 1 - above)]
@@ -49,14 +49,14 @@ def bracket(size: int) -> list[int]:
 
 
 def matches(now: Progress) -> list[dict[Pair, str | None]]:
-    """The matches of each round that could be paired, and who gets through; None while a match is open.
+    """The matches of each round that could be paired, each with its winner; None while a match is open.
 
-    The one placed higher is the first of a match; matches stand in the order of their places in the bracket. The
-    entrants stand in the order in which they were placed. The best ones have no opponent in the first round if there
-    are fewer than the bracket has places. Who has withdrawn loses the matches that are open.
+    The higher seed is the first of a match; matches stand in their order in the bracket. If the bracket has more places
+    than there are entrants, the highest seeds have no opponent in the first round. A player who has withdrawn loses
+    their open matches.
     """
     entrants = now.entrants
-    size = 1 << max(0, len(entrants) - 1).bit_length()  # of so many rounds: until one is left
+    size = 1 << max(0, len(entrants) - 1).bit_length()
     place = {entrant.name: number for number, entrant in enumerate(entrants)}
     gone = {entrant.name for entrant in entrants if entrant.withdrawn is not None}
     left = [entrants[at].name if at < len(entrants) else NOBODY for at in bracket(size)]
@@ -72,7 +72,7 @@ def matches(now: Progress) -> list[dict[Pair, str | None]]:
 
 
 def _through(one: str, other: str, gone: set[str], now: Progress) -> str | None:
-    """Who gets through a match, of which *one* is placed higher; None while it is open."""
+    """The winner of a match, in which *one* is the higher seed; None while it is open."""
     if NOBODY in {one, other}:
         return one or other
     games, best_of = _games(one, other, now.meetings), now.tournament.best_of
@@ -93,5 +93,5 @@ def _games(one: str, other: str, meetings: Sequence[Meeting]) -> list[Meeting]:
 
 
 def _sides(one: str, other: str, meetings: Sequence[Meeting]) -> Pair:
-    """Who begins the first game of a match: who has begun less often, else who is placed lower."""
+    """The order for the first game of a match: who has begun less often begins, else the lower seed."""
     return (one, other) if lead(one, meetings) < lead(other, meetings) else (other, one)

@@ -1,4 +1,4 @@
-"""A ladder: neighbours meet, and who wins from below changes places with the one above."""
+"""A ladder: neighbours meet, and a player who beats the one above changes places with them."""
 
 from pbm.tournaments.kinds import Kind, Pair, Progress, fewest_firsts
 
@@ -13,7 +13,7 @@ class Ladder(Kind):
     def next_pairs(self, now: Progress) -> list[Pair]:
         """First against second and so on in odd rounds, second against third in even ones.
 
-        Who has begun less often begins, and else who is below.
+        `fewest_firsts` says who begins; if all is equal, it is the lower one.
         """
         order = rungs(now)
         waiting = order[now.tournament.round % 2 :] if len(order) > 2 else order
@@ -21,12 +21,12 @@ class Ladder(Kind):
         return [fewest_firsts(above, below, now.meetings) for above, below in pairs]
 
     def places(self, now: Progress) -> dict[str, int]:
-        """From the top of the ladder to its bottom."""
+        """The places from the top of the ladder to its bottom."""
         return {name: place for place, name in enumerate(rungs(now), 1)}
 
 
 def rungs(now: Progress) -> list[str]:
-    """The ladder from top to bottom; whoever comes later begins at the bottom, and who has withdrawn is off."""
+    """The players from top to bottom. Latecomers begin at the bottom; players who have withdrawn are left out."""
     _, entrants, meetings = now
     order: list[str] = []
     last = max((one.round for one in meetings), default=0)

@@ -1,4 +1,4 @@
-"""Everybody meets everybody, or only the next one in the list; all games begin at once."""
+"""Tournaments whose games all begin at once: everybody meets everybody, or only the next one in the list."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from pbm.tournaments.kinds import Kind, Pair, Progress, Tournament
 
 
 class RoundRobin(Kind):
-    """Each two players, or each two teams, meet."""
+    """Every two players, or every two teams, meet."""
 
     name, title = "roundrobin", "round robin"
     most = 32
@@ -24,7 +24,7 @@ class RoundRobin(Kind):
         return round_robin(now.players, double=now.tournament.double)
 
     def pairs_of_latecomer(self, tournament: Tournament, name: str, others: Sequence[str]) -> list[Pair]:
-        """One game against each, or two; the new player begins every other one."""
+        """One game against each, or two; the new player begins every other game."""
         pairs = [(name, other) if at % 2 else (other, name) for at, other in enumerate(others)]
         return pairs + [(second, first) for first, second in pairs] if tournament.double else pairs
 
@@ -37,7 +37,7 @@ class Pairs(Kind):
     tie_breaks = RoundRobin.tie_breaks
 
     def problem_of_players(self, tournament: Tournament, count: int) -> str:
-        """Nobody is left over."""
+        """The number of players has to be even."""
         return f"{count} players cannot be paired." if count % 2 else ""
 
     def next_pairs(self, now: Progress) -> list[Pair]:
@@ -46,12 +46,12 @@ class Pairs(Kind):
 
 
 def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
-    """Each two players once, round by round; *double* adds them all again with the other one beginning.
+    """The games of every two players, round by round; *double* adds them all again with the sides exchanged.
 
-    No player begins more than one game more, or less, than they do not begin.
+    The games that a player begins, and those that they do not begin, differ by one at most.
     """
     seats = len(players) + len(players) % 2
-    last = seats - 1  # keeps this seat while all others move on; nobody sits there if the players are odd in number
+    last = seats - 1  # this seat stays while all others move on; it is empty if the number of players is odd
     pairs = []
     for turn in range(last):
         meetings = [(turn, last), *(((turn + step) % last, (turn - step) % last) for step in range(1, seats // 2))]
@@ -63,9 +63,9 @@ def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
 
 
 def team_match(teams: Sequence[Sequence[str]], *, double: bool = False) -> list[Pair]:
-    """Each two teams once: the first of one against the first of the other, the second against the second, and so on.
+    """The games of every two teams: the first player against the first, the second against the second, and so on.
 
-    A team begins on every other board of a match. Boards for which a team has nobody are not played.
+    A team begins on every other board of a match. If a team has fewer players, the last boards are left out.
     """
     numbers = [str(number) for number in range(len(teams))]
     pairs = []

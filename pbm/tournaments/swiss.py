@@ -1,20 +1,20 @@
-"""A Swiss tournament: all play the same number of rounds, each against somebody with about as many points."""
+"""A Swiss tournament: in each of some rounds, players meet others with about as many points."""
 
 from pbm.tournaments.kinds import Kind, Pair, Progress, Tournament
 
 
 class Swiss(Kind):
-    """Rounds that are paired as FIDE's rules say, in `dutch`, whose library is so large that only they import it."""
+    """Rounds paired by FIDE's rules in `dutch`, which is imported only where it is needed: its library is large."""
 
     name, title = "swiss", "Swiss tournament"
     settings = "rounds", "never", "byes"
 
     def problem_of_settings(self, tournament: Tournament) -> str:
-        """Rounds have to be counted."""
+        """The number of rounds has to be given."""
         return "" if tournament.rounds else "A Swiss tournament needs --rounds=N."
 
     def problem_of_players(self, tournament: Tournament, count: int) -> str:
-        """Nobody meets anybody twice."""
+        """There have to be enough players, because nobody meets anybody twice."""
         most = count - 1 + count % 2
         if (tournament.rounds or 0) <= most:
             return ""
@@ -28,7 +28,7 @@ class Swiss(Kind):
         return dutch.paired(now)
 
     def why_over(self, tournament: Tournament) -> str:
-        """A round can be impossible to pair."""
+        """It ends early if a round cannot be paired."""
         number, rounds = tournament.round + 1, tournament.rounds or 0
         if tournament.state != "running" or number > rounds:
             return ""

@@ -1,7 +1,6 @@
-"""The table of a tournament: places by points, and by what decides between those who have as many.
+"""The table of a tournament: places by points, and then by tie-breaks.
 
-Points: 1 for a win or a bye, 0.5 for a tie. What decides between equal points, in an order that can be chosen
-(FIDE handbook C.07, whose definitions these are):
+A win or a bye is 1 point, a tie 0.5. The tie-breaks are those of the FIDE handbook (C.07); their order can be chosen:
 
 - ``direct``: direct encounter, the points from the games of those who are still equal against each other;
 - ``sb``: Sonneborn-Berger score, for each win the points of the opponent, for each tie half of them;
@@ -20,22 +19,22 @@ from typing import Any, NamedTuple
 from pbm.tournaments.kinds import WORTH, Entrant, Meeting, meetings_of, points
 
 SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
-"""How a table shows a game that was won, tied or lost, and one that is still to be played."""
+"""The signs in a table for a game that was won, tied or lost, and for one that is still to be played."""
 AS_POINTS = {1: "1", 0: "0.5", -1: "0", None: "-"}
-"""How a spreadsheet shows them."""
+"""The same in a spreadsheet."""
 CANCELLED = "x"
-"""How both show a game that was cancelled."""
+"""The sign for a cancelled game in both."""
 
 
 class TieBreak(NamedTuple):
-    """What decides between players with equal points."""
+    """A score that decides between players with equal points."""
 
     title: str
-    """What it is called in a sentence."""
+    """Its name in a sentence."""
     heading: str = ""
-    """What stands above its column; empty if it has none."""
+    """The heading of its column; empty if it has none."""
     key: str = ""
-    """What programs call it."""
+    """Its name for programs."""
 
 
 TIE_BREAKS: Mapping[str, TieBreak] = {
@@ -46,7 +45,7 @@ TIE_BREAKS: Mapping[str, TieBreak] = {
     "wins": TieBreak("games won"),
 }
 BOARD_POINTS: Mapping[str, TieBreak] = {"board_points": TieBreak("board points", "Board points", "board_points")}
-"""What decides between teams before direct encounter."""
+"""The tie-break between teams in front of direct encounter."""
 SCORES: Mapping[str, TieBreak] = {**TIE_BREAKS, **BOARD_POINTS}
 
 
@@ -54,18 +53,18 @@ class Standing(NamedTuple):
     """A line of a table."""
 
     place: int
-    """1 for the best; those whom nothing parts share a place."""
+    """1 for the best; players who are equal in everything share a place."""
     name: str
     points: float
     scores: Mapping[str, float]
-    """What decides between equal points, by its name in SCORES; direct encounter is not among them."""
+    """The tie-breaks by their keys in SCORES, without direct encounter."""
     won: int
     lost: int
     tied: int
     to_play: int
 
     def as_data(self, who: str, order: Iterable[str]) -> dict[str, Any]:
-        """The line for programs: *who* is the key of the name, and *order* says which scores are told."""
+        """The line for programs. *who* is the key of the name; *order* has the scores that are told."""
         scores = {SCORES[kind].key: self.scores[kind] for kind in order if SCORES[kind].key}
         counts = {"won": self.won, "lost": self.lost, "tied": self.tied, "to_play": self.to_play}
         return {"place": self.place, who: self.name, "points": self.points, **scores, **counts}
@@ -77,9 +76,9 @@ def places_of(
     order: Sequence[str],
     others: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
 ) -> list[Standing]:
-    """All who take part, by points, then by the tie-breaks in *order*, then by name.
+    """The lines of a table, by points, then by the tie-breaks in *order*, then by name.
 
-    The *others* are tie-breaks that do not follow from the games: the score of each name.
+    *others* has the scores of each name for tie-breaks that do not follow from the meetings.
     """
     everybody = list(dict.fromkeys(names))
     own = {name: meetings_of(name, meetings) for name in everybody}
@@ -116,9 +115,9 @@ def _score(kind: str, name: str, own: Sequence[Meeting], score: Mapping[str, flo
 
 
 def _by_encounter(names: list[str], own: Mapping[str, Sequence[Meeting]]) -> Iterator[list[str]]:
-    """Those who are equal otherwise, parted by what they have reached against each other, the best ones first.
+    """Split players who are equal otherwise by their points against each other, the best ones first.
 
-    Those who stay together are parted by their games among themselves alone, until nothing parts them.
+    Each part is split again by the games among its own players, until nothing splits it.
     """
     reached = {
         name: sum(WORTH[one.outcome_of(name)] for one in own[name] if one.opponent(name) in names) for name in names
@@ -132,18 +131,18 @@ def _by_encounter(names: list[str], own: Mapping[str, Sequence[Meeting]]) -> Ite
 
 
 def _equals(names: Iterable[str], value: Callable[[str], Any]) -> list[list[str]]:
-    """The names of the same value together, the highest value first."""
+    """The names in groups of equal value, the highest value first."""
     return [list(same) for _, same in groupby(sorted(names, key=value, reverse=True), value)]
 
 
-# What a table looks like
+# The cells of a table
 
 Rows = list[list[str]]
-"""A table cell by cell, the heading first."""
+"""The cells of a table, row by row, the headings first."""
 
 
 def of_places(lines: Sequence[Standing], order: Iterable[str], who: str = "Player") -> Rows:
-    """The places with their points, and what decides between equal ones; *who* is the heading of the names."""
+    """The places with points and scores; *who* is the heading of the names."""
     kinds = [kind for kind in order if SCORES[kind].heading]
     headings = (SCORES[kind].heading for kind in kinds)
     rows = [["Place", who, "Points", *headings, "Won", "Lost", "Tied", "To play"]]
@@ -155,7 +154,7 @@ def of_places(lines: Sequence[Standing], order: Iterable[str], who: str = "Playe
 
 
 def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, as_points: bool) -> Rows:
-    """The results of each against each other, in columns by name: as signs, or *as points* with blanks between them."""
+    """The results of each player against each other one, with a column for each: as SIGNS, or with blanks AS_POINTS."""
     signs, between = (AS_POINTS, " ") if as_points else (SIGNS, "")
     found: dict[tuple[str, str], list[str]] = {}
     for one in meetings:
@@ -166,7 +165,7 @@ def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, as_poi
 
 
 def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Rows:
-    """In each round, against which line of the table, and the result, such as ``7:1``."""
+    """The opponent of each player in each round, as a line of the table, and the result: ``7:1``."""
     at = {line.name: number for number, line in enumerate(lines, 1)}
     found: dict[tuple[str, int], list[str]] = {}
     for one in meetings:
@@ -185,12 +184,12 @@ def _sign(one: Meeting, name: str, signs: Mapping[int | None, str] = SIGNS) -> s
 
 
 def explained(order: Sequence[str]) -> str:
-    """What decides about places, as the sentence under a table."""
+    """The sentence below a table about what decides the places."""
     return f"Places by points, then {', '.join(TIE_BREAKS[kind].title for kind in order)}." if order else ""
 
 
 def signs_explained(*, is_numbered: bool) -> str:
-    """What the cells beside the points mean, as the sentences under a table."""
+    """The sentences below a table about its signs; *is_numbered* for one with rounds."""
     won, tied, lost, to_play = (SIGNS[outcome] for outcome in (1, 0, -1, None))
     rounds = (
         f"R1 is round 1; 5:{won} in it is a game won against No 5, "
@@ -207,8 +206,8 @@ def signs_explained(*, is_numbered: bool) -> str:
 def team_standings(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Standing]:
     """The teams by team points, then by board points, then by direct encounter, then by name.
 
-    A match is all games of two teams against each other. It is worth 1 point if it is won, 0.5 if it is tied, and none
-    while one of its games is to be played.
+    A match is all games between two teams. It is worth 1 point if it is won, 0.5 if it is tied, and none before all its
+    games are over.
     """
     team = {entrant.name: entrant.team for entrant in entrants}
     teams = list(dict.fromkeys(team.values()))
