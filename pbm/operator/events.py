@@ -38,7 +38,7 @@ EVENTS_AT_ONCE = 200
 """How many events are read at a time."""
 HOOK_SECONDS = 60
 """How many seconds a program may take for an event."""
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(hours=1)
+FIRST_PAUSE_OF_HOOK, LONGEST_PAUSE_OF_HOOK = timedelta(seconds=10), timedelta(hours=1)
 """The pause before a failed program is tried again. It doubles with each try, up to the longest."""
 MOST_TRIES = 10
 """How often a program is tried with an event before the event is left out."""
@@ -227,7 +227,7 @@ def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
     """Store that a program has failed with an event, and when it is tried again, or that the event is left out."""
     tries = hook.tries + 1
     if tries < MOST_TRIES:
-        pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE)
+        pause = min(FIRST_PAUSE_OF_HOOK * 2 ** (tries - 1), LONGEST_PAUSE_OF_HOOK)
         hook = hook._replace(last=event.id - 1, tries=tries, due=server.now() + pause)
         behind = f"The next try is in {pause.seconds} s."
     else:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 commands = Commands("pbm")
 TEMPLATES_EXTRA = "Pages are made with Jinja2, which is not installed: pip install '.[site]' brings it."
-LOOK_AGAIN_SECONDS = 1.0
+LOOK_FOR_CHANGES_SECONDS = 1.0
 """How long `--follow` waits before it looks for changes again."""
 
 
@@ -45,7 +45,7 @@ def site(folder: Path, url: str, *, web: bool, whole: bool, follow: bool) -> int
         let_server_go_first()
     common = shared(url)._replace(has_door=web)
     done = _update(session, folder, common, is_whole=whole)
-    for _ in changes(session.store, LOOK_AGAIN_SECONDS) if follow else ():
+    for _ in changes(session.store, LOOK_FOR_CHANGES_SECONDS) if follow else ():
         done = _update(session, folder, common)
     answer(
         f"{texts.counted(done.pages, 'file')}, {done.written} of them new or changed; {done.removed} removed.",
