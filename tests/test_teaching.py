@@ -23,7 +23,7 @@ from pbm.robots.general import thrown
 from pbm.session import Session
 
 from conftest import ADDRESS, PASSWORDS, two_players
-from patience import children_of, until
+from patience import PATIENCE, children_of, until
 from test_answers import send
 from test_serve import arrived
 
@@ -246,6 +246,13 @@ def test_only_one_process_thinks_in_idle_time(patient):
         assert not is_wanted_in_idle_time(session)
         assert not think_once(session)
     assert think_once(session)
+
+
+def test_a_process_that_has_nothing_left_to_think_about_ends_well(shell):
+    two_players(shell)
+    thinking = [sys.executable, "-m", "pbm", "robots", "think"]
+    with subprocess.Popen(thinking, env=shell.environment, stdin=subprocess.PIPE) as process:
+        assert process.wait(PATIENCE) == 0
 
 
 def test_a_shell_waits_for_no_robot_of_the_last_level(shell):

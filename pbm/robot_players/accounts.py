@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import sys
 import threading
 from contextlib import suppress
 from typing import Any
@@ -213,7 +212,8 @@ def think_() -> None:
 
 def _end_with_input() -> None:
     """End this process as soon as its standard input ends, whatever it does."""
-    sys.stdin.buffer.read()
+    while os.read(0, 65536):  # sys.stdin would be locked by this thread when Python ends, which aborts it
+        pass
     os._exit(1)
 
 
