@@ -147,6 +147,15 @@ def test_a_game_about_which_a_robot_fails_is_told_so_and_not_thought_about_again
     assert over.store.robots.analysis("symple", "101") is None
 
 
+def test_a_damaged_board_does_not_hold_up_what_else_robots_think_about(over, capsys):
+    signs(over, "symple analyse 101 ME")
+    over.store.db.execute("UPDATE turns SET text = 'z9' WHERE board = '101'")
+    assert thinks(over)
+    assert "Symple board 101 could not be analysed." in over.mails("alice")[-1].text
+    assert "Symple board 101 could not be analysed (KeyError: " in capsys.readouterr().err
+    assert not thinks(over)
+
+
 def test_the_mail_has_the_curve_as_a_picture_and_links_to_the_positions(over):
     over.server = over.server._replace(site="https://games.example.org/play")
     signs(over, "symple analyse 101 ME")

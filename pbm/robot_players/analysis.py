@@ -22,6 +22,7 @@ from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, Commands
 from pbm.letters.letter import OVER
 from pbm.robots import Player
 from pbm.session import Session
+from pbm.store import Unusable
 from pbm.terminal import warn
 
 MARKS = {0.2: "??", 0.1: "?"}
@@ -89,21 +90,24 @@ def analyse(game: str, board: str, seconds: float) -> None:
 def analyse_for_readers(session: Session, game: str, number: str) -> None:
     """Analyse a game, and mail the analysis to all who have asked for it, in one transaction.
 
-    If a robot fails at the game, the readers are told so, the operator is told why, and it is not tried again.
+    If a robot fails at the game, or the board is damaged, the readers are told so, the operator is told why, and it is
+    not tried again.
     """
-    with session.store.reading():
-        board = find_board(session, game, number)
-    title, found = f"{game.capitalize()} board {number}", None
+    title, board, found = f"{game.capitalize()} board {number}", None, None
     try:
+        with session.store.reading():
+            board = find_board(session, game, number)
         numbers = choices(board)
         seconds = min(SECONDS_OF_TURN, SECONDS_OF_ANALYSIS / len(numbers))
         critic = Critic(board, seconds, time.process_time)  # others may compute meanwhile
         found = as_data(board, [critic.judge(number) for number in numbers], seconds)
+    except Unusable:
+        raise
     except Exception as why:
         warn(f"{title} could not be analysed ({type(why).__name__}: {why}).")
-    told = as_blocks(board, found, session.server.site) if found else f"{title} could not be analysed."
+    told = as_blocks(board, found, session.server.site) if board and found else f"{title} could not be analysed."
     letter = letters.note(told, subject=f"{title} analysis", answer=f"{game} show {number}")
-    letter = letter._replace(game=game, board=number, thread=board.thread, is_urgent=True, hint=OVER)
+    letter = letter._replace(game=game, board=number, thread=board.thread if board else "", is_urgent=True, hint=OVER)
     with session.store.writing():
         if found:
             session.store.robots.save_analysis(game, number, json.dumps(found), session.now)
