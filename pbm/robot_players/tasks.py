@@ -93,7 +93,7 @@ def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bo
     return [
         task
         for task, claim in tasks
-        if task.robot not in busy
+        if task.robot in robots.keys() - busy  # others may just have removed it
         and robots[task.robot].thinks_in_idle_time == is_idle
         and not (claim and claim.until > session.now and _lives(claim.process))
     ]
@@ -265,7 +265,8 @@ class Playing:
             task = next_task(self.session, busy=self.busy)
             if task is None:
                 break
-            if self.session.store.robots.among([task.robot])[task.robot].program:
+            robot = self.session.store.robots.get(task.robot)
+            if robot and robot.program:
                 self.busy[task.robot] = self.threads.submit(self._try_apart, task)
             else:
                 done += _try(self.session, task)
@@ -369,13 +370,13 @@ def wait_for_robot(session: Session, answers: Sequence[Letter], *, mails: bool) 
     """
     shown = next(letter for letter in answers if "robots" in letter.data)
     place = str(shown.data["game"]), str(shown.data["board"])
-    [robot] = shown.data["robots"]
-    if session.store.robots.among([robot])[robot].thinks_in_idle_time:
+    robot = session.store.robots.get(*shown.data["robots"])
+    if robot is None or robot.thinks_in_idle_time:
         return [*answers]
-    person = next(name for name in shown.data["players"].values() if name != robot)
+    person = next(name for name in shown.data["players"].values() if name != robot.userid)
     end, is_answered = time.monotonic() + SHELL_SECONDS, False
     try:
-        with spinning(f"{robot} thinks"), limited_memory():
+        with spinning(f"{robot.userid} thinks"), limited_memory():
             while _is_awaited(session, *place) and time.monotonic() < end:
                 if task := next_task(session, *place):
                     is_answered = do_task(session, task, None if mails else person) or is_answered
@@ -386,7 +387,7 @@ def wait_for_robot(session: Session, answers: Sequence[Letter], *, mails: bool) 
     except (KeyboardInterrupt, Refused):  # the user's command is done all the same
         board = None
     except Exception as why:
-        warn(f"{robot} could not answer ({type(why).__name__}: {why}).")
+        warn(f"{robot.userid} could not answer ({type(why).__name__}: {why}).")
         board = None
     if board is None:
         return [*answers]
