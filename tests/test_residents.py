@@ -507,9 +507,16 @@ def test_nobody_is_answered_a_second_time_before_others_who_have_waited_as_long(
     assert [next_opponent(club) for _ in range(4)] == ["alice", "bob", "carol", "alice"]
 
 
-def test_who_plays_goes_on_where_standard_input_is_closed(monkeypatch):
-    monkeypatch.setattr("sys.stdin", None)
-    assert not wait_for_end(0)
+def test_who_plays_goes_on_where_standard_input_is_no_pipe(monkeypatch):
+    with Path(os.devnull).open() as nothing:
+        monkeypatch.setattr("sys.stdin", nothing)
+        assert not wait_for_end(0)
+
+
+def test_a_robot_that_was_removed_a_moment_ago_has_no_task(against, mind, monkeypatch):
+    session = Session(against.server)
+    monkeypatch.setattr(session.store.robots, "among", lambda _: {})
+    assert next_task(session) is None
 
 
 def test_what_a_living_process_has_claimed_is_left_to_it(against, mind):
