@@ -4,13 +4,13 @@ The function of a command takes a Session, works in the open transaction, and re
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from pbm.access import quotas
 from pbm.access.guesses import Guesses
 from pbm.access.quotas import Holders
+from pbm.board.clocks import zone_of
 from pbm.server import Server
 from pbm.store import Reply
 
@@ -63,11 +63,7 @@ class Session:
         """The time zone of a user. None stands for the user who gives the command, if that is known."""
         known = userid or (self.proved and self.proved.userid)
         found = {self.store.users.zone(name) for name in ({known} if known else self.senders)}
-        name = found.pop() if len(found) == 1 else None
-        try:
-            return ZoneInfo(name) if name else UTC
-        except (LookupError, ValueError, OSError):  # this machine does not know the zone any more
-            return UTC
+        return zone_of(found.pop() if len(found) == 1 else None)
 
     @property
     def senders(self) -> set[str]:

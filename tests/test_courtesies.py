@@ -292,6 +292,15 @@ def test_without_weekends_no_clock_runs_on_saturdays_and_sundays(club, zone, wee
     assert days >= 21 + 2 * weekends - 1
 
 
+def test_a_board_goes_on_whose_time_zone_this_machine_does_not_know_any_more(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=9 --noweekends alice bob")
+    club.store.db.execute("UPDATE boards SET weekends = 'Mars/Olympus'")
+    assert "alice to start" in club.text("symple games")
+    club.say("symple move 101 alice alice-secret a1")
+    assert "a1" in club.text("symple show 101")
+
+
 def test_the_weekends_are_those_of_the_player_to_move_also_after_an_undo(club):
     club.signed_up("alice", "bob")
     club.say("timezone alice alice-secret Pacific/Auckland")

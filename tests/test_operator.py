@@ -632,6 +632,14 @@ def test_restore_asks_goes_back_to_a_backup_and_keeps_what_was_there(kept):
     assert people_in(kept.folder / "pbm.db") == ["alice", "bob"]
 
 
+def test_restore_replaces_the_database_and_not_a_link_to_it(kept, tmp_path):
+    link = tmp_path / "link.db"
+    link.symlink_to(kept.folder / "pbm.db")
+    kept.done("restore", str(kept.folder / "copy"), "--yes", PBM_DB=str(link))
+    assert link.is_symlink()
+    assert people_in(kept.folder / "pbm.db") == ["alice"]
+
+
 def test_restore_needs_no_leave_where_there_is_no_database_and_replaces_one_that_is_damaged(kept, tmp_path):
     fresh = str(tmp_path / "fresh.db")
     kept.done("restore", str(kept.folder / "copy"), PBM_DB=fresh)

@@ -5,7 +5,7 @@ Times are whole days; vacations are days as well, in UTC.
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import Enum
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -91,7 +91,7 @@ def age(row: BoardRow, now: datetime) -> timedelta:
     counted_time = now - since - row.more_days * DAY
     if row.weekends is None:
         return counted_time
-    zone = ZoneInfo(row.weekends)
+    zone = zone_of(row.weekends)
     day = since.astimezone(zone).date()
     day += (SATURDAY - day.weekday()) * DAY  # on a Sunday the day before
     while (begin := datetime.combine(day, time(), zone)) < now:
@@ -99,6 +99,14 @@ def age(row: BoardRow, now: datetime) -> timedelta:
         counted_time -= max(timedelta(), min(end, now).astimezone(UTC) - max(begin, since).astimezone(UTC))
         day += 7 * DAY
     return counted_time
+
+
+def zone_of(name: str | None) -> tzinfo:
+    """The time zone of that name; UTC for None, and for a name that this machine does not know any more."""
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (LookupError, ValueError, OSError):
+        return UTC
 
 
 def used(row: BoardRow, seat: int, now: datetime) -> float:
@@ -128,7 +136,7 @@ def waits_for_robot(store: Store, row: BoardRow) -> bool:
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     """When the awaited player loses by the time of this move, as far as is known now."""
-    until, zone = row.happened + limits(row)[1], ZoneInfo(row.weekends) if row.weekends else UTC
+    until, zone = row.happened + limits(row)[1], zone_of(row.weekends)
     while left := max(timedelta(), limits(row)[1] - age(row, until)):
         day = until.astimezone(zone).date()
         if row.weekends and day.weekday() >= SATURDAY:

@@ -79,7 +79,7 @@ def restore(file: Path, *, yes: bool) -> None:
 
     Before anything is replaced, the backup is checked. A backup of an older version is brought up to date.
     """
-    target = Path(database())
+    target = Path(database()).resolve()  # a link stays
     with touching(f"{file} cannot be read"):
         copies.check(_present(file))
         _not_the_database(file, target)
