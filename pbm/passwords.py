@@ -2,6 +2,7 @@
 
 import os
 from hashlib import blake2b
+from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
@@ -9,7 +10,9 @@ from argon2.exceptions import VerificationError
 HASHER = PasswordHasher(time_cost=5, memory_cost=7 * 1024, parallelism=1)
 
 REMEMBERED = 10_000
-"""For how many passwords, as keyed hashes, a running server remembers whether argon2 found them right."""
+"""How many results of argon2, by keyed hashes of the passwords, a running server remembers."""
+
+T = TypeVar("T")
 
 
 class Passwords:
@@ -31,8 +34,8 @@ class Passwords:
     def prepare(self, password: str) -> None:
         """Compute now what `hash` will return for a password."""
         mark = self._mark(None, password)
-        if mark not in self._prepared:
-            self._prepared[mark] = HASHER.hash(password)
+        if mark not in self._prepared:  # many are never asked for: a command can be refused
+            _remember(self._prepared, mark, HASHER.hash(password))
 
     def hash(self, password: str) -> str:
         """The text to store for a password. A prepared one is used only once, so that no two users have the same."""
@@ -51,9 +54,7 @@ class Passwords:
             is_right = stored is not None and HASHER.verify(stored, password)
         except VerificationError:
             is_right = False
-        self._remembered[mark] = is_right
-        if len(self._remembered) > REMEMBERED:
-            del self._remembered[next(iter(self._remembered))]
+        _remember(self._remembered, mark, is_right)
         return is_right
 
     def is_outdated(self, stored: str) -> bool:
@@ -62,3 +63,10 @@ class Passwords:
 
     def _mark(self, stored: str | None, password: str) -> bytes:
         return blake2b(f"{stored} {password}".encode(), key=self._key).digest()
+
+
+def _remember(known: dict[bytes, T], mark: bytes, result: T) -> None:
+    """Add a result to those that are known, and forget the oldest one if these are too many."""
+    known[mark] = result
+    if len(known) > REMEMBERED:
+        del known[next(iter(known))]

@@ -133,6 +133,18 @@ def test_a_message_to_somebody_without_an_address_says_so(club):
     assert [mail.userid for mail in club.mails()] == ["carol"]
 
 
+def test_hashes_that_were_prepared_in_vain_are_forgotten(monkeypatch):
+    hashed = []
+    monkeypatch.setattr("pbm.passwords.REMEMBERED", 2)
+    monkeypatch.setattr("pbm.passwords.HASHER.hash", lambda password: hashed.append(password) or "hash")
+    passwords = Passwords()
+    for password in ("one", "two", "three"):
+        passwords.prepare(password)
+    for password in ("three", "one"):
+        passwords.hash(password)
+    assert hashed == ["one", "two", "three", "one"]
+
+
 def test_a_userid_that_there_is_not_takes_as_long_as_a_wrong_password(monkeypatch):
     class Hasher:
         hashed = verified = 0
