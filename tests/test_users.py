@@ -1,6 +1,7 @@
 """Signing up, addresses, passwords."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from argon2.exceptions import VerificationError
@@ -136,7 +137,8 @@ def test_a_message_to_somebody_without_an_address_says_so(club):
 def test_hashes_that_were_prepared_in_vain_are_forgotten(monkeypatch):
     hashed = []
     monkeypatch.setattr("pbm.passwords.REMEMBERED", 2)
-    monkeypatch.setattr("pbm.passwords.HASHER.hash", lambda password: hashed.append(password) or "hash")
+    hasher = SimpleNamespace(hash=lambda password: hashed.append(password) or "hash")
+    monkeypatch.setattr("pbm.passwords.HASHER", hasher)
     passwords = Passwords()
     for password in ("one", "two", "three"):
         passwords.prepare(password)
