@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from games import SKIP, Illegal, needs_dice
+from games import SKIP, Illegal, thrown
 
 IS_QUICK = "PBM_TEST_ALL" not in os.environ
 """Whether tests marked `long` are left out."""
@@ -67,11 +67,6 @@ def picture_cells(picture: str, *, is_hexagonal: bool = False) -> dict[str, str]
             letter, number = (y, x) if is_hexagonal else (x, y)
             cells[f"{ascii_lowercase[letter]}{number + 1}"] = stone
     return {name: stone for name, stone in cells.items() if stone != "."}
-
-
-def thrown(state: Any, rng: Random) -> Any:
-    """The position with dice, if its turn needs any."""
-    return state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed))) if needs_dice(state) else state
 
 
 def random_game(game: Any, options: dict[str, Any], seed: object, most: int | None = None) -> Iterator[tuple[Any, Any]]:

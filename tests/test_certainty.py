@@ -9,9 +9,8 @@ from random import Random
 import pytest
 
 import games
-from games import SKIP
+from games import SKIP, thrown
 from pbm.robots import Player
-from pbm.robots.general import thrown
 
 from examples import IS_QUICK
 

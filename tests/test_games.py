@@ -18,7 +18,7 @@ from pbm import referee
 
 import helptexts
 import sources
-from examples import attempt, examples, random_game, thrown
+from examples import attempt, examples, random_game
 
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
 
@@ -236,7 +236,7 @@ def test_any_json_is_a_position_or_is_refused(name, view):
         return
     assert state.view()["cells"] == view["cells"]
     assert game.draw(state)
-    assert state.view()["over"] == (next(thrown(state, Random(1)).moves(), None) is None)
+    assert state.view()["over"] == (next(games.thrown(state, Random(1)).moves(), None) is None)
 
 
 def test_boards_that_are_equal_are_the_same_object():

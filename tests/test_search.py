@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pytest
 
 import games
-from games import spiro
+from games import spiro, thrown
 from pbm.robots import Player, thinker
 from pbm.robots.best_first import BestFirst
-from pbm.robots.general import Rules, leader, thrown
+from pbm.robots.general import Rules, leader
 from pbm.robots.search import Search
 from pbm.robots.thinking import Limit
 

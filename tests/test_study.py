@@ -272,8 +272,7 @@ def test_the_pieces_of_each_side_have_its_colour_and_those_of_the_last_turn_are_
     rules = games.load(game)
     states, rng = [rules.new(**games.read_options(rules, []))], Random(5)
     for _ in range(9):
-        if games.needs_dice(states[-1]):
-            states[-1] = states[-1].roll(tuple(rng.randint(1, 6) for _ in range(states[-1].dice_needed)))
+        states[-1] = games.thrown(states[-1], rng)
         states.append(states[-1].play(states[-1].random(rng)))
     drawn = rules.draw(states[-1], states[-2])
     shown = replay.painted(rules, drawn)

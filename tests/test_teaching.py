@@ -12,6 +12,7 @@ from random import Random
 import pytest
 
 import games
+from games import thrown
 from pbm.board.board import Board
 from pbm.mail.illustrations import Illustrator
 from pbm.mail.writing import compose
@@ -19,7 +20,6 @@ from pbm.refusals import Refused
 from pbm.robot_players import analysis, tasks
 from pbm.robot_players.tasks import is_wanted_in_idle_time, next_task, play_all, think_once
 from pbm.robots import Player
-from pbm.robots.general import thrown
 from pbm.session import Session
 
 from conftest import ADDRESS, PASSWORDS, two_players

@@ -14,8 +14,9 @@ from random import Random
 from statistics import median
 
 import games
+from games import thrown
 from pbm.robots import thinker
-from pbm.robots.general import Rules, thrown
+from pbm.robots.general import Rules
 
 from openspiel import install
 

@@ -14,10 +14,9 @@ from statistics import mean, median, stdev
 from typing import Any, NamedTuple
 
 import games
-from games import SKIP, Options, State
+from games import SKIP, Options, State, thrown
 from pbm.lab.evidence import wilson
 from pbm.robots import Player
-from pbm.robots.general import thrown
 
 BOARDS = {
     "spora -size=5": 100,

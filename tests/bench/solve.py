@@ -20,8 +20,7 @@ from typing import Any
 sys.path.append(str(Path(__file__).parents[1]))
 
 import games
-from games import SKIP, spiro, symple
-from pbm.robots.general import thrown
+from games import SKIP, spiro, symple, thrown
 
 from reference_spiro import Rules
 from reference_symple import BLACK, WHITE, Position, point

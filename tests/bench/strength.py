@@ -20,11 +20,11 @@ from random import Random
 from typing import NamedTuple
 
 import games
-from games import SKIP, Options, State
+from games import SKIP, Options, State, thrown
 from pbm.lab.evidence import wilson
 from pbm.levels import levels
 from pbm.robots import Player, thinker
-from pbm.robots.general import Generalist, Rules, leader, thrown
+from pbm.robots.general import Generalist, Rules, leader
 from pbm.robots.thinking import Limit, Thinker
 
 from openspiel import install
