@@ -21,13 +21,13 @@ def say(text: str) -> None:
 
 
 def is_ours() -> bool:
-    """Whether there is an environment that was made here; one that was moved with its folder finds nothing."""
+    """Whether there is an environment that was made in this folder; one that was moved does not work."""
     link = ENVIRONMENT / "checkout"
     return link.exists() and link.samefile(CHECKOUT)
 
 
 def is_ready(stamp: Path) -> bool:
-    """Whether the environment is newer than the list of what it has to contain."""
+    """Whether the environment is newer than setup.cfg, which lists what it has to contain."""
     return is_ours() and stamp.exists() and stamp.stat().st_mtime > (CHECKOUT / "setup.cfg").stat().st_mtime
 
 
@@ -41,7 +41,8 @@ def make(extra: str) -> None:
     pip = [ENVIRONMENT / "bin" / "python", "-m", "pip", "--disable-pip-version-check"]
     say(f"2/2  installing what {'the tests need' if extra == 'test' else 'pbm needs'} from PyPI ...")
     what = f"{CHECKOUT}[{extra or 'pictures,site'}]"
-    # half of the time goes into compiling what tests never import; who plays must not wait for it, nor need leave to
+    # half of the time goes into compiling, mostly of modules that tests never import; players would have to wait for it
+    # at their first command, and might not be allowed to write the results
     compiling = ["--no-compile"] if extra else []
     subprocess.run([*pip, "install", "-qq", *compiling, "--editable", what], check=True, stdout=sys.stderr)
     (ENVIRONMENT / "checkout").unlink(missing_ok=True)

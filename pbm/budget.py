@@ -69,10 +69,10 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
         if left > 0 or (frame and str(frame.f_globals.get("__name__")).startswith(NEVER_STOPPED)):
             signal.setitimer(timer, min(max(left, SOON), seconds))
             return
-        signal.setitimer(timer, seconds)  # for those who catch even this
+        signal.setitimer(timer, seconds)  # in case something catches even _Stopped
         raise _Stopped
 
-    signal.signal(sent, stop)  # and for good: a signal that comes late would else end the process
+    signal.signal(sent, stop)  # it stays: without it, a signal that comes late would end the process
     signal.setitimer(timer, seconds)
     try:
         yield

@@ -58,7 +58,7 @@ def locked(path: Path, patience: float = 0, until: Callable[[], bool] = lambda: 
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        with suppress(PermissionError):  # it may be another's
+        with suppress(PermissionError):  # the file may belong to another user
             os.fchmod(handle, 0o600)
         end = time.monotonic() + patience
         while not _take(handle):
@@ -102,7 +102,7 @@ def left_behind(folder: Path) -> list[Path]:
     """The incomplete files in a folder on which no process works any more."""
     found = []
     for copy in folder.glob(f".*.{COPY}"):
-        with suppress(OSError):  # it may have just become whole
+        with suppress(OSError):  # the file may just have been renamed or removed
             handle = os.open(copy, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 if _take(handle):

@@ -132,7 +132,7 @@ def set_addresses(
     for address in old:
         add_to_outbox(session, address, letter)
     if str(session.sender).lower() in {*old, *map(str.lower, asked)}:
-        return []  # they have been told there; or get nothing but the confirmation mail before they have answered it
+        return []  # this letter, or the confirmation mail, goes to the sender already
     return [letter]
 
 

@@ -205,7 +205,7 @@ class Store:
                 try:
                     self.db.execute(statement)
                 except sqlite3.OperationalError as error:
-                    primary = error.sqlite_errorcode & 0xFF  # the rest says why: a log that somebody recovers, say
+                    primary = error.sqlite_errorcode & 0xFF  # other bits tell why, such as a log that is recovered
                     if primary != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                         raise
                     time.sleep(LOCK_INTERVAL)

@@ -252,7 +252,7 @@ class Boards(Questions):
         """The selected boards that have changed last, at most *most* of them, the last one first."""
         rows: list[BoardRow] = []
         for game, over in product(among.games, (False, True) if among.over is None else (among.over,)):
-            last = "ended" if over else "coalesce(changed, started)"  # of those that are over an index knows it
+            last = "ended" if over else "coalesce(changed, started)"  # which an index has
             order = f"{last} DESC, length(board) DESC, board DESC"
             rows += self.found(among._replace(games=[game], over=over), order, most)
         rows.sort(key=lambda row: (len(row.board), row.board), reverse=True)
@@ -308,7 +308,7 @@ class Boards(Questions):
 
     def active_counts(self, userids: Sequence[str], game: str | None = None) -> dict[str, Counter[str]]:
         """The number of active boards of each of these users, by game, or of one game alone."""
-        # one search a player and seat: SQLite would rather walk an index with all boards than look at active ones alone
+        # a search for each player and seat: in one for all of them, SQLite would look at boards that are over, too
         count = "(SELECT count(*) FROM boards WHERE game = tallies.game AND ended IS NULL AND %s)"
         first, second = count % "first_player = value", count % "second_player = value AND first_player <> value"
         query = f"SELECT value, game, {first} + {second} FROM json_each(?), tallies WHERE game = coalesce(?, game)"

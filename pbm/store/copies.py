@@ -79,7 +79,7 @@ def bring_up_to_date(copied: Path, source: Path, now: datetime) -> None:
                 raise Unusable(f"{source} is not as pbm has made it: {'; '.join(wrong)}.")
             db.execute("INSERT OR REPLACE INTO notes VALUES ('restored', ?)", [now])
             db.execute("COMMIT")
-            db.execute("PRAGMA journal_mode = WAL")  # as all of ours are, so that readers and a writer go together
+            db.execute("PRAGMA journal_mode = WAL")  # so that readers do not wait for a writer
     except sqlite3.Error as error:
         raise Unusable(f"{source} cannot be brought up to date: {error}.") from error
     sync(copied)

@@ -217,6 +217,6 @@ class Handled(Questions):
             ("events", "moment", ""),
             ("outbox", "queued", " AND (address IS NULL OR due IS NULL)"),
         ):
-            kept = f"SELECT id FROM {table} WHERE {column} >= ?1 ORDER BY id LIMIT 1"  # what is newer is behind it
+            kept = f"SELECT id FROM {table} WHERE {column} >= ?1 ORDER BY id LIMIT 1"  # newer rows have higher numbers
             query = f"DELETE FROM {table} WHERE id < coalesce(({kept}), 1 << 62) AND {column} < ?1{which}"
             self.execute(query, before)

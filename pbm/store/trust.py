@@ -49,7 +49,7 @@ class Trust(Questions):
 
     def failures(self, userid: str, peer: str) -> dict[str, Failures]:
         """The wrong passwords in a row for a ``userid`` and from a ``peer``, by these words, if there were any."""
-        query = "SELECT kind, count, last FROM failures WHERE kind = 'userid' AND holder = ?"  # both by the index
+        query = "SELECT kind, count, last FROM failures WHERE kind = 'userid' AND holder = ?"  # each uses the index
         rows = self.execute(f"{query} UNION ALL {query.replace('userid', 'peer')}", userid, peer)
         return {kind: as_row(Failures, failures) for kind, *failures in rows}
 

@@ -19,7 +19,7 @@ class UserRow(NamedTuple):
     created: datetime
     signed_off: datetime | None
     html: int
-    """Which of STORED_FORMS their mails have."""
+    """The place of the form of their mails in STORED_FORMS."""
     hears_broadcasts: bool
 
     @property
@@ -40,7 +40,7 @@ class Vacation(NamedTuple):
 
     @property
     def days(self) -> list[date]:
-        """All its days."""
+        """Its days, in order."""
         return [self.first + timedelta(days=day) for day in range((self.last - self.first).days + 1)]
 
 
@@ -71,7 +71,7 @@ class Users(Questions):
         return password
 
     def missing(self, *userids: str) -> list[str]:
-        """Those of these userids whose user has signed off, or never signed up, as guests."""
+        """Those of these userids that belong to nobody who is signed up: unknown ones, guests, and users who left."""
         return [userid for userid in userids if is_guest(userid) or self.password_of(userid) is None]
 
     def is_taken(self, userid: str) -> bool:
@@ -183,7 +183,7 @@ class Users(Questions):
         among = "userid IN (SELECT value FROM json_each(?2))"
         query = (
             f"SELECT userid, last FROM vacations WHERE {among} AND ?1 BETWEEN first AND last "
-            f"UNION SELECT userid, day FROM vacation_days WHERE {among} AND day = ?1 ORDER BY 2"  # the last one stays
+            f"UNION SELECT userid, day FROM vacation_days WHERE {among} AND day = ?1 ORDER BY 2"  # the later one stays
         )
         return {userid: date.fromisoformat(last) for userid, last in self.execute(query, today, [*userids])}
 

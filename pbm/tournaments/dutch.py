@@ -35,7 +35,7 @@ class _Engine(DutchEngine):
 
     def _can_pair(self, one: DutchPlayer, other: DutchPlayer) -> bool:
         (high, place, size), (low, below, _) = sorted((self.seats[one.id], self.seats[other.id]))
-        # in a group the first meets the first of its lower half; where two meet, the last of one the first of the other
+        # within a group, the first should meet the first of the lower half; between groups, the last one the first one
         away = abs(below - place - size // 2) if high == low else size - 1 - place + below
         is_apart = away > self.near or frozenset((one.id, other.id)) in self.apart
         return not is_apart and bool(super()._can_pair(one, other))
@@ -60,10 +60,8 @@ def paired(now: Progress) -> list[Pair]:
     met = {one.pair for one in meetings if not one.is_bye}
     apart = {frozenset(pair) for group in tournament.apart for pair in combinations(group, 2)}
     had = {one.first for one in meetings if one.is_bye and one.outcome}
-    settings = (
-        max(number, 2 if apart else 1),
-        tournament.rounds or number + 1,
-    )  # a first round is paired without _can_pair
+    # the library pairs a first round without _can_pair
+    settings = max(number, 2 if apart else 1), tournament.rounds or number + 1
     without_sides = [each | {"color_hist": []} for each in field]
     narrow = [(field, NEAR)] if len(field) > LARGE else []
     for each, near in [*narrow, (field, len(field)), (without_sides, len(field))]:

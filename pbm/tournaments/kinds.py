@@ -193,7 +193,7 @@ class Kind:
     takes_latecomers: ClassVar[bool] = True
     """Whether players can be added when it has begun."""
     settings: ClassVar[Sequence[str]] = ()
-    """Those of the options for some kinds only that this kind takes."""
+    """The options that this kind takes, of those that not every kind takes."""
     tie_breaks: ClassVar[str] = "cut1,buchholz,direct,sb,wins"
     """What decides between equal points unless the operator chooses otherwise."""
     explained: ClassVar[str] = ""
