@@ -89,6 +89,11 @@ def test_a_turn_that_captures_all_is_played(size, turns, winning):
     assert thought.chance == 1
 
 
+def test_the_first_turn_of_a_game_does_not_look_won():
+    thought = thinker({"size": 13}).think([spora.new()], Limit(playouts=1), Random(1))
+    assert 0.3 < thought.chance < 0.7
+
+
 class Interrupted(Spora):
     """What is known of a board, of which the second look takes all the time there is, and finds a bad answer alone."""
 

@@ -335,7 +335,8 @@ class Spora:
         if known is None:
             if len(self.known_worth) > BOARDS_KEPT:
                 self.known_worth.clear()
-            known = self.weights.territory * self._territory(own, enemy)
+            # the first stack on the board has not won all of it
+            known = self.weights.territory * self._territory(own, enemy) if enemy else 0.0
             known += self.weights.stifled * (self._stifled(own, enemy) - self._stifled(enemy, own))
             self.known_worth[own, enemy] = known
         return known
