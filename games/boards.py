@@ -55,7 +55,7 @@ class Board(metaclass=_Once):
         return among ^ rest
 
     def groups(self, cells: int, there: int = -1) -> Iterator[int]:
-        """The connected parts of a set that have a cell in the set *there*, which usually has all cells."""
+        """The connected parts of a set that have a cell *there*; by default that is everywhere."""
         while start := cells & there:
             group = self.group(start & -start, cells)
             yield group

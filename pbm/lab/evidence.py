@@ -16,7 +16,7 @@ NEVER_SEEN = 1e-3
 
 
 def wilson(points: float, number: int) -> tuple[float, float]:
-    """The interval in which the probability to win lies, with 95 %; *points* count a draw as half, *number* the games.
+    """The interval in which the probability to win lies, with 95 %, after a *number* of games. A draw is half a point.
 
     It is the score interval of Wilson (1927, "Probable inference, the law of succession, and statistical inference").
     Draws make it wider than it need be.

@@ -131,7 +131,7 @@ class Critic:
         )
 
     def judge(self, number: int) -> Judged:
-        """What the turn did before which so many turns were played."""
+        """What a turn did to the chance of its player; *number* turns were played before it."""
         board = self.board
         turn = board.turns[number]
         states = board.states[: number + 1]

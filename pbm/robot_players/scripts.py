@@ -24,7 +24,7 @@ PAUSE_SECONDS = 0.05
 TERMINATED = 143
 """The exit status of a command that was ended by SIGTERM."""
 Condition = Callable[[BoardRow, BoardRow | None], bool]
-"""Whether a board was waited for, by what it was and what it is now (None if it was removed)."""
+"""Whether that has happened on a board for which one waits, by what it was and what it is now (None if removed)."""
 
 commands = Commands("pbm")
 
@@ -50,7 +50,7 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
     end = time.monotonic() + timeout if timeout is not None else float("inf")
     for found in looks(session.store, rows, happened):
         if found:
-            _say_which(session, found)
+            _print_boards(session, found)
             return
         left = end - time.monotonic()
         if left <= 0:
@@ -87,7 +87,7 @@ def play(game: str, board: str, userid: str, program: str, timeout: float | None
         asyncio.run(_play_to_the_end(session, row, name, Program(words, timeout)))
     except asyncio.CancelledError:
         return TERMINATED
-    _say_which(session, [row])
+    _print_boards(session, [row])
     return 0
 
 
@@ -111,7 +111,7 @@ def contents(row: BoardRow) -> tuple[object, ...]:
 
 
 def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterator[list[BoardRow]]:
-    """Look again and again for what is waited for. Yields the boards on which it has happened."""
+    """Look again and again whether it *happened*. Yields the boards on which it has, each time."""
     seen = None
     while True:
         with store.reading():
@@ -175,7 +175,7 @@ async def _take_turn(session: Session, row: BoardRow, userid: str, program: Prog
     raise Refused(f"{MOST_REFUSED} moves of the program in a row were refused. The last one: {told}")
 
 
-def _say_which(session: Session, rows: Sequence[BoardRow]) -> None:
+def _print_boards(session: Session, rows: Sequence[BoardRow]) -> None:
     """Print some boards as they are now."""
     store = session.store
     with session.store.reading():
