@@ -1,6 +1,7 @@
 """What the robot of Spiro knows: its outcomes are those of the rules, and it plays well."""
 
 import sys
+from itertools import count
 from random import Random
 
 import pytest
@@ -129,6 +130,29 @@ def test_the_robot_plays_legal_turns_with_all_options_and_the_same_again(options
     assert thought.move in set(state.moves())
     assert 0 <= thought.chance <= 1
     assert again.think([state], Limit(playouts=300), Random(seed)) == thought
+
+
+def test_with_more_time_the_best_turns_are_compared_by_games_and_the_same_one_is_chosen_again():
+    options = {"small": True, "no_inwards": False, "pieces": 6}
+    state = begun(options, Random(4))
+
+    def thought(looks, **limits):
+        limit = Limit(looks, clock=count().__next__, **limits)  # it is a second later each time that somebody looks
+        return thinker(options).think([state], limit, Random(5))
+
+    long, answers = thought(5000), thought(5000, playouts=1_000_000)
+    assert long == thought(5000)
+    assert long.playouts > 4 * answers.playouts  # a number of playouts, as levels have it, means no rollouts
+    assert long.chance == pytest.approx(answers.chance, abs=0.15)
+    assert long.chance != answers.chance
+
+
+@pytest.mark.parametrize(("enemies", "worth"), [({"g1": "O"}, 0), ({"e2": "OOOOO"}, 1)])
+def test_a_game_that_is_rolled_out_is_won_by_the_side_that_bears_off_its_last_piece(enemies, worth):
+    options = {"small": True, "no_inwards": False, "pieces": 6}
+    state = spiro.setup({"turn": "X", "dice": [1, 2], "cells": {"c4": "X", **enemies}}, **options)
+    for dice in ROLLS:
+        assert thinker(options).rolled(seen(state), [dice] * 6, Limit())[0] == worth
 
 
 @pytest.mark.parametrize("small", [True, False])

@@ -4,6 +4,11 @@ The value of a position is linear in the `TERMS` of either side, with other weig
 where numpy is installed, a small neural network values it better. tests/bench/learn_spiro.py learned both on each board
 from games of the robot against itself. Of a double, only the best-looking ways to use the first dice are followed, or
 the answers to a single turn would be thousands.
+
+If only time limits it, rollouts follow on the small board, but not late in a game (Tesauro and Galperin 1996): games
+from the best turns on, in which both sides play what looks best at once, with the same dice after each of these turns.
+After a while a game is worth what its position looks like. The worse half of the turns drops out after equal parts of
+the time (sequential halving: Karnin, Koren and Somekh 2013).
 """
 
 import json
@@ -11,7 +16,7 @@ import os
 from collections.abc import Sequence
 from itertools import compress
 from math import exp, sqrt
-from operator import itemgetter, mul
+from operator import attrgetter, itemgetter, mul
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -55,6 +60,16 @@ BEST_TURNS = 3
 
 Eight of them are hardly stronger, and then games on the medium board take 190 turns instead of 140.
 """
+MORE_TURNS = 8
+"""To how many instead, if rollouts follow."""
+MOST_ROLLED = 5
+"""How many of these are compared by rollouts."""
+MOST_BEHIND = 0.15
+"""How much less than the best one the chance of such a turn may be."""
+ROLLED_TURNS = {"small": 10, "medium": 0}
+"""How many turns a rollout plays; on the medium board there are none, for they won no more games."""
+ROLLOUTS_OF_ANSWERS = 100
+"""As how many rollouts the chance after all answers counts."""
 LONG_GAME = {"small": 100, "medium": 30}
 """After how many turns of a game its positions are valued without the network, so that the game ends."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
@@ -236,12 +251,27 @@ def _chance(value: float) -> float:
     return 1 / (1 + exp(-value))
 
 
+class Rival:
+    """A turn that is compared with others by rollouts."""
+
+    def __init__(self, answered: float, after: Sight, way: Way) -> None:
+        """Begin with its chance after all answers."""
+        self.after, self.way = after, way
+        self.points, self.games = ROLLOUTS_OF_ANSWERS * answered, float(ROLLOUTS_OF_ANSWERS)
+
+    @property
+    def chance(self) -> float:
+        """The chance to win after this turn."""
+        return self.points / self.games
+
+
 class Racer:
     """A `Thinker` that looks at all its turns, and at the enemy's best answers, to the turns that look best first."""
 
-    def __init__(self, judge: Judge, long_game: int) -> None:
-        """Play as this judge says, after so many turns of a game without its network."""
-        self.judge, self.track, self.long_game = judge, judge.track, long_game
+    def __init__(self, judge: Judge, board: str) -> None:
+        """Play as this judge says on the small or the medium board."""
+        self.judge, self.track = judge, judge.track
+        self.long_game, self.rolled_turns = LONG_GAME[board], ROLLED_TURNS[board]
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """A turn that wins, or else the best one after all answers to it that there was time for."""
@@ -260,15 +290,56 @@ class Racer:
         ranked = sorted(zip(values, tried, strict=False), key=itemgetter(0), reverse=True)
         valued = len(values)
         chance, (_, way) = _chance(ranked[0][0]), ranked[0][1]
-        best = 0.0
         limit = limit.earlier(SECONDS_OF_A_THROW)
-        for _, (after, other) in ranked[:BEST_TURNS] if valued > 1 else ():
+        can_roll = self.rolled_turns and limit.until is not None and limit.playouts is None and not is_late
+        rivals: list[Rival] = []
+        for _, (after, other) in ranked[: MORE_TURNS if can_roll else BEST_TURNS] if valued > 1 else ():
             answered, valued = self._answered(after, limit, valued, is_late=is_late)
             if answered is None:
                 break
-            if answered > best:
-                best, way = answered, other
-        return self._thought(state, way, guessed(best or chance), valued)
+            rivals.append(Rival(answered, after, other))
+        rivals.sort(key=attrgetter("chance"), reverse=True)
+        if can_roll:
+            rivals, rolled = self._compared(rivals, limit, rng)
+            valued += rolled
+        if rivals:
+            chance, way = rivals[0].chance, rivals[0].way
+        return self._thought(state, way, guessed(chance), valued)
+
+    def _compared(self, rivals: list[Rival], limit: Limit, rng: Random) -> tuple[list[Rival], int]:
+        """The best of these turns by rollouts, if there is time for them, and how many positions were valued."""
+        kept = [one for one in rivals[:MOST_ROLLED] if one.chance > rivals[0].chance - MOST_BEHIND]
+        valued = 0
+        while len(kept) > 1 and not limit.is_time_up:
+            part = limit.part(1 / (len(kept) - 1).bit_length())
+            while not part.is_time_up:
+                throws = [(rng.randint(1, 6), rng.randint(1, 6)) for _ in range(self.rolled_turns)]
+                games = [self.rolled(one.after, throws, limit) for one in kept]
+                valued += sum(number for _, number in games)
+                if limit.is_time_up:  # some have not ended
+                    break
+                for one, (chance, _) in zip(kept, games, strict=True):
+                    one.points += chance
+                    one.games += 1
+            kept.sort(key=attrgetter("chance"), reverse=True)
+            kept = kept[: (len(kept) + 1) // 2]
+        return kept, valued
+
+    def rolled(self, sight: Sight, throws: Sequence[tuple[int, int]], limit: Limit) -> tuple[float, int]:
+        """The chance of the side that sees this, which has just moved, after these throws; and how much was valued."""
+        value, valued = 0.0, 0
+        for number, dice in enumerate(throws):
+            if limit.is_time_up:
+                break
+            before = sight.turned
+            ways = self.track.outcomes(before, dice, ANSWERING_WAYS)
+            answers = [self.track.after(before, *way) for way in ways] or [before]
+            if any(answer.has_won for answer in answers):
+                return number % 2, valued
+            values = self._values(answers, limit, is_late=False)
+            valued += len(values)
+            value, sight = max(zip(values, answers, strict=False), key=itemgetter(0))
+        return _chance(value), valued
 
     def _answered(self, after: Sight, limit: Limit, valued: int, *, is_late: bool) -> tuple[float | None, int]:
         """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
@@ -322,5 +393,5 @@ def thinker(options: Options) -> Racer:
     try:
         from pbm.robots.spiro.net import Net
     except ImportError:  # numpy is not installed
-        return Racer(Judge(track, weights, None), LONG_GAME[board])
-    return Racer(Judge(track, weights, Net(FOLDER / f"{board}.npz")), LONG_GAME[board])
+        return Racer(Judge(track, weights, None), board)
+    return Racer(Judge(track, weights, Net(FOLDER / f"{board}.npz")), board)
