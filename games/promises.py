@@ -64,31 +64,28 @@ def broken(game: Game[Any], rng: Random, text: str, replies: Replies | None = No
     With *replies*, the examples of the help are put to the referee. A broken promise can end a check early: mend what
     was found, and try the game again.
     """
-    try:
-        _check_names(game)
-    except Broken as why:
-        yield str(why)
+    if why := _why_broken(partial(_check_names, game)):
+        yield why
         return
     checks: list[Callable[[], object]] = [
-        lambda: _check_help(game, text),
+        partial(_check_help, game, text),
         *([partial(check_examples, text, replies)] if replies else []),
-        lambda: _check_views(game),
+        partial(_check_views, game),
         lambda: _check_play(game, games.read_options(game, []), rng, TURNS),
         *(partial(_check_play, game, options, rng, FEW_TURNS) for options in _extremes(game)),
     ]
-    found: set[str] = set()
-    for check in checks:
-        try:
-            check()
-        except Broken as why:
-            sentence = str(why)
-        except Exception as why:  # a promise is that there is none
-            sentence = f"It raised {_named(why)}, where only Illegal may be raised."
-        else:
-            continue
-        if sentence not in found:
-            found.add(sentence)
-            yield sentence
+    yield from dict.fromkeys(filter(None, map(_why_broken, checks)))
+
+
+def _why_broken(check: Callable[[], object]) -> str:
+    """The sentence with which a check says that a promise is broken; empty if none is."""
+    try:
+        check()
+    except Broken as why:
+        return str(why)
+    except Exception as why:  # a promise is that there is none
+        return f"It raised {_named(why)}, where only Illegal may be raised."
+    return ""
 
 
 def _turns(number: int) -> str:

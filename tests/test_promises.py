@@ -169,6 +169,7 @@ def test_the_dice_stand_in_a_view():
         ({"NOTATION": "c3\nd4"}, "NOTATION is not one line of at most 68 columns."),
         ({"NOTATION": "c3 " * 23}, "NOTATION is not one line of at most 68 columns."),
         ({"SIDES": ("white", "white")}, "SIDES are not two different names."),
+        ({"SIDES": None}, "It raised TypeError ('NoneType' object is not iterable), where only Illegal may be raised."),
         ({"OPTIONS": ("size",)}, "OPTIONS has something that is no games.Option."),
         ({"OPTIONS": (*symple.OPTIONS, Option("pie", ""))}, "The help does not name the option -pie."),
         ({"setup": lambda _, **__: symple.setup({"cells": {}})}, "made a position, and should raise Illegal"),
