@@ -71,8 +71,8 @@ def broken(game: Game[Any], rng: Random, text: str, replies: Replies | None = No
         partial(_check_help, game, text),
         *([partial(check_examples, text, replies)] if replies else []),
         partial(_check_views, game),
-        lambda: _check_play(game, games.read_options(game, []), rng, TURNS),
-        *(partial(_check_play, game, options, rng, FEW_TURNS) for options in _extremes(game)),
+        partial(_check_play, game, [], rng, TURNS),
+        *(partial(_check_play, game, [word], rng, FEW_TURNS) for word in _extremes(game)),
     ]
     yield from dict.fromkeys(filter(None, map(_why_broken, checks)))
 
@@ -83,6 +83,8 @@ def _why_broken(check: Callable[[], object]) -> str:
         check()
     except Broken as why:
         return str(why)
+    except Illegal as why:
+        return f"It refuses what it should take: {why}"
     except Exception as why:  # a promise is that there is none
         return f"It raised {_named(why)}, where only Illegal may be raised."
     return ""
@@ -96,12 +98,12 @@ def _named(why: Exception) -> str:
     return " ".join(f"{type(why).__name__} ({why})".split())
 
 
-def _extremes(game: Game[Any]) -> Iterator[Options]:
-    """All options, one of them given: a flag, a number at each of its extremes, or each of its words."""
+def _extremes(game: Game[Any]) -> Iterator[str]:
+    """Each option with its extreme values, or with each of its words, such as ``-size=5``."""
     for option in game.OPTIONS:
         values = [None] if option.values is None else list(option.values)
         for value in values[:: len(values) - 1 or 1] if isinstance(option.values, range) else values:
-            yield games.read_options(game, [f"-{option.name}" if value is None else f"-{option.name}={value}"])
+            yield f"-{option.name}" if value is None else f"-{option.name}={value}"
 
 
 def _keep(is_kept: object, otherwise: str) -> None:
@@ -210,8 +212,9 @@ def _check_sentence(text: str, what: str) -> None:
 # Play
 
 
-def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> None:
-    """Play a game, check every position, and at the end check that none of them has changed."""
+def _check_play(game: Game[Any], words: list[str], rng: Random, most: int) -> None:
+    """Play a game with these options, check every position, and at the end that none of them has changed."""
+    options = games.read_options(game, words)
     state = _thrown(game.new(**options), rng)
     positions: list[tuple[State, State | None, tuple[Any, ...]]] = []
     pictures: dict[str, Any] = {}

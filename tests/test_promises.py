@@ -171,6 +171,7 @@ def test_the_dice_stand_in_a_view():
         ({"SIDES": ("white", "white")}, "SIDES are not two different names."),
         ({"SIDES": None}, "It raised TypeError ('NoneType' object is not iterable), where only Illegal may be raised."),
         ({"OPTIONS": ("size",)}, "OPTIONS has something that is no games.Option."),
+        ({"OPTIONS": (*symple.OPTIONS, Option("deep", "", ("Very",)))}, "It refuses what it should take: -deep=NAME"),
         ({"OPTIONS": (*symple.OPTIONS, Option("pie", ""))}, "The help does not name the option -pie."),
         ({"setup": lambda _, **__: symple.setup({"cells": {}})}, "made a position, and should raise Illegal"),
         ({"setup": lambda view, **_: view["cells"]}, "raised KeyError"),
