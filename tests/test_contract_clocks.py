@@ -195,6 +195,15 @@ def test_a_board_that_cannot_be_replayed_stops_no_other(game):
     assert "symple 101" in done.problems[0]
 
 
+def test_a_game_with_a_fault_stops_no_other(game, monkeypatch):
+    game.begin("spora challenge alice bob")
+    monkeypatch.setattr("games.spora.State.view", property(lambda _: 1 / 0))
+    game.pass_time(days=7)
+    done = game.clean()
+    assert done.reminded == 1
+    assert done.problems == ("spora 101: division by zero",)
+
+
 def test_pbm_cleanup_does_the_same_as_a_program_and_twice_is_once(shell, four):
     four.begin("symple challenge -size=5 alice bob")
     four.begin("symple challenge -size=5 alice bob")

@@ -298,6 +298,15 @@ def test_a_board_that_counts_in_ratings_stays(operate, pair):
     assert find(pair, "spiro", "101")
 
 
+def test_a_board_stays_whose_game_ends_while_the_operator_is_asked(operate, pair, monkeypatch):
+    def end(*_, **__):
+        pair.store.players.add_result(ResultRow("spiro", "101", "alice", 1, 1600, 1824, 1, pair.time))
+
+    monkeypatch.setattr("pbm.operator.boards.confirm", end)
+    assert "counts in the ratings" in operate("boards", "remove", "spiro", "101").err
+    assert find(pair, "spiro", "101")
+
+
 def test_the_row_of_a_board_is_mended_by_its_moves_unless_one_is_illegal(operate, several):
     wrong = "turn = 'alice', moves = 7, winner = 'bob'"
     change(several, f"UPDATE boards SET {wrong} WHERE game = 'spiro' AND board = '102'")

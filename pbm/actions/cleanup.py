@@ -19,7 +19,7 @@ from pbm.board.clocks import DueStep
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import Held
+from pbm.store import Held, Unusable
 
 KEPT_FOR = timedelta(days=100)
 """How long the server remembers which mails it has handled, and why others could not be sent."""
@@ -57,7 +57,9 @@ def clean_up(session: Session) -> Done:
                 counts[_do_due(session, find_board(session, game, number))] += 1
         except Refused:  # it has been removed in the meantime
             continue
-        except (LookupError, Illegal) as why:
+        except Unusable:
+            raise
+        except Exception as why:  # a game of another package may raise anything, and must not hold up others
             problems.append(f"{game} {number}: {why}")
     problems += directing.start_due(session)
     with session.store.writing():

@@ -7,13 +7,14 @@ import click
 import games
 from pbm import letters, texts
 from pbm.actions import finding, rounds, turns
-from pbm.actions.finding import find_board, find_row
+from pbm.actions.finding import board_of, find_row
 from pbm.board import clocks
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, answer_list, confirm, more_than, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, LISTED, UNLIMITED, WHOLE_NUMBER, YES, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
+from pbm.store import BoardRow
 
 commands = Commands("pbm")
 
@@ -79,20 +80,27 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     """Remove a board with all its moves, and tell its players; its number is not given out again."""
     server = open_existing()
     session = Session(server)
-    row = find_row(session, game, board)
+    row = _find_unrated(session, game, board)
     name = f"{row.game.capitalize()} board {row.board}"
-    if server.store.players.results_of_board(*row.place):
-        raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
     moves = texts.counted(row.moves, "move")
     confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {moves}?", yes=yes)
     with server.store.writing():
-        found = find_board(session, *row.place)
+        found = board_of(session, _find_unrated(session, *row.place))  # the game may have ended meanwhile
         answer_with = letters.challenge(found, *found.players)
         turns.remove_and_tell(session, found, "was removed by the operator of this server.", answer_with)
         if row.pool:
             server.store.tournaments.void_meeting(*row.place)
             rounds.advance(session, row.game, row.pool, turns.start)
     answer(f"{name} is removed.", {"game": row.game, "removed": row.board})
+
+
+def _find_unrated(session: Session, game: str, board: str) -> BoardRow:
+    """The row of a board that counts in no rating. Raises Refused."""
+    row = find_row(session, game, board)
+    if session.store.players.results_of_board(*row.place):
+        name = f"{row.game.capitalize()} board {row.board}"
+        raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
+    return row
 
 
 @boards.command("mend")
