@@ -57,7 +57,7 @@ def wrapped(line: str, *, breaks_words: bool = True) -> list[str]:
     """A line as lines that fit; one that fits already is left as it is."""
     if len(line) <= WIDTH:
         return [line]
-    return wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words)
+    return wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words) or [""]
 
 
 def fitted(text: str) -> str:

@@ -569,3 +569,7 @@ def test_a_day_of_many_long_mails_becomes_several_digests(pair, monkeypatch):
     texts = "".join(row.text for row in pair.mails("bob")[before:])
     assert count > 1
     assert texts.count("New Spiro Board") == 4
+
+
+def test_a_line_of_many_blanks_still_parts_the_paragraphs_of_a_comment():
+    assert texts.written(f"Well played.\n{' ' * 100}\nSee you!") == "Well played.\n\nSee you!"
