@@ -51,8 +51,8 @@ RESPONSE_SECONDS = 60
 """How long after that a connection may take what it is sent."""
 MOST_POSTS_A_MINUTE = 120
 """How often a peer may post; a machine of ours, which brings what others post, as often as it likes."""
-MOST_KEPT = 1000
-"""How many answers are kept in memory for the pages that show them."""
+MOST_KEPT = 100
+"""How many answers are kept in memory for the pages that show them; one of `multiple` has up to 215 kB."""
 LONGEST_KEY = 64
 """How many characters of the ``id`` of a post count."""
 HEADERS = [
