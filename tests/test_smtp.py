@@ -14,7 +14,7 @@ from functools import partial
 import pytest
 
 from pbm.mail import smtp
-from pbm.mail.incoming import MOST_BYTES, Outcome, ReceivedMail, is_ours, network_of
+from pbm.mail.incoming import MOST_BYTES, Outcome, ReceivedMail, is_ours, machine_of, network_of
 from pbm.service.serve import tls
 
 from conftest import ADDRESS
@@ -348,6 +348,8 @@ def test_a_network_of_ipv6_is_one_peer_and_so_is_all_that_comes_by_a_local_socke
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1") != network_of("2001:db8:0:1::1")
     assert network_of("192.0.2.1") != network_of("192.0.2.2")
     assert network_of("") == ""
+    assert machine_of("::ffff:198.41.0.4") == "198.41.0.4"  # as a proxy that listens for both writes IPv4
+    assert machine_of("::ffff:127.0.0.1") is machine_of("127.0.0.1") is None
 
 
 def test_too_many_errors_end_the_connection_but_a_mail_makes_up_for_them(keeper, peer):

@@ -221,7 +221,7 @@ def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
 def handle_within_limits(server: Server, raw: bytes, envelope_sender: str | None, recipients: Sequence[str]) -> Outcome:
     """Do what a mail says, as `handle` does, unless that takes too long; in the main thread only.
 
-    Raises TimeoutError for a mail that may come again.
+    Raises TimeoutError if the mail has to come again.
     """
     try:
         with limited(2 * SECONDS_OF_MAIL):
@@ -395,7 +395,7 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
 def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
     """The outcome of a command, with the letters for whoever gave it.
 
-    The log says nothing of a line that is none, for nobody knows what stands in it.
+    The log says nothing of a line that is no command, because a password may stand anywhere in it.
     """
     reply, (line, _, _), ready = command
     is_user, why, logged = server.store.users.is_taken, done.why, ""
@@ -425,11 +425,13 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
 
 
 def machine_of(peer: str | None) -> str | None:
-    """The machine or the network of IPv6 that a mail came from; None if that is one of ours, which brings all mails."""
+    """The machine or the network of IPv6 that a mail came from; None for a machine of ours, which brings all mails."""
     try:
-        return network_of(peer) if peer and ip_address(peer).is_global else None
+        found = ip_address(peer or "")
     except ValueError:
         return None
+    found = getattr(found, "ipv4_mapped", None) or found  # as a proxy that listens for both writes IPv4
+    return network_of(str(found)) if found.is_global else None
 
 
 def network_of(peer: str) -> str:
