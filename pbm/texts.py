@@ -148,7 +148,7 @@ def without(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
-def said(reason: str, secrets: Iterable[str]) -> str:
+def reason_without(reason: str, secrets: Iterable[str]) -> str:
     """A sentence of ours with its secrets masked, also those that it repeats shortened, in parts or in lower case."""
     spared = NAMED | PLACEHOLDERS
     long = [secret for secret in secrets if len(secret) >= SHORTEST_PASSWORD and secret.lower() not in spared]

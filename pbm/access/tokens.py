@@ -25,10 +25,7 @@ TOKEN = re.compile("([rbuc])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
 def reply_address(server: Server, game: str, board: str, userid: str) -> str:
-    """Where a user answers the mails about a board without a password, while its game goes on.
-
-    One who has none yet gets one.
-    """
+    """The address at which a user answers the mails about a board without a password. It is made at the first call."""
     number = server.store.trust.reply_number(game, board, userid)
     return address_with(server, _token(server, REPLY, number, userid))
 
@@ -47,7 +44,7 @@ class Meaning(NamedTuple):
 def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
     """What an address of ours is for, by the token behind its last *mark*; None if it is none, or one that was revoked.
 
-    A Message-ID of ours has such a token behind a dot; it means what the address means to which that mail bounces.
+    A Message-ID of ours has a token, too, behind a dot: that of the address to which the mail bounces.
     """
     local, _, host = written.lower().rpartition("@")
     own, _, own_host = server.address.lower().rpartition("@")
@@ -74,10 +71,10 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
 
 
 def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> str:
-    """Where any mail ends what a user gets, and does nothing else, for one of their addresses, given by its number.
+    """The address at which any mail ends some *mails* to a user, and does nothing else.
 
-    That is every mail about a board; without a board, the digests of the game, or PUZZLES; without a game, what users
-    write to all.
+    These are all mails about a board; without a board, the digests of the game, or PUZZLES; without a game, what users
+    write to all. The token is made for one of the user's addresses, by its number.
     """
     number = server.store.trust.reply_number(*mails) if mails.board else address_number
     return address_with(server, _token(server, UNSUBSCRIBE, number, _subscription(server, mails)))
@@ -106,12 +103,12 @@ def bounce_token(server: Server, number: int, whose: str) -> str:
 
 
 def masked(text: str) -> str:
-    """A text in which no token can be read, for others than the one it was mailed to."""
+    """A text with its tokens masked, for others than the one to whom they were mailed."""
     return re.sub(TOKEN.pattern, "TOKEN", text)
 
 
 def is_same(told: str, right: str) -> bool:
-    """Whether a token or a code is the right one, in a time that does not tell how much of it is."""
+    """Whether a token or a code is right. The time that this takes does not tell how much of it is."""
     return hmac.compare_digest(told, right)
 
 

@@ -238,7 +238,7 @@ def _shown(session: Session, game: str, reader: str | None, budget: Budget, boar
     point = find_point(session, game, board)
     [letter] = letters.of_board(session, point, reader, is_full=True)
     if name := player_at_sender(session, point.board, reader):
-        how, bare = letters.answer(point, name)
+        how, bare = letters.next_command(point, name)
         letter = letter._replace(reader=name, answer=how, bare=bare)
     return letter._replace(to=None)
 

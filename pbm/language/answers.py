@@ -20,7 +20,7 @@ AROUND = " \t\"'`*_()[]«»"
 BEHIND = ".!:;\u2026"
 """What people and telephones put behind a move or a word."""
 ONE, SOME = "MOVE", "MOVE ..."
-"""How it is written what a word needs behind it: one move, or several."""
+"""The syntax of what some words need behind them: one move, or several."""
 
 
 def bare(line: str) -> str:

@@ -22,13 +22,13 @@ MOST_CHARACTERS = 10_000
 """How long a line may be; the longest turns of our games have some thousands."""
 UNNAMED: Mapping[str, str] = MappingProxyType({})
 SIGNED_BOARD = "board", "userid", "password"
-"""What stands in front of a move."""
+"""The arguments in front of a move."""
 NOWHERE = click.Context(click.Command(""))
 """The context in which click looks commands up."""
 
 
 class Explained(NamedTuple):
-    """What a command says of itself."""
+    """The name, the syntax and the help of a command."""
 
     name: str
     """The words that lead to it, such as ``change password``."""

@@ -11,11 +11,11 @@ from pbm.language.masking import Masked
 from pbm.letters import Letter
 from pbm.names import IsUser
 from pbm.refusals import Refused
-from pbm.texts import MASK, said, without
+from pbm.texts import MASK, reason_without, without
 
 
 class Line(NamedTuple):
-    """What somebody has typed. It is read where it comes in, and handed on to all who have to do with it."""
+    """What somebody has typed. It is read where it comes in; whatever carries it out, refuses it or logs it gets it."""
 
     tree: Root
     """The commands that there are."""
@@ -82,7 +82,7 @@ class Line(NamedTuple):
         quoted = [without(text, why.secrets)]
         quoted += [without(one, secrets) for one in self._below(body, is_user).splitlines()]
         return letters.of_error(
-            said(str(why), secrets),
+            reason_without(str(why), secrets),
             quoted,
             subject=why.subject,
             game=game or self.game or "pbm",

@@ -26,7 +26,7 @@ IN_FRONT = frozenset("subject betreff objet asunto oggetto re fwd fw aw wg nag n
 BETWEEN = frozenset("is was are ist war of for von für to my mine the new old".split())
 """Words between "password" and the password."""
 PLACES = frozenset({"board", "boards", "followed", "userid"})
-"""The words that tell whether a command is one, and no prose."""
+"""The arguments by which a command is told from prose."""
 MOST_WORDS = 8
 """How many words behind the name of a command are looked at."""
 
@@ -106,7 +106,7 @@ def _words(text: str) -> Iterator[Token]:
 
 
 def _usual(word: str) -> str:
-    """A word in letters as they are usually written, without those that are not seen."""
+    """A word with each character in its usual form, without invisible ones."""
     return "".join(each for each in unicodedata.normalize("NFKC", word) if unicodedata.category(each) != "Cf")
 
 

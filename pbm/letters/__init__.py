@@ -2,10 +2,10 @@
 
 from pbm.letters.boards import (
     NOTIFICATION,
-    answer,
     challenge,
     data,
     dice_proof,
+    next_command,
     of_board,
     of_error,
     of_new_board,
@@ -22,11 +22,11 @@ from pbm.letters.letter import Letter, as_one, note, printed, settled, to_user
 __all__ = [
     "NOTIFICATION",
     "Letter",
-    "answer",
     "as_one",
     "challenge",
     "data",
     "dice_proof",
+    "next_command",
     "note",
     "of_board",
     "of_error",

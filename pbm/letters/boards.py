@@ -1,4 +1,4 @@
-"""What a board mail says."""
+"""The letters about boards, and the answer to a command that was refused."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
@@ -64,7 +64,7 @@ def of_board(
         told, own = _own(point, to)
         noted = board.about.notes.get(to or "")
         notes_of_reader: list[Block] = [Rule(), Paragraph(f"Your notes:\n{noted}")] if noted else []
-        how, bare = command or answer(point, to)
+        how, bare = command or next_command(point, to)
         letter = Letter(
             to=to,
             subject=f"{'New ' if is_new else ''}{row.game.capitalize()} Board {row.board}{turn}{_mark(comment)}",
@@ -101,7 +101,7 @@ def of_turns(point: Point, reader: str) -> Letter:
         *([] if point.moves else [Paragraph("No move has been made yet.")]),
         *_moves(point, is_full=True),
     ]
-    how, bare = answer(point, reader)
+    how, bare = next_command(point, reader)
     subject = f"Historical List of {row.game.capitalize()} board {row.board}"
     return Letter(None, subject, tuple(told), how, data(point), bare, game=row.game, board=row.board, point=point)
 
@@ -135,7 +135,7 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     return (drawing, Paragraph(broken(f"Last turn: {last}"))) if last else (drawing,)
 
 
-def answer(point: Point, to: str | None) -> tuple[str, str]:
+def next_command(point: Point, to: str | None) -> tuple[str, str]:
     """The command with which the reader will probably answer, and what stands for it in a mail to the reply address."""
     board, row = point.board, point.board.row
     if row.board == "new":
@@ -425,7 +425,7 @@ def of_error(
         subject = subject or f"{game.capitalize()} Board {point.board.row.board} Error"
         told += [Paragraph(status_of(point)), *picture(point)]
     told.append(Paragraph("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted)))
-    how, bare = answer(point, reader) if point else (f"{game} help" if game != "pbm" else "help", "")
+    how, bare = next_command(point, reader) if point else (f"{game} help" if game != "pbm" else "help", "")
     name = game if game == "pbm" else game.capitalize()
     data = {"error": why, "status": status}
     letter = Letter(None, subject or f"{name} error", tuple(told), how, data, bare)

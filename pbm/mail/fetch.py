@@ -96,7 +96,7 @@ class ImapConnection(imaplib.IMAP4):
 
 
 class EncryptedImapConnection(ImapConnection, imaplib.IMAP4_SSL):
-    """One that speaks TLS from the first byte."""
+    """A connection that speaks TLS from the first byte."""
 
 
 class Mailbox:

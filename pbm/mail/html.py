@@ -49,13 +49,13 @@ body {{ margin: 8px; -webkit-text-size-adjust: none; text-size-adjust: none; }}
 </head>
 <body>
 """
-"""Apple makes no links of throws and dates; Outlook does not scale pictures by the settings of its screen."""
+"""It keeps Apple from making links of throws and dates, and Outlook from scaling pictures."""
 LETTERS = "font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; font-size: 13px"
 # a line of HTML may break inside a tag, and so stays short however many pieces stand in a line of the board
 FIXED = f"margin: 0; {LETTERS}; line-height: 1.25; white-space: pre; overflow-x: auto"
 WRAPPING = f"margin: 0; {LETTERS}; white-space: pre-wrap; overflow-wrap: anywhere"
 PARAGRAPH = '<pre\nclass="{name}" style="{style}">\n{text}</pre>\n'
-"""Browsers drop a line end at its very beginning."""
+"""Browsers drop the line end behind the tag."""
 PICTURE = (
     '<img\nsrc="cid:{name}"\nalt="{text}"\nwidth="{width}" style="display: block; width: 100%; max-width: {width}px; '
     'height: auto; margin: 0 0 8px">\n'

@@ -22,7 +22,7 @@ SECONDS_TO_DRAW = 2.0
 SECONDS_TO_LIST = 0.5
 """How long the turns of a position may take to list; a double of Spiro with 99 pieces would take several seconds."""
 KEPT = 16
-"""How many boards are kept that were drawn last; those to both players are mailed one behind the other."""
+"""How many of the last pictures are kept: the mails to both players follow each other."""
 
 
 class Illustration(NamedTuple):

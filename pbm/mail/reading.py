@@ -31,7 +31,7 @@ ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?
 CHARSETS = {*aliases, *aliases.values(), "cp720", "cp874", "koi8_t", "koi8_u"} - {
     name for alias, codec in aliases.items() if codec.endswith(("_codec", "rot_13")) for name in (alias, codec)
 }
-"""What text is really written in. Python has more codecs: some are none for text, some are slow."""
+"""The charsets in which text is really written. Python has more codecs: some are none for text, some are slow."""
 WIDER = {"latin_1": "cp1252", "ascii": "utf_8", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
 """What programs really write when they name the smaller charset."""
 UNLIKE_ASCII = "utf_16", "utf_32", "cp037", "cp500", "cp1026", "cp1140"
@@ -108,7 +108,7 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
 
 
 def _opened(raw: bytes) -> tuple[Message, str, Report | None]:
-    """A message, its text, and what it reports; only the header of one that is no letter of a person."""
+    """A message, its text, and what it reports; only the header of one that is too intricate to be a person's."""
     # the parser wants nothing in front of the header, nor between a name and its colon
     raw = raw.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     end = END_OF_HEADER.search(raw)
@@ -131,8 +131,8 @@ def _opened(raw: bytes) -> tuple[Message, str, Report | None]:
 def senders(fields: Iterable[str]) -> list[str]:
     """The addresses that the values of From say a mail is from, each once.
 
-    Names are often written without the quotation marks that they need: a comma or an @ in a name makes no address. Nor
-    is one read in what is encoded, quoted or a comment, for a name may be made to look like more.
+    Names are often written without the quotation marks that they need: a comma or an @ in a name makes no address. What
+    is encoded, quoted or a comment has none, either: somebody may have made it look like one.
     """
     found = []
     for field in fields:
@@ -243,7 +243,7 @@ def _decoded(raw: bytes, charset: str) -> str:
 
 
 def _unflowed(text: str, *, joins_words: bool) -> str:
-    """The lines of a paragraph made one again (RFC 3676); quoted lines stay quoted."""
+    """A text with the lines of each paragraph as one (RFC 3676); quoted lines stay quoted."""
     paragraphs: list[list[str]] = []
     depth_before = -1  # that of a paragraph which goes on
     for line in text.split("\n"):

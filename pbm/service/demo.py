@@ -68,7 +68,7 @@ class Correspondent:
 
 
 def run() -> None:
-    """Play the game and tell it."""
+    """Play the game, and print how it goes."""
     with TemporaryDirectory() as folder, _server(Path(folder)) as (_, where):
         tell(f"A server listens on {where}. alice writes to it with a mail program, and {ROBOT_OF_DEMO} answers.\n")
         with smtplib.SMTP(where) as smtp:

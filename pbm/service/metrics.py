@@ -68,6 +68,6 @@ class Metrics(Collector):
             self.locked.observe(entry.locked)
 
     def listen(self, host: str, port: int) -> int:
-        """Answer there, in threads of their own, until the process ends. Returns the port. Raises OSError."""
+        """Answer requests at this address, in threads of their own. Returns the port. Raises OSError."""
         server, _ = start_http_server(port, host, self.registry)
         return int(server.server_port)

@@ -53,7 +53,7 @@ glibc begins with that number, and raises it with each mail that is larger, up t
 HOOKS = (sys.executable, "-P", "-m", "pbm", "hook", "keep-running")
 """A process that runs programs for events."""
 PLAYER = (sys.executable, "-P", "-m", "pbm", "robots", "run")
-"""A process that plays for robots; the mails that it causes are sent by the other one."""
+"""A process that plays for robots; the mails that it causes are sent by SENDER."""
 SITE = (sys.executable, "-P", "-m", "pbm", "site", "--follow")
 """A process that writes a site, followed by the words of that command."""
 

@@ -30,14 +30,14 @@ NAMES = ".pbm-site.pages"
 MOST_DRAWN = 500
 """How many boards get a PNG in a first build: those that have changed last. A PNG takes as long as ten pages."""
 ADDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-"""How that file is opened: not through a link that somebody has put in its place."""
+"""How NAMES is opened: not through a link that somebody has put in its place."""
 ASSETS = "site.css", "board.js", "favicon.svg"
 FOR_ALL = "index", "rules", "standings"
 """The pages of each game of which search engines are told."""
 MOST_PUZZLES = 20
-"""How many puzzles of a game there are, those that were found last."""
+"""How many puzzles of a game are shown, those that were found last."""
 MOST_ON_MAP = 50_000
-"""How many pages a file tells search engines of; they read no more (https://www.sitemaps.org/protocol.html)."""
+"""How many pages `sitemap.xml` has; search engines read no more (https://www.sitemaps.org/protocol.html)."""
 
 
 class Page(NamedTuple):
