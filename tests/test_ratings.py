@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import games
 from games import Option
 from pbm.board import ratings
-from pbm.board.ratings import LOWEST, Rating, described, rated, settle
+from pbm.board.ratings import LOWEST, Rating, described, new_rating, settle
 from pbm.store import BoardRow, PlayerRow, ResultRow
 
 WIN, TIE, LOSS = 1, 0, -1
@@ -29,36 +29,36 @@ PLAYERS = st.builds(Rating, st.integers(LOWEST, 10**7), st.integers(0, 60))
 def test_an_established_player_risks_nothing_against_newcomers_and_wins_what_an_equal_loses_down_to_100():
     assert not Rating(1600, 19).is_established
     assert Rating(1600, 20).is_established
-    assert rated(Rating(1700, 30), Rating(), LOSS) == 1700
+    assert new_rating(Rating(1700, 30), Rating(), LOSS) == 1700
     for outcome, after in ((WIN, 1616), (TIE, 1600), (LOSS, 1584)):
-        assert rated(Rating(1600, 20), Rating(1600, 45), outcome) == after
-    assert rated(Rating(105, 40), Rating(100, 40), LOSS) == 100
-    assert rated(Rating(100, 40), Rating(100, 40), LOSS) == 100
+        assert new_rating(Rating(1600, 20), Rating(1600, 45), outcome) == after
+    assert new_rating(Rating(105, 40), Rating(100, 40), LOSS) == 100
+    assert new_rating(Rating(100, 40), Rating(100, 40), LOSS) == 100
 
 
 def test_every_quotient_of_a_provisional_rating_and_the_change_of_an_established_one_are_cut_toward_zero():
     # worth 300 - 400 = -100; (401 x 1 - 100) / 2 = 150, cut from 150.5; (1720 - 401) / 5 = 263, cut from 263.8
-    assert rated(Rating(401, 1), Rating(300, 25), LOSS) == 150 + 263
+    assert new_rating(Rating(401, 1), Rating(300, 25), LOSS) == 150 + 263
     # worth 100 - 400 = -300; (101 x 2 - 300) / 3 = -32, cut from -32.7; (1720 - 101) / 5 = 323, cut from 323.8
-    assert rated(Rating(101, 2), Rating(100, 25), LOSS) == -32 + 323
+    assert new_rating(Rating(101, 2), Rating(100, 25), LOSS) == -32 + 323
     # worth 2000 - 400 = 1600; (1722 x 1 + 1600) / 2 = 1661; (1720 - 1722) / 5 = 0, cut from -0.4
-    assert rated(Rating(1722, 1), Rating(2000, 25), LOSS) == 1661
+    assert new_rating(Rating(1722, 1), Rating(2000, 25), LOSS) == 1661
     # 32 x (0 - 0.5144) = -16.5 for the one who loses, 32 x (1 - 0.5144) = 15.5 when he wins
-    assert rated(Rating(1610, 20), Rating(1600, 20), LOSS) == 1610 - 16
-    assert rated(Rating(1610, 20), Rating(1600, 20), WIN) == 1610 + 15
-    assert rated(Rating(1600, 20), Rating(2000, 11), WIN) == 1616
+    assert new_rating(Rating(1610, 20), Rating(1600, 20), LOSS) == 1610 - 16
+    assert new_rating(Rating(1610, 20), Rating(1600, 20), WIN) == 1610 + 15
+    assert new_rating(Rating(1600, 20), Rating(2000, 11), WIN) == 1616
 
 
 @given(PLAYERS, PLAYERS, OUTCOMES)
 def test_whatever_the_ratings_are_the_new_one_is_an_integer_of_at_least_100(own, other, outcome):
-    after = rated(own, other, outcome)
+    after = new_rating(own, other, outcome)
     assert type(after) is int
     assert after >= LOWEST
 
 
 @given(PLAYERS, PLAYERS)
 def test_to_win_is_never_worse_than_to_tie_nor_that_than_to_lose(own, other):
-    assert rated(own, other, WIN) >= rated(own, other, TIE) >= rated(own, other, LOSS)
+    assert new_rating(own, other, WIN) >= new_rating(own, other, TIE) >= new_rating(own, other, LOSS)
 
 
 @given(st.integers(1000, 4000), st.integers(-1200, 1200), st.integers(0, 20), OUTCOMES)
@@ -67,7 +67,7 @@ def test_no_rounding_of_floats_is_seen_in_an_established_rating(rating, gap, gam
         expected = 1 / (1 + Decimal(10) ** (Decimal(gap) / 400))
         change = Decimal(32 * games) / 20 * (Decimal(outcome + 1) / 2 - expected)
         exact = int(round(change, 40).to_integral_value(ROUND_DOWN))
-    assert rated(Rating(rating, 20), Rating(rating + gap, games), outcome) == max(LOWEST, rating + exact)
+    assert new_rating(Rating(rating, 20), Rating(rating + gap, games), outcome) == max(LOWEST, rating + exact)
 
 
 # The end of a game
@@ -210,7 +210,7 @@ def test_the_help_has_every_example_with_the_rating_that_the_formula_gives_and_t
     examples = re.findall(pattern, HELP, re.MULTILINE)
     told = [(Rating(int(r), int(n)), Rating(int(s), int(m)), outcomes[how], int(new))
             for r, n, how, s, m, new in examples]  # fmt: skip
-    assert [rated(own, other, outcome) for own, other, outcome, _ in told] == [new for *_, new in told]
+    assert [new_rating(own, other, outcome) for own, other, outcome, _ in told] == [new for *_, new in told]
     assert sorted(new for *_, new in told) == [1424, 1624, 1638, 1640, 1676, 1706, 1776, 1824]
     assert f"newcomer has {ratings.START}." in " ".join(HELP.split())
     assert f"finished {ratings.ESTABLISHED} rated games" in HELP

@@ -18,11 +18,11 @@ def find_row(session: Session, game: str, number: str) -> BoardRow:
     """The stored row of a board. Raises Refused if there is no such board."""
     row = session.store.boards.get(game, number.lower()) if is_board(number) else None
     if row is None:
-        raise Refused(f"There is no {game.capitalize()} board {number!r}{meant(session, game, number.lower())}")
+        raise Refused(f"There is no {game.capitalize()} board {number!r}{_board_hint(session, game, number.lower())}")
     return row
 
 
-def meant(session: Session, game: str, word: str) -> str:
+def _board_hint(session: Session, game: str, word: str) -> str:
     """The end of the sentence `There is no Spiro board 102`: a full stop, or the board that was probably meant."""
     if is_board(word):
         for other in games.names():
@@ -128,7 +128,7 @@ def read(session: Session, game: str, words: Sequence[str]) -> Among:
             userids.append(word)
         else:
             what = f"{game.capitalize()} board or user" if game else "user"
-            hint = meant(session, game, word) if game else "."
+            hint = _board_hint(session, game, word) if game else "."
             raise Refused(f"There is no {what} {word!r}{hint}")
     state, kind = chosen.get(STATES), chosen.get(KINDS)
     if state == "next" and not userids:
@@ -142,7 +142,7 @@ def read(session: Session, game: str, words: Sequence[str]) -> Among:
     )
 
 
-def paged(session: Session, game: str, words: Sequence[str]) -> tuple[list[str], str]:
+def split_page(session: Session, game: str, words: Sequence[str]) -> tuple[list[str], str]:
     """The words that name or select boards, and the number of a page of their list; empty if there is none.
 
     The last word is a page if it is a number behind a selector or behind `all`, or a lone one below FIRST_NUMBER that
@@ -190,7 +190,7 @@ def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | N
     return named
 
 
-def described(game: str, words: Sequence[str]) -> str:
+def none_found(game: str, words: Sequence[str]) -> str:
     """The sentence that there are no boards for these words."""
     which = f" for {' '.join(words)!r}" if words else ""
     return f"There are no boards of {game.capitalize()}{which}."

@@ -78,9 +78,9 @@ def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
 
 def showas(session: Session, game: str, reader: str | None, words: Sequence[str]) -> list[Letter]:
     """Boards as one player, the *reader*, sees them."""
-    show_board = partial(_shown, session, game, reader, Budget(in_shell=session.in_shell))
-    found, missing = _each(finding.wanted(session, game, words, userid=reader), show_board)
-    told = found or [_nothing(finding.described(game, words), f"{game} games")]
+    show_board = partial(_letter_of_board, session, game, reader, Budget(in_shell=session.in_shell))
+    found, missing = _find_each(finding.wanted(session, game, words, userid=reader), show_board)
+    told = found or [_letter_of_nothing(finding.none_found(game, words), f"{game} games")]
     return [*told, *_not_found(game, missing)]
 
 
@@ -110,8 +110,8 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
         raise Refused(f"These are {len(wanted)} boards, which would be too much mail; ask game by game.")
     if not wanted:
         what = "is to move" if state == "next" else "plays"
-        return [_nothing(f"There is no active board on which {name} {what}.", "list")]
-    return [_shown(session, game, None, Budget(in_shell=session.in_shell), board) for game, board in wanted]
+        return [_letter_of_nothing(f"There is no active board on which {name} {what}.", "list")]
+    return [_letter_of_board(session, game, None, Budget(in_shell=session.in_shell), board) for game, board in wanted]
 
 
 def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
@@ -125,7 +125,7 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     found = chain.from_iterable(finding.rows(session, among._replace(games=[game])) for game in games.names())
     rows, following = on_page(session, page, found, "There is no page {page} of these boards.")
     if not rows:
-        return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
+        return [_letter_of_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
     letter = letters.note(
         [aligned([_waiting(session, row, among.userids) for row in rows]), *_calendar(session, among.userids)],
         subject="List of all games",
@@ -186,9 +186,9 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
 
 def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     """A table of the boards that words name or select; without words, active ones and those that ended lately."""
-    named, word = finding.paged(session, game, words)
+    named, word = finding.split_page(session, game, words)
     if finding.names_boards(session, game, named):
-        rows, missing = _each(named, partial(find_row, session, game))
+        rows, missing = _find_each(named, partial(find_row, session, game))
         return [_letter_of_table(session, game, rows), *_not_found(game, missing)]
     among = finding.read(session, game, named)
     rows, following = on_page(
@@ -199,7 +199,7 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
         is_backwards=finding.is_backwards(among),
     )
     if not rows:
-        text, subject = finding.described(game, named), f"List of {game.capitalize()} games"
+        text, subject = finding.none_found(game, named), f"List of {game.capitalize()} games"
         answer = f"{game} challenge USERID1 USERID2"
         return [letters.note(text, subject=subject, answer=answer, data={"boards": []})]
     if not named and (following >= finding.FIRST_NUMBER or session.store.boards.get(game, str(following))):
@@ -231,7 +231,7 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
     return [letters.note(told, subject="List of games", answer="help GAME", data={"games": counts})]
 
 
-def _shown(session: Session, game: str, reader: str | None, budget: Budget, board: str) -> Letter:
+def _letter_of_board(session: Session, game: str, reader: str | None, budget: Budget, board: str) -> Letter:
     """The letter that shows a board to whoever asked. Raises Refused if there is none, or the *budget* is spent."""
     if budget.is_spent:
         raise Refused(f"{board} is left out, because all of them are too much work; ask for fewer boards.")
@@ -243,7 +243,7 @@ def _shown(session: Session, game: str, reader: str | None, budget: Budget, boar
     return letter._replace(to=None)
 
 
-def _each(boards: Sequence[str], find: Callable[[str], Item]) -> tuple[list[Item], dict[str, str]]:
+def _find_each(boards: Sequence[str], find: Callable[[str], Item]) -> tuple[list[Item], dict[str, str]]:
     """What *find* returns for each board, and why it refused the others. Raises Refused if it refused all."""
     found, missing = [], {}
     for board in boards:
@@ -256,7 +256,7 @@ def _each(boards: Sequence[str], find: Callable[[str], Item]) -> tuple[list[Item
     return found, missing
 
 
-def _nothing(text: str, answer: str) -> Letter:
+def _letter_of_nothing(text: str, answer: str) -> Letter:
     """The letter that says that no boards were found."""
     return letters.note(text, subject="Show summary", answer=answer, data={"boards": []})
 

@@ -47,7 +47,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
         return plotted(session, game, userid)
     name, number = game.capitalize(), lists.page_number(session, page)
     found, following = lists.on_page(session, page, _lines(session.store, game), _no_page(game, "standings"))
-    is_nobody = number < 2 and not any(session.store.players.rated(game))
+    is_nobody = number < 2 and not any(session.store.players.by_rating(game))
     tables = []
     for title, part in groupby(found, lambda line: line[0]):
         lines = [*part]
@@ -152,12 +152,12 @@ def _lines(store: Store, game: str) -> Iterator[tuple[str, int, PlayerRow | list
     Each of SECTIONS comes first, then all players if there is more than one section, then pools and seekers.
     """
     parts: dict[str, Section | None] = {
-        title: one for title, one in SECTIONS.items() if any(store.players.rated(game, one))
+        title: one for title, one in SECTIONS.items() if any(store.players.by_rating(game, one))
     }
     if len(parts) > 1:
         parts[ALL_RATED] = None
     for title, section in parts.items():
-        for rank, player in enumerate(store.players.rated(game, section), 1):
+        for rank, player in enumerate(store.players.by_rating(game, section), 1):
             yield title, rank, player
     for row in store.tournaments.pool_players(game):
         yield "Tournaments", 0, dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
@@ -173,7 +173,7 @@ def _mark(player: PlayerRow) -> str:
 def _data(session: Session, game: str) -> dict[str, Any]:
     """The standings for programs."""
     store = session.store
-    rated = list(store.players.rated(game))
+    rated = list(store.players.by_rating(game))
     names = [player.userid for player in rated]
     active, robots = store.boards.active_counts(names, game), store.robots.among(names)
     pools = store.tournaments.pool_players(game)

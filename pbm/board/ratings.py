@@ -27,7 +27,7 @@ class Rating(NamedTuple):
         return self.games >= ESTABLISHED
 
 
-def rated(own: Rating, other: Rating, outcome: int) -> int:
+def new_rating(own: Rating, other: Rating, outcome: int) -> int:
     """The rating *own* after a game against *other*; *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
     new = _established(own, other, outcome) if own.is_established else _provisional(own, other, outcome)
     return max(LOWEST, new)
@@ -118,7 +118,7 @@ def _outcome(row: BoardRow, userid: str) -> int:
 def _result(row: BoardRow, own: PlayerRow, other: PlayerRow, now: datetime) -> ResultRow:
     """The change of a player's rating by a game."""
     outcome, before = _outcome(row, own.userid), _rating(own)
-    after = rated(before, _rating(other), outcome)
+    after = new_rating(before, _rating(other), outcome)
     return ResultRow(*row.place, own.userid, outcome, before.rating, after, before.games + 1, now)
 
 

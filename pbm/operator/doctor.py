@@ -24,7 +24,7 @@ from pbm import referee, texts
 from pbm.actions.mail_settings import zone_names
 from pbm.board import clocks
 from pbm.board.board import Board
-from pbm.board.ratings import START, Rating, rated
+from pbm.board.ratings import START, Rating, new_rating
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, existing_database, let_server_go_first, progress_bar
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, Commands
@@ -260,7 +260,7 @@ def _formula(store: Store) -> Iterator[Finding]:
     """Check that every rated game changed ratings as the formula says."""
     for own, other in store.health.rated_games():
         before, against = (Rating(one.before, one.games - 1) for one in (own, other))
-        right = rated(before, against, own.outcome)
+        right = new_rating(before, against, own.outcome)
         if own.after != right:
             what = f"{own.userid}'s rating went from {own.before} to {own.after}; by the formula it is {right}."
             yield Finding(f"{own.game} {own.board}", what, BACKUP)

@@ -210,7 +210,7 @@ class StalePages:
 
     def _standings(self, game: str) -> Iterator[Page]:
         robots = {one.userid for one in self.store.robots.all()}
-        players = [(player, player.userid in robots) for player in self.store.players.rated(game)]
+        players = [(player, player.userid in robots) for player in self.store.players.by_rating(game)]
         list_pages = paginated(game, "standings", players)
         yield from self._of_list(f"{game}/standings", list_pages, partial(self.made.standings, game))
 

@@ -99,7 +99,7 @@ class Players(Questions):
         """Store whether the standings list a user as inactive, if they are known as a player."""
         self.update("players", {"inactive": inactive}, "game = ? AND userid = ?", game, userid)
 
-    def rated(self, game: str, section: Section | None = None) -> Iterator[PlayerRow]:
+    def by_rating(self, game: str, section: Section | None = None) -> Iterator[PlayerRow]:
         """The players of a game who have a rating and are still signed up, or those in one section of the standings.
 
         The highest rating comes first; of equal ratings, the older one.

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import games
 from games import SKIP
 from pbm.board.board import RESIGN, Board
-from pbm.board.ratings import Rating, rated
+from pbm.board.ratings import Rating, new_rating
 from pbm.passwords import Passwords
 from pbm.store import BoardRow, PlayerRow, ResultRow, Store, TurnRow
 
@@ -223,7 +223,7 @@ def _settled(ratings: dict[str, PlayerRow], row: BoardRow) -> Iterator[ResultRow
     for own, other in (before, before[::-1]):
         outcome = 0 if row.winner is None else 1 if row.winner == own.userid else -1
         one, two = (Rating(player.rating or 0, player.games) for player in (own, other))
-        after = rated(one, two, outcome)
+        after = new_rating(one, two, outcome)
         counted = own._replace(
             rating=after,
             won=own.won + (outcome == 1),
