@@ -19,7 +19,6 @@ SAME = {
     "commands": "what each module of the operator brings, see pbm.console",
     "confirm": "a move, or that an operator means it",
     "data": "what is told to programs, of a board or of a step",
-    "described": "what is selected, and a rating, in words",
     "main": "a program, as it is called from outside",
     "queue": "moves, and mails",
     "read": "a text becomes a value of its module",
