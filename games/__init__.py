@@ -214,7 +214,7 @@ class Position:
         def must_skip(self) -> bool:
             """As in `State`."""
 
-    else:  # a game can have a property in the place of each
+    else:  # plain values, which a game can replace by properties
         seats, dice_needed, must_skip = (0, 1), 0, False
 
     @property

@@ -158,7 +158,7 @@ class Template:
         )
 
 
-@lru_cache(maxsize=64)  # a turn mostly leaves the enemy's as they are, which saves a third of a page of a long game
+@lru_cache(maxsize=64)  # most turns leave the enemy's stones alone; saves a third of a long game's page
 def _stones(template: Template, stones: int, side: int, size: float) -> tuple[tuple[Piece, ...], Strokes]:
     """The stones of a side, and the lines that join touching ones."""
     pieces = [Piece(template.board.name[bit], template.at[bit], side, size) for bit in bits(stones)]

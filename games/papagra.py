@@ -68,7 +68,7 @@ def shape(board: Hexagon, cells: int) -> int:
     for _ in range(5):
         spaces = [sixth[space] for space in spaces]
         turned.append(sum(spaces))
-    # no step to a neighbour leads around the edge, so connected sets that are equal but for a shift are moved copies
+    # no step to a neighbour wraps around the edge, so connected sets that differ by a shift of bits are moved copies
     return min(some >> (some & -some).bit_length() - 1 for some in turned)
 
 
@@ -292,7 +292,7 @@ def _moved(board: Hexagon, marks: Pair, mover: int, before: Partition, after: Pa
     for side, sizes in (mover, groups | regions), (1 - mover, regions):
         for size in sizes:
             is_free = moved[side] < size <= highest and size != moved[1 - side]
-            # a size of which it has created groups of both sides is for the mover alone
+            # if it created groups of that size for both sides, only the mover's mark goes there
             if is_free and has_created(side, size) and (side == mover or not has_created(mover, size)):
                 moved[side] = size
     return moved[0], moved[1]

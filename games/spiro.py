@@ -545,7 +545,7 @@ def _read(text: str, layout: Board) -> Iterator[_Item]:
     """The items of a turn in the order in which they are played, each as often as it is repeated."""
     items = []
     for part in map(str.strip, text.split(",")):
-        match = _ITEM.fullmatch(part.lower()) if part.isascii() else None  # there is a foreign letter that becomes k
+        match = _ITEM.fullmatch(part.lower()) if part.isascii() else None  # the Kelvin sign would become a k
         if not match:
             raise Illegal(
                 f"Cannot read {quoted(part)}; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."

@@ -302,7 +302,7 @@ class State(_Fields, Position):
         else:
             start = self.begin()
             for point in bits(start.places):
-                # how high the dropped stack is decides nothing, because it is not sown
+                # the height of the dropped stack does not matter, because it is not sown
                 turn = start.drop(point, 1)
                 name, most = self.board.name[point], min(TALLEST, self.reserve[self.turn])
                 drops = [_drop_text(name, count) for count in range(1, most + 1)]

@@ -347,7 +347,7 @@ class State(_Fields, Position):
             else:
                 cell = board.bit[item]
                 own |= cell
-                if not board.near_bit[cell] & ~enemy:  # it can only be one group
+                if not board.near_bit[cell] & ~enemy:  # no stone touches two enemy groups, so it is an eye
                     enemy_eyes |= cell
         is_pass = move == SKIP or move.startswith("x")
         return self._replace(
@@ -364,7 +364,7 @@ class State(_Fields, Position):
         mover = 1 - self.turn
         major = [side for side in (mover, self.turn) if 2 * sizes[side] > len(self.board.bit)]
         if major:
-            return Result(max(major, key=sizes.__getitem__))  # of equal ones, the mover
+            return Result(max(major, key=sizes.__getitem__))  # the mover wins a tie
         if self.passes < 2:
             return None
         return Result(higher(*sizes))
@@ -403,7 +403,7 @@ class State(_Fields, Position):
         return f"x{self.board.first(group)}"
 
 
-@lru_cache(maxsize=64)  # the choice of a turn and its check ask for the same
+@lru_cache(maxsize=64)  # to choose a turn and to check it ask for the same eyes
 def _eyes(board: Layout, own: int, enemy: int, filled: int) -> int:
     eyes = filled
     for cell in bits(board.all & ~own & ~enemy & ~board.near(board.all & ~own)):

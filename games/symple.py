@@ -206,7 +206,7 @@ class State(_Fields, Position):
 
     def _point(self, name: str, points: Sequence[int]) -> int:
         """The point of that name. Raises Illegal unless it is vacant and none of those written before."""
-        if name.isascii():  # there is a foreign letter whose small form is k
+        if name.isascii():  # the Kelvin sign would become a k
             name = name.lower()
         point = self.board.bit.get(name)
         if point is None:

@@ -26,7 +26,7 @@ def wilson(points: float, number: int) -> tuple[float, float]:
     share, square = points / number, NORMAL_95**2
     middle = (share + square / (2 * number)) / (1 + square / number)
     half = NORMAL_95 * sqrt(share * (1 - share) / number + square / (4 * number**2)) / (1 + square / number)
-    return (middle - half if points else 0), (middle + half if points < number else 1)  # not nearly 0 and 1
+    return (middle - half if points else 0), (middle + half if points < number else 1)  # exactly 0 and 1
 
 
 def elo(share: float) -> float:

@@ -116,7 +116,7 @@ class Solver:
 
         Of the turns that lead to the same position, only the last one counts.
         """
-        moves = [*islice(state.moves(), self.left)]  # on a large board nobody has ever listed all
+        moves = [*islice(state.moves(), self.left)]  # a large board has too many
         if len(moves) == self.left:
             raise TooLongError
         turns = {state.play(turn): turn for turn in moves}

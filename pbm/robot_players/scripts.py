@@ -133,7 +133,7 @@ async def _play_to_the_end(session: Session, row: BoardRow, userid: str, program
             while await _wait_for_turn(session.store, row, userid, program):
                 await _take_turn(session, row, userid, program)
     finally:
-        loop.remove_signal_handler(signal.SIGTERM)  # a loop that is being closed would complain of one
+        loop.remove_signal_handler(signal.SIGTERM)  # asyncio warns of one when it closes the loop
 
 
 async def _wait_for_turn(store: Store, row: BoardRow, userid: str, program: Program) -> bool:

@@ -72,7 +72,7 @@ def next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle
     Tasks that another living process does are left to it, and those of *busy* robots wait. In idle time, these are the
     tasks of robots of the last level; at other times, those of all others.
     """
-    if not _free(session, *place, busy=busy, is_idle=is_idle):  # to look locks nothing
+    if not _free(session, *place, busy=busy, is_idle=is_idle):  # looking takes no lock
         return None
     with session.store.writing():
         for task in _free(session, *place, busy=busy, is_idle=is_idle):
@@ -105,7 +105,7 @@ def _lives(process: int | None) -> bool:
         return True
     try:
         os.kill(process, 0)
-    except PermissionError:  # another user's lives, too
+    except PermissionError:  # it lives, and is another user's
         return True
     except ProcessLookupError:
         return False
@@ -333,7 +333,7 @@ def _try(session: Session, task: Task) -> bool:
         return do_task(session, task)
     except Unusable:
         raise
-    except Exception as why:  # one board that is spoilt must not hold up all others
+    except Exception as why:  # a damaged board must not hold up all others
         told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
         warn(told)
         with session.store.writing():

@@ -223,7 +223,7 @@ class Search(Generic[P, T]):
             return True
         if not root.is_spread or len(root.hopeful) > 1:
             return False
-        self._list_all(root)  # a sample of a hundred can be one turn while there are others
+        self._list_all(root)  # a hundred samples can all be the same turn
         return root.is_spread and not self._sample_more(root, rng)
 
     # The tree

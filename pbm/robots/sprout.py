@@ -100,7 +100,7 @@ class Sprout(Knowledge[Field, Items]):
             for groups, shut, filled in zip(position.groups, position.shut, position.filled, strict=True)
         )
         if max(black, white) > self.half:
-            return float(position.turn == 1 if black == white else black > white)  # of equal ones, the mover
+            return float(position.turn == 1 if black == white else black > white)  # the mover wins a tie
         if position.passes < 2:
             return None
         return 0.5 if black == white else float(black > white)
