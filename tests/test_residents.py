@@ -213,8 +213,9 @@ def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["add", "spiro"], "cannot be a userid"),
-        (["add", "x"], "cannot be a userid"),
+        (["add", "spiro"], "spiro is a word of the command language"),
+        (["add", "guest-1"], "guest-1 is a word of the command language"),
+        (["add", "x"], "A userid is 2 to 16 letters"),
         (["add", "robot1"], "There is a user robot1 already"),
         (["add", "deep", "--seconds=1e99"], "--seconds=S takes a number of seconds above 0, up to 3600."),
         (["add", "deep", "--level=9"], "--level=N takes a level from 1 to 6."),

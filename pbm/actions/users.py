@@ -26,14 +26,19 @@ from pbm.store import Reply
 from pbm.store.boards import Among
 
 
-def check_sign_up(session: Session, *, userid: str, new_password: str, **_: object) -> None:
-    """Raises Refused if nobody can sign up now with that userid and that password."""
-    name = userid.lower()
-    check_own(userid, "a name of your own")
+def check_new_userid(name: str) -> None:
+    """Raise Refused if no user can get that userid."""
     if not is_userid(name):
         raise Refused("A userid is 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter.")
     if name in RESERVED or games.exists(name) or is_guest(name):
         raise Refused(f"{name} is a word of the command language; please choose another userid.")
+
+
+def check_sign_up(session: Session, *, userid: str, new_password: str, **_: object) -> None:
+    """Raises Refused if nobody can sign up now with that userid and that password."""
+    name = userid.lower()
+    check_own(userid, "a name of your own")
+    check_new_userid(name)
     check_new_password(new_password)
     if session.is_line and not session.in_shell:
         raise Refused("`signup` by mail needs a mail of its own; it cannot be a line of `multiple`.")

@@ -14,7 +14,6 @@ from pbm.actions import users
 from pbm.console import answer, answer_list, confirm, let_server_go_first, open_existing, time_text, wait_for_end
 from pbm.console.usage import USER_ARGUMENT, WHOLE_NUMBER, YES, Commands, Listing, Parsed, within
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
-from pbm.names import RESERVED, is_userid
 from pbm.refusals import Refused
 from pbm.robot_players.program import startable_words
 from pbm.server import Server
@@ -104,8 +103,7 @@ def add_robot(userid: str, *, unrated: bool, **given: Any) -> None:
     shell. One that fails, gives no answer in time or sends an illegal move three times in a row is paused.
     """
     server, name = open_server(), userid.lower()
-    if not is_userid(name) or name in RESERVED or games.exists(name):
-        raise Refused(f"{userid!r} cannot be a userid: 2 to 16 letters, digits, dots, hyphens or underscores.")
+    users.check_new_userid(name)
     usual = Robot(name, USUAL_LEVEL, rated=not unrated)
     if given["program"]:
         usual = usual._replace(seconds=PROGRAM_SECONDS)
