@@ -12,9 +12,9 @@ def main_of_game() -> None:
 
 def main(*game: str) -> None:
     """Run `pbm` with the arguments of the process, perhaps for a *game*, and end the process."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    for name in "stdin", "stdout", "stderr":
         if getattr(sys, name) is None:  # whoever started us has closed it; a mail server may
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r+"))
     gc.disable()  # saves `show` a tenth of its CPU; the operator's commands, which may run on, switch it on again
     status = run([*game, *sys.argv[1:]])
     try:
