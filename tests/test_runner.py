@@ -24,7 +24,7 @@ from pbm.mail.typed import typed_in
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import Reply
+from pbm.store import Reply, Store
 
 from conftest import ADDRESS, Club
 from contract import commands_of
@@ -258,6 +258,18 @@ def test_multiple_that_only_reads_has_its_answer_before_the_lock_and_its_wrong_p
     club = room.club()
     finished(club, mail("multiple", "symple show 101\nsymple showas alice wrong-secret 101"))
     assert club.store.trust.failures("alice", "alice@players.example")["userid"].times == 1
+
+
+def test_a_list_of_which_no_page_was_read_keeps_nobody_from_writing(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=5 alice bob")
+    for line in ("move 101 alice alice-secret c3", "move 101 bob bob-secret a1", "resign 101 alice alice-secret"):
+        club.say(f"symple {line}")
+    refused = prepare_mail(club.server, ReceivedMail(message("symple history x"), None))
+    assert "'x' is no page" in str(refused.command.ready.done.why)  # with the frames in which it was raised
+    with Store(club.store.path) as other, other.writing():
+        other.events.note(club.time, "signup", userid="bob")
+    assert handle(club.server, message("symple show 101"), None) == "command"
 
 
 def test_what_reads_cannot_write(room):

@@ -296,8 +296,8 @@ def _read_ratings(text: str) -> str:
 
 def seekers(session: Session, word: str) -> list[Letter]:
     """The players who seek challenges, of all games."""
-    players, missing = session.store.players.all_seekers(), "There is no page {page} of these players."
-    found, following = lists.on_page(session, word, players, missing)
+    missing = "There is no page {page} of these players."
+    found, following = lists.on_page(session, word, session.store.players.all_seekers, missing)
     told = [
         {
             "game": game,

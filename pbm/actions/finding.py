@@ -1,7 +1,7 @@
 """Finding a board by its name, and boards by words such as `alice active`."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from string import ascii_lowercase, digits
 
@@ -158,15 +158,15 @@ def split_page(session: Session, game: str, words: Sequence[str]) -> tuple[list[
     return named, ""
 
 
-def rows(session: Session, among: Among) -> Iterator[BoardRow]:
-    """The selected boards of a game by number, or with the one that ended last in front (`is_backwards`)."""
+def rows(session: Session, among: Among, most: int = -1) -> list[BoardRow]:
+    """The selected boards of a game by number, or those that ended last in front (`is_backwards`); at most *most*."""
     boards = session.store.boards
     if is_backwards(among):
-        return boards.found(among, LAST_ENDED)
+        return boards.found(among, LAST_ENDED, most)
     if among.userids or among.in_tournament:
-        return boards.found(among)
+        return boards.found(among, most=most)
     since = None if among.over is False else session.now - LISTED_FOR
-    return boards.current(among.games[0], since, standard=among.in_tournament is not None)
+    return boards.current(among.games[0], since, standard=among.in_tournament is not None, most=most)
 
 
 def is_backwards(among: Among) -> bool:

@@ -38,16 +38,17 @@ def page_number(session: Session, word: str) -> int:
 
 
 def on_page(
-    session: Session, word: str, found: Iterable[Item], missing: str, *, is_backwards: bool = False
+    session: Session, word: str, find: Callable[[int], Iterable[Item]], missing: str, *, is_backwards: bool = False
 ) -> tuple[list[Item], int]:
     """The lines on the page that a word asks for, and the number of the next page; 0 if there is none.
 
-    With *is_backwards*, *found* begins with the last line: the first page has the last lines, in their order. Raises
-    Refused with the text *missing*, in which ``{page}`` is the number of a page that does not exist.
+    Function *find* returns the first lines, at least as many as it is given, or all for -1. With *is_backwards*, it
+    begins with the last line: the first page has the last lines, in their order. Raises Refused with the text
+    *missing*, in which ``{page}`` is the number of a page that does not exist.
     """
     page = page_number(session, word)
-    first = (page - 1) * LINES_OF_PAGE
-    lines = [*islice(found, first, first + LINES_OF_PAGE + 1)] if page else [*found]
+    last = page * LINES_OF_PAGE + 1
+    lines = [*islice(find(last), last - LINES_OF_PAGE - 1, last)] if page else [*find(-1)]
     if not lines and page > 1:
         raise Refused(missing.format(page=page))
     following = page + 1 if page and len(lines) > LINES_OF_PAGE else 0
@@ -122,8 +123,13 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     if not among.userids:
         raise Refused("`all games` needs the userid of a player.")
     among = among._replace(over=bool(among.over))
-    found = chain.from_iterable(finding.rows(session, among._replace(games=[game])) for game in games.names())
-    rows, following = on_page(session, page, found, "There is no page {page} of these boards.")
+    each = [among._replace(games=[game]) for game in games.names()]
+    rows, following = on_page(
+        session,
+        page,
+        lambda most: chain.from_iterable(finding.rows(session, one, most) for one in each),
+        "There is no page {page} of these boards.",
+    )
     if not rows:
         return [_letter_of_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
     letter = letters.note(
@@ -194,7 +200,7 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     rows, following = on_page(
         session,
         word,
-        finding.rows(session, among),
+        partial(finding.rows, session, among),
         "There is no page {page} of these boards.",
         is_backwards=finding.is_backwards(among),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
+from functools import partial
 from itertools import groupby
 from math import ceil
 from textwrap import wrap
@@ -46,8 +47,8 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     if userid := named["plot"]:
         return plotted(session, game, userid)
     name, number = game.capitalize(), lists.page_number(session, page)
-    found, following = lists.on_page(session, page, _lines(session.store, game), _no_page(game, "standings"))
-    is_nobody = number < 2 and not any(session.store.players.by_rating(game))
+    found, following = lists.on_page(session, page, partial(_lines, session.store, game), _no_page(game, "standings"))
+    is_nobody = number < 2 and not session.store.players.by_rating(game, most=1)
     tables = []
     for title, part in groupby(found, lambda line: line[0]):
         lines = [*part]
@@ -105,7 +106,7 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
 
 def history(session: Session, game: str, page: str) -> list[Letter]:
     """The games that are over, the oldest first; page 1 has the latest ones."""
-    name, history = game.capitalize(), session.store.boards.history(game)
+    name, history = game.capitalize(), partial(session.store.boards.history, game)
     found, following = lists.on_page(session, page, history, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)
     rows = [_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in found]
@@ -146,18 +147,21 @@ def drawing(ratings: Sequence[int], first: str, last: str) -> str:
     return "\n".join([*reversed(lines), axis, dates])
 
 
-def _lines(store: Store, game: str) -> Iterator[tuple[str, int, PlayerRow | lists.Row]]:
+def _lines(store: Store, game: str, most: int) -> Iterator[tuple[str, int, PlayerRow | lists.Row]]:
     """The lines of all tables of the standings: the title of the table, the rank, and the player or a row.
 
-    Each of SECTIONS comes first, then all players if there is more than one section, then pools and seekers.
+    Each of SECTIONS comes first, then all players if there is more than one section, then pools and seekers. At most
+    *most* lines are of players; -1 is no limit.
     """
     parts: dict[str, Section | None] = {
-        title: one for title, one in SECTIONS.items() if any(store.players.by_rating(game, one))
+        title: one for title, one in SECTIONS.items() if store.players.by_rating(game, one, most=1)
     }
     if len(parts) > 1:
         parts[ALL_RATED] = None
     for title, section in parts.items():
-        for rank, player in enumerate(store.players.by_rating(game, section), 1):
+        players = store.players.by_rating(game, section, most)
+        most -= len(players)  # below 0, there is no limit
+        for rank, player in enumerate(players, 1):
             yield title, rank, player
     for row in store.tournaments.pool_players(game):
         yield "Tournaments", 0, dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
@@ -173,7 +177,7 @@ def _mark(player: PlayerRow) -> str:
 def _data(session: Session, game: str) -> dict[str, Any]:
     """The standings for programs."""
     store = session.store
-    rated = list(store.players.by_rating(game))
+    rated = store.players.by_rating(game)
     names = [player.userid for player in rated]
     active, robots = store.boards.active_counts(names, game), store.robots.among(names)
     pools = store.tournaments.pool_players(game)

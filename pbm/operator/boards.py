@@ -43,7 +43,10 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
         among = finding.read(Session(server), "", asked)
         among = among._replace(over=None if wants_all else bool(among.over))
-        found = (server.store.boards.found(among._replace(games=[one])) for one in ([game] if game else kinds))
+        found = (
+            server.store.boards.found(among._replace(games=[one]), most=limit + 1)
+            for one in ([game] if game else kinds)
+        )
         rows = list(islice(chain.from_iterable(found), limit + 1))
     lines = [("Game", "Board", "Moves", "Players", "Status", "Started", "Days", "Options")]
     data = []

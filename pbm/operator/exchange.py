@@ -154,7 +154,8 @@ def _rows(server: Server, game: str, boards: Sequence[str], pool: str | None) ->
     if boards:
         return [find_row(Session(server), game, board) for board in dict.fromkeys(boards)]
     if pool is None:
-        return server.store.boards.found(Among([game]), "board")
+        names = server.store.boards.names(Among([game]), "board")
+        return (find_row(Session(server), game, board) for _, board in names)
     found = server.store.boards.of_tournament(game, pool.lower())
     if not found:
         raise Refused(f"There are no {game} boards of a pool {pool!r}.")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from functools import cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -324,7 +324,7 @@ class Pages:
         counts = [(game, *self.store.boards.totals(game)) for game in self.games]
         host = self.session.server.host
         rows = self.store.boards.latest(Among(self.games), RECENT)
-        seekers = [*islice(self.store.players.all_seekers(), ON_PAGE)]
+        seekers = self.store.players.all_seekers(ON_PAGE)
         return self.render(
             "index.html", "index.html", title=f"Games at {host}", brief=ABOUT, counts=counts, rows=rows, seekers=seekers
         )

@@ -111,13 +111,17 @@ class Questions:
     db: sqlite3.Connection
     """The connection, and not the store: so a store that nobody refers to is closed at once."""
 
-    def execute(self, query: str, *values: object) -> sqlite3.Cursor:
-        """Execute a statement with these values for its question marks."""
-        return self.db.execute(query, values)
+    def execute(self, query: str, *values: object) -> list[Any]:
+        """Execute a statement with these values for its question marks. Returns all rows that it finds.
+
+        They are read at once: as long as a cursor is not read to its end, whoever holds it, the connection stays at an
+        old state of the database, and cannot write once another one has written.
+        """
+        return self.db.execute(query, values).fetchall()
 
     def rows(self, kind: type[AnyRow], query: str, *values: object) -> list[AnyRow]:
         """The rows that a query finds."""
-        return [as_row(kind, found) for found in self.db.execute(query, values)]
+        return [as_row(kind, found) for found in self.db.execute(query, values).fetchall()]
 
     def row(self, kind: type[AnyRow], query: str, *values: object) -> AnyRow | None:
         """The first row that a query finds; None if it finds none."""
@@ -126,7 +130,7 @@ class Questions:
 
     def column(self, query: str, *values: object) -> list[Any]:
         """The first value of each row that a query finds."""
-        return [found for found, *_ in self.db.execute(query, values)]
+        return [found for found, *_ in self.db.execute(query, values).fetchall()]
 
     def value(self, query: str, *values: object) -> Any:
         """The first value of the first row that a query finds; None if it finds none."""

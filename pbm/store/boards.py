@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from itertools import product
 from operator import attrgetter
@@ -225,18 +225,18 @@ class Boards(Questions):
 
     def hand_over(self, old: str, new: str) -> None:
         """Give all boards of the user *old* to the user *new*, as if these had played from the beginning."""
-        places = self.execute("SELECT game, board FROM boards WHERE ? IN (first_player, second_player)", old).fetchall()
+        places = self.execute("SELECT game, board FROM boards WHERE ? IN (first_player, second_player)", old)
         for table, columns in PLAYED_BY.items():
             for column, place in product(columns, places):
                 self.update(table, {column: new}, f"{OF_BOARD} AND {column} = ?", *place, old)
 
     # Lists of boards
 
-    def found(self, among: Among, order: str = BY_NUMBER, most: int = -1) -> Iterator[BoardRow]:
+    def found(self, among: Among, order: str = BY_NUMBER, most: int = -1) -> list[BoardRow]:
         """The selected boards in that order, at most *most* of them."""
         index = " INDEXED BY boards_pool" if among.pool is not None else ""  # else all tournaments are looked at
         query = f"SELECT * FROM boards{index} WHERE {among.where} ORDER BY {order} LIMIT {most}"
-        return (as_row(BoardRow, row) for row in self.db.execute(query, among.values))
+        return [as_row(BoardRow, row) for row in self.db.execute(query, among.values).fetchall()]
 
     def names(self, among: Among, order: str = "game, board", most: int = -1) -> list[tuple[str, str]]:
         """Game and number of the selected boards in that order, at most *most* of them."""
@@ -268,31 +268,36 @@ class Boards(Questions):
 
     def of_tournament(self, game: str, pool: str) -> list[BoardRow]:
         """The boards of a tournament pool, by number."""
-        return [*self.found(Among([game], pool=pool))]
+        return self.found(Among([game], pool=pool))
 
-    def current(self, game: str, ended_after: datetime | None = None, *, standard: bool = False) -> Iterator[BoardRow]:
-        """The active boards of a game, and those that ended after a time, by number; *standard* ones are in no pool.
+    def current(
+        self, game: str, ended_after: datetime | None = None, *, standard: bool = False, most: int = -1
+    ) -> list[BoardRow]:
+        """The active boards of a game, and those that ended after a time, by number, at most *most* of them.
+
+        The *standard* ones are in no pool.
 
         They are found one after the other by an index; only those that ended lately are sorted.
         """
         which = f"SELECT length(board), board, rowid FROM boards WHERE game = ?1{' AND pool IS NULL' * standard} AND"
-        query = f"{which} ended IS NULL UNION ALL {which} ended > ?2 ORDER BY 1, 2"
-        for *_, number in self.execute(query, game, ended_after):
-            yield from self.rows(BoardRow, "SELECT * FROM boards WHERE rowid = ?", number)
+        query = f"{which} ended IS NULL UNION ALL {which} ended > ?2 ORDER BY 1, 2 LIMIT {most}"
+        found = self.execute(query, game, ended_after)
+        return [row for *_, at in found for row in self.rows(BoardRow, "SELECT * FROM boards WHERE rowid = ?", at)]
 
-    def history(self, game: str) -> Iterator[tuple[BoardRow, bool]]:
-        """The games that are over, the last one first, each with whether it was rated; none against oneself."""
+    def history(self, game: str, most: int = -1) -> list[tuple[BoardRow, bool]]:
+        """The games that ended last, at most *most*, each with whether it was rated; none against oneself."""
         query = (
             "SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board)) FROM "
-            f"boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player ORDER BY {LAST_ENDED}"
+            f"boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player ORDER BY {LAST_ENDED} "
+            f"LIMIT {most}"
         )
-        return ((as_row(BoardRow, row), bool(is_rated)) for *row, is_rated in self.execute(query, game))
+        return [(as_row(BoardRow, row), bool(is_rated)) for *row, is_rated in self.execute(query, game)]
 
     def unfinished(self, due: datetime | None = None) -> list[tuple[str, str]]:
         """Game and number of all active boards, or only of those on which something may be *due* by then."""
         which = "INDEXED BY boards_due WHERE ended IS NULL" + f" AND {DUE} <= julianday(?) + {MOMENT}" * bool(due)
         query = f"SELECT game, board FROM boards {which} ORDER BY game, board"
-        return self.execute(query, *filter(None, [due])).fetchall()
+        return self.execute(query, *filter(None, [due]))
 
     # How many there are
 
@@ -303,7 +308,7 @@ class Boards(Questions):
     def totals(self, game: str | None = None) -> tuple[int, int]:
         """How many boards a game has, or all games have, and how many of them are active."""
         query = "SELECT coalesce(sum(boards), 0), coalesce(sum(active), 0) FROM tallies WHERE game = coalesce(?, game)"
-        every, active = self.execute(query, game).fetchone()
+        [(every, active)] = self.execute(query, game)
         return every, active
 
     def active_counts(self, userids: Sequence[str], game: str | None = None) -> dict[str, Counter[str]]:
@@ -334,7 +339,7 @@ class Boards(Questions):
 
     def plans(self, game: str, board: str) -> dict[str, str]:
         """The plans for a board as text, by userid."""
-        return dict(self.execute(f"SELECT userid, text FROM plans WHERE {OF_BOARD}", game, board).fetchall())
+        return dict(self.execute(f"SELECT userid, text FROM plans WHERE {OF_BOARD}", game, board))
 
     def keep_plan(self, game: str, board: str, userid: str, text: str) -> None:
         """Store the plan of a player, in the place of the one before."""
@@ -346,7 +351,7 @@ class Boards(Questions):
 
     def notes(self, game: str, board: str) -> dict[str, str]:
         """The notes of users on a board, by userid."""
-        return dict(self.execute(f"SELECT userid, text FROM board_notes WHERE {OF_BOARD}", game, board).fetchall())
+        return dict(self.execute(f"SELECT userid, text FROM board_notes WHERE {OF_BOARD}", game, board))
 
     def keep_notes(self, game: str, board: str, userid: str, text: str) -> None:
         """Store the notes of a user on a board, in the place of those before."""
@@ -374,12 +379,12 @@ class Boards(Questions):
     def follow(self, game: str, board: str, userid: str, kind: str) -> bool:
         """Make a user follow a board. Returns False if they do so already."""
         query = "INSERT INTO followers VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-        return self.execute(query, game, board, userid, kind).rowcount > 0
+        return self.db.execute(query, (game, board, userid, kind)).rowcount > 0
 
     def unfollow(self, game: str, board: str, userid: str, kind: str) -> bool:
         """Make a user follow a board no longer. Returns False if they did not."""
         query = f"DELETE FROM followers WHERE {OF_BOARD} AND userid = ? AND kind = ?"
-        return self.execute(query, game, board, userid, kind).rowcount > 0
+        return self.db.execute(query, (game, board, userid, kind)).rowcount > 0
 
     def followed(self, game: str, userid: str, kind: str) -> list[str]:
         """The active boards that a user follows, by number."""

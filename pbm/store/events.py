@@ -118,7 +118,7 @@ class Events(Questions):
 
     def remove_hook(self, number: int) -> bool:
         """Delete a program. Returns False if there is none of that number."""
-        return self.execute("DELETE FROM hooks WHERE id = ?", number).rowcount > 0
+        return self.db.execute("DELETE FROM hooks WHERE id = ?", [number]).rowcount > 0
 
     def save_hook(self, hook: Hook) -> None:
         """Store the last event of a program, its tries and its problem."""
@@ -150,7 +150,8 @@ class Changes(Questions):
     def seen(self) -> Seen:
         """The present state of the database."""
         number = self.value("SELECT seq FROM sqlite_sequence WHERE name = 'changes'")
-        event, moment = self.execute("SELECT id, moment FROM events ORDER BY id DESC LIMIT 1").fetchone() or (0, "")
+        last = self.execute("SELECT id, moment FROM events ORDER BY id DESC LIMIT 1")
+        event, moment = last[0] if last else (0, "")
         restored = self.value("SELECT moment FROM notes WHERE name = 'restored'")
         return Seen(number or 0, event, moment, restored or "")
 

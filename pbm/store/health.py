@@ -90,7 +90,7 @@ class Health(Questions):
 
     def objection(self) -> str:
         """Why the database cannot be written; empty if it can, or if another process is writing now."""
-        *_, path = self.execute("PRAGMA database_list").fetchone()
+        *_, path = self.execute("PRAGMA database_list")[0]
         try:
             with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:
                 db.execute("BEGIN IMMEDIATE")  # succeeds also where nothing can be written
@@ -104,14 +104,14 @@ class Health(Questions):
         """Whether readers and a writer can use the database at the same time."""
         return bool(self.value("PRAGMA journal_mode") == "wal")
 
-    def board_names(self, sample: int | None = None) -> Iterator[tuple[str, str]]:
+    def board_names(self, sample: int | None = None) -> list[tuple[str, str]]:
         """Game and number of every board, or of a *sample* of so many boards at random, in their order."""
         boards = "boards" if sample is None else f"(SELECT game, board FROM boards ORDER BY random() LIMIT {sample:d})"
-        yield from self.execute(f"SELECT game, board FROM {boards} ORDER BY game, board")
+        return self.execute(f"SELECT game, board FROM {boards} ORDER BY game, board")
 
     def counts_of_boards(self) -> dict[str, int]:
         """How many boards there are of each game that has any."""
-        return dict(self.execute("SELECT game, count(*) FROM boards GROUP BY game").fetchall())
+        return dict(self.execute("SELECT game, count(*) FROM boards GROUP BY game"))
 
     def last_turn_number(self, game: str, board: str) -> int:
         """The highest number of a turn of a board; 0 if it has none."""
@@ -123,13 +123,13 @@ class Health(Questions):
             for which in self.column(query):
                 yield what, str(which)
 
-    def broken_ratings(self, start: int) -> Iterator[tuple[str, str, int, int, int, int]]:
+    def broken_ratings(self, start: int) -> list[tuple[str, str, int, int, int, int]]:
         """The rows of BROKEN_RATINGS, where *start* is the rating before the first game of a player."""
-        yield from self.execute(BROKEN_RATINGS, start)
+        return self.execute(BROKEN_RATINGS, start)
 
-    def wrong_scores(self) -> Iterator[tuple[Any, ...]]:
+    def wrong_scores(self) -> list[tuple[Any, ...]]:
         """The rows of WRONG_SCORES."""
-        yield from self.execute(WRONG_SCORES)
+        return self.execute(WRONG_SCORES)
 
     def rated_games(self) -> Iterator[tuple[ResultRow, ResultRow]]:
         """The results of all rated games, each with the result of the other player."""
@@ -144,7 +144,7 @@ class Health(Questions):
 
     def players_without_row(self) -> list[tuple[str, str]]:
         """Game and userid of everybody who has results and is no player."""
-        return self.execute("SELECT game, userid FROM results EXCEPT SELECT game, userid FROM players").fetchall()
+        return self.execute("SELECT game, userid FROM results EXCEPT SELECT game, userid FROM players")
 
     def oldest_due(self, now: datetime) -> datetime | None:
         """The time at which the oldest due mail became due; None if none is due."""

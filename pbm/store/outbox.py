@@ -146,12 +146,13 @@ class Outbox(Questions):
 
     def postpone_due(self, now: datetime, due: datetime, problem: str) -> int:
         """Postpone all mails that are due *now*, with the problem, without counting a try. Returns how many."""
-        return self.execute(f"UPDATE outbox SET due = ?, problem = ? WHERE {TO_SEND}", due, problem, now).rowcount
+        query = f"UPDATE outbox SET due = ?, problem = ? WHERE {TO_SEND}"
+        return self.db.execute(query, (due, problem, now)).rowcount
 
     def retry(self, numbers: Sequence[int], now: datetime) -> int:
         """Make mails due that have an address: those of these numbers, or all if there are none. Returns how many."""
         query = f"UPDATE outbox SET due = ?1 WHERE address IS NOT NULL AND (?2 = '[]' OR {BY_IDS.replace('?', '?2')})"
-        return self.execute(query, now, [*numbers]).rowcount
+        return self.db.execute(query, (now, [*numbers])).rowcount
 
     def drop(self, mails: Iterable[Mail]) -> None:
         """Delete mails."""
@@ -185,7 +186,7 @@ class Outbox(Questions):
 
     def held_for(self) -> list[tuple[str, str]]:
         """The users for whom mails wait for a digest, each with the game of the mails."""
-        return self.execute("SELECT DISTINCT userid, game FROM digests ORDER BY userid, game").fetchall()
+        return self.execute("SELECT DISTINCT userid, game FROM digests ORDER BY userid, game")
 
     def held(self, userid: str, game: str) -> list[Held]:
         """The mails about boards of a game that wait for a user's digest, the oldest first."""
@@ -203,7 +204,7 @@ class Handled(Questions):
     def record(self, sender: str, message_id: str, outcome: str, now: datetime) -> bool:
         """Note that a message was handled. Returns False, and notes nothing, if it was handled before."""
         query = "INSERT INTO handled VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-        return self.execute(query, sender, message_id, now, outcome).rowcount > 0
+        return self.db.execute(query, (sender, message_id, now, outcome)).rowcount > 0
 
     def note_outcome(self, sender: str, message_id: str, outcome: str) -> None:
         """Change the outcome of a message that was recorded before."""

@@ -1,6 +1,6 @@
 """Users as players of one game: rating, limits, wishes and results."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -99,26 +99,26 @@ class Players(Questions):
         """Store whether the standings list a user as inactive, if they are known as a player."""
         self.update("players", {"inactive": inactive}, "game = ? AND userid = ?", game, userid)
 
-    def by_rating(self, game: str, section: Section | None = None) -> Iterator[PlayerRow]:
+    def by_rating(self, game: str, section: Section | None = None, most: int = -1) -> list[PlayerRow]:
         """The players of a game who have a rating and are still signed up, or those in one section of the standings.
 
-        The highest rating comes first; of equal ratings, the older one.
+        The highest rating comes first; of equal ratings, the older one. At most *most* are returned.
         """
         query = (
             f"SELECT {COLUMNS} FROM players WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP}{_in(section)} "
-            "ORDER BY rating DESC, rated, userid"
+            f"ORDER BY rating DESC, rated, userid LIMIT {most}"
         )
-        return (as_row(PlayerRow, row) for row in self.execute(query, game))
+        return self.rows(PlayerRow, query, game)
 
     def seekers(self, game: str) -> list[PlayerRow]:
         """The players of a game who seek challenges and have no rating, by name."""
         query = f"SELECT {COLUMNS} {SEEKING} AND game = ? AND rating IS NULL AND {SIGNED_UP} ORDER BY userid"
         return self.rows(PlayerRow, query, game)
 
-    def all_seekers(self) -> Iterator[tuple[str, PlayerRow]]:
-        """All players who seek challenges, each with the game, by game and name."""
-        query = f"SELECT game, {COLUMNS} {SEEKING} ORDER BY game, userid"
-        return ((game, as_row(PlayerRow, row)) for game, *row in self.execute(query))
+    def all_seekers(self, most: int = -1) -> list[tuple[str, PlayerRow]]:
+        """The players who seek challenges, each with the game, by game and name, at most *most* of them."""
+        query = f"SELECT game, {COLUMNS} {SEEKING} ORDER BY game, userid LIMIT {most}"
+        return [(game, as_row(PlayerRow, row)) for game, *row in self.execute(query)]
 
     def silent_seekers(self, since: datetime) -> list[tuple[str, str]]:
         """Game and userid of the players who seek challenges and have given no command after that time."""
@@ -126,7 +126,7 @@ class Players(Questions):
             "SELECT game, userid FROM players INDEXED BY players_seeking CROSS JOIN users USING (userid) "
             "WHERE seeking > 0 AND coalesce(heard, created) <= ? ORDER BY game, userid"
         )
-        return self.execute(query, since).fetchall()
+        return self.execute(query, since)
 
     def subscribers_of_all(self, game: str) -> list[str]:
         """The users who subscribe to every board of a game, by name."""

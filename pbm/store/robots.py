@@ -152,7 +152,7 @@ class Robots(Questions):
     def notes_on(self, task: Task) -> tuple[bool, int]:
         """Whether a robot says what it thinks with its next move; and how many turns it has seen no chance to win."""
         query = f"SELECT talk IS NOT NULL, hopeless FROM robot_boards WHERE {OF_TASK}"
-        talks, hopeless = self.execute(query, *task[:3]).fetchone() or (False, 0)
+        [(talks, hopeless)] = self.execute(query, *task[:3]) or [(False, 0)]
         return bool(talks), hopeless
 
     def let_talk(self, task: Task, how: str) -> None:
@@ -172,8 +172,7 @@ class Robots(Questions):
     def next_analysis(self) -> tuple[str, str] | None:
         """The game and the number of the board whose analysis was asked for first; None if none is wanted."""
         query = "SELECT game, board FROM analysis_requests ORDER BY asked, userid LIMIT 1"
-        found: tuple[str, str] | None = self.execute(query).fetchone()
-        return found
+        return next(iter(self.execute(query)), None)
 
     def take_analysis_requests(self, game: str, board: str) -> list[str]:
         """Delete the requests for the analysis of a game. Returns the users who made them."""

@@ -129,7 +129,7 @@ class Tournaments(Questions):
             "UNION SELECT game, pool FROM tournaments INDEXED BY tournaments_until "
             "WHERE state = 'running' AND until <= ?1 ORDER BY 1, 2"
         )
-        return self.execute(query, now).fetchall()
+        return self.execute(query, now)
 
     # Results
 
@@ -139,7 +139,7 @@ class Tournaments(Questions):
             "SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ? "
             "ORDER BY pool, 2 * won + tied DESC, lost, userid"
         )
-        return self.execute(query, game).fetchall()
+        return self.execute(query, game)
 
     def count_result(self, game: str, pool: str, userid: str, outcome: int) -> None:
         """Count a game for a player of a pool: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""

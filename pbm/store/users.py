@@ -229,7 +229,7 @@ class Users(Questions):
     def confirm(self, code: str, now: datetime) -> tuple[str, str] | None:
         """Confirm the address with that code. Returns its userid and the address; None if no address has the code."""
         query = "UPDATE addresses SET confirmed = ?, code = NULL WHERE code = ? RETURNING userid, address"
-        for userid, address in self.execute(query, now, code).fetchall():
+        for userid, address in self.execute(query, now, code):
             self._retire_addresses(userid, now)
             return userid, address
         return None
@@ -243,10 +243,9 @@ class Users(Questions):
     def _retire_addresses(self, userid: str, now: datetime) -> None:
         """If an address of the newest generation is confirmed, delete older ones, and send waiting mails to it."""
         newest = "SELECT address, generation FROM addresses JOIN users USING (userid, generation)"
-        row = self.execute(f"{newest} WHERE userid = ? AND confirmed IS NOT NULL", userid).fetchone()
-        if row:
-            self.execute("DELETE FROM addresses WHERE userid = ? AND generation < ?", userid, row[1])
-            self._release(userid, row[0], now)
+        for address, generation in self.execute(f"{newest} WHERE userid = ? AND confirmed IS NOT NULL LIMIT 1", userid):
+            self.execute("DELETE FROM addresses WHERE userid = ? AND generation < ?", userid, generation)
+            self._release(userid, address, now)
 
     def _release(self, userid: str, address: str, now: datetime) -> None:
         """Send the mails that have waited for an address of a user to this one."""
@@ -257,7 +256,7 @@ class Users(Questions):
         """Delete an address of a user, and the mails to them that would go there. Returns the number of mails."""
         self.execute("DELETE FROM addresses WHERE userid = ? AND address = ?", userid, address)
         query = "DELETE FROM outbox WHERE userid = ? AND address = ? COLLATE NOCASE"
-        return self.execute(query, userid, address).rowcount
+        return self.db.execute(query, (userid, address)).rowcount
 
     # Bounces
 
@@ -273,7 +272,7 @@ class Users(Questions):
             "UPDATE addresses SET bounces = bounces + 1, bouncing_since = coalesce(bouncing_since, ?) "
             "WHERE rowid = ? RETURNING bounces, bouncing_since"
         )
-        bounces, since = self.execute(query, now, number).fetchone()
+        [(bounces, since)] = self.execute(query, now, number)
         return bounces, datetime.fromisoformat(since)
 
     def suspend_address(self, number: int, now: datetime) -> None:
@@ -283,7 +282,7 @@ class Users(Questions):
         wait for an address.
         """
         query = "UPDATE addresses SET suspended = ? WHERE rowid = ? AND suspended IS NULL RETURNING userid, address"
-        for userid, address in self.execute(query, now, number).fetchall():
+        for userid, address in self.execute(query, now, number):
             query = "SELECT 1 FROM addresses WHERE userid = ? AND confirmed IS NOT NULL AND suspended IS NULL"
             change = "DELETE FROM outbox" if self.value(query, userid) else "UPDATE outbox SET address = NULL"
             query = f"{change} WHERE userid = ? AND address = ? COLLATE NOCASE AND due IS NOT NULL"
@@ -299,7 +298,7 @@ class Users(Questions):
             "UPDATE addresses SET bounces = 0, bouncing_since = NULL, suspended = NULL "
             f"WHERE address = ? AND {which} RETURNING userid, address, confirmed"
         )
-        found = self.execute(query, address).fetchall()
+        found = self.execute(query, address)
         for userid, known, confirmed in found:
             if confirmed:
                 self._release(userid, known, now)
