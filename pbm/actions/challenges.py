@@ -144,7 +144,7 @@ def _sender_objections(session: Session) -> list[str]:
 
 
 def _limit_objections(session: Session, game: str, players: Sequence[str]) -> list[str]:
-    """Refuse for each player who takes no more boards. Who takes none and has none becomes inactive."""
+    """A sentence for each player who takes no more boards. Who takes none, and plays on none, becomes inactive."""
     problems = []
     for name in players:
         most = session.store.players.get(game, name).most
@@ -159,7 +159,7 @@ def _limit_objections(session: Session, game: str, players: Sequence[str]) -> li
 
 
 def _block_objections(session: Session, game: str, players: Collection[str], challengers: Collection[str]) -> list[str]:
-    """A sentence for each player who blocks a challenger. It does not tell that, but that they take no challenges."""
+    """A sentence for each player who blocks a challenger. It says that they take no challenges, and not why."""
     blocked_by = session.store.users.blocked_by
     return [_takes_none(game, name) for name in sorted(players) if {*challengers} & {*blocked_by(name)}]
 

@@ -19,7 +19,7 @@ MOST_READERS = 10
 """To how many users one message can go."""
 BETWEEN_BROADCASTS = timedelta(days=7)
 MOST_NOTED_BYTES = 4000
-"""The size of a user's notes on one board."""
+"""How many bytes the notes of a user on one board may have."""
 MOST_BLOCKED = 200
 
 

@@ -120,7 +120,7 @@ def history(session: Session, game: str, page: str) -> list[Letter]:
 
 
 def drawing(ratings: Sequence[int], first: str, last: str) -> str:
-    """A drawing of ratings as asterisks, the higher the better, above the dates of the *first* and the *last* game.
+    """A drawing of ratings as asterisks, the lowest one at the bottom, above the dates of the *first* and *last* game.
 
     If there are more ratings than columns, a column shows several.
     """

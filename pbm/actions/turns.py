@@ -1,4 +1,4 @@
-"""The turns of a board: who may take one, what follows from it, whom it is told, and how a player gives up."""
+"""The turns of a board: who may take one, what follows from it, who is told, and how a player gives up."""
 
 from collections.abc import Sequence
 from contextlib import suppress

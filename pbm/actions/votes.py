@@ -34,7 +34,7 @@ def accept(session: Session, board: Board, name: str) -> list[Letter]:
 
 
 def reject(session: Session, board: Board, name: str) -> list[Letter]:
-    """Reject what the other player has proposed, or take an own proposal back. Raises Illegal."""
+    """Reject what the other player has proposed, or withdraw one's own proposal. Raises Illegal."""
     _check_open(board)
     what = PROPOSALS[str(board.row.vote)]
     _set_comment(session, board, name)
