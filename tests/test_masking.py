@@ -168,6 +168,11 @@ def test_no_word_that_may_be_a_password_is_logged_of_a_mail_whether_it_was_right
     assert outcome.command.startswith(line.partition(" ")[0])
 
 
+def test_the_log_says_why_an_answer_was_refused_with_its_commands_and_without_its_passwords(pair):
+    assert answer(pair, "confirm").reason == "There is no submitted move to confirm."
+    assert answer(pair, "sw0rdfish").reason.count("PASSWORD") == 1
+
+
 @pytest.mark.parametrize(
     "line",
     ["symple preview 101 alice ? e3", "symple show alice ?", "symple games alice ?", "message alice bob ?",

@@ -225,7 +225,7 @@ def handle_within_limits(server: Server, raw: bytes, envelope_sender: str | None
     """
     try:
         with limited(2 * SECONDS_OF_MAIL):
-            return handle_prepared(server, prepare_mail(server, ReceivedMail(raw, envelope_sender, recipients)))
+            return handle(server, raw, envelope_sender, recipients)
     except TimeoutError as why:
         return give_up(server, raw, why)
 
@@ -407,7 +407,8 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
     if why is None:
         return Outcome("command", logged, letters=done.letters)
     letter = line.refusal(why, ready.session.comment, reply.game if reply else "", is_user)
-    secrets = [] if line.command else [word for word in line.typed.split() if len(word) >= SHORTEST_PASSWORD]
+    words = [] if line.command else line.typed.split()
+    secrets = [word for word in words if len(word) >= SHORTEST_PASSWORD and not root.knows(word)]
     reason = without(str(letter.data["error"]).partition("\n")[0], secrets)
     return Outcome("command", logged, reason if logged else "it begins with no command", [letter])
 
