@@ -57,6 +57,8 @@ MEANT = {
     "tutorial": "help",
 }
 """What people mean by words that are no commands, and are not near those that are."""
+LAST_LINES = "end", "quit", "--"
+"""The lines that end the commands in a body."""
 
 
 def tidied(line: str) -> list[str]:
@@ -123,9 +125,6 @@ def command(word: str) -> str:
         if full.startswith(word) and word.startswith(short):
             return full
     return SYNONYMS.get(word, word)
-
-
-LAST_LINES = "end", "quit", "--"
 
 
 def lines_of(body: str) -> Iterator[str]:
