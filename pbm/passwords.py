@@ -2,7 +2,6 @@
 
 import os
 from hashlib import blake2b
-from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
@@ -11,8 +10,6 @@ HASHER = PasswordHasher(time_cost=5, memory_cost=7 * 1024, parallelism=1)
 
 REMEMBERED = 10_000
 """How many results of argon2, by keyed hashes of the passwords, a running server remembers."""
-
-T = TypeVar("T")
 
 
 class Passwords:
@@ -35,7 +32,9 @@ class Passwords:
         """Compute now what `hash` will return for a password."""
         mark = self._mark(None, password)
         if mark not in self._prepared:  # many are never asked for: a command can be refused
-            _remember(self._prepared, mark, HASHER.hash(password))
+            self._prepared[mark] = HASHER.hash(password)
+            if len(self._prepared) > REMEMBERED:
+                del self._prepared[next(iter(self._prepared))]
 
     def hash(self, password: str) -> str:
         """The text to store for a password. A prepared one is used only once, so that no two users have the same."""
@@ -54,7 +53,9 @@ class Passwords:
             is_right = stored is not None and HASHER.verify(stored, password)
         except VerificationError:
             is_right = False
-        _remember(self._remembered, mark, is_right)
+        self._remembered[mark] = is_right
+        if len(self._remembered) > REMEMBERED:
+            del self._remembered[next(iter(self._remembered))]
         return is_right
 
     def is_outdated(self, stored: str) -> bool:
@@ -63,10 +64,3 @@ class Passwords:
 
     def _mark(self, stored: str | None, password: str) -> bytes:
         return blake2b(f"{stored} {password}".encode(), key=self._key).digest()
-
-
-def _remember(known: dict[bytes, T], mark: bytes, result: T) -> None:
-    """Add a result to those that are known, and forget the oldest one if these are too many."""
-    known[mark] = result
-    if len(known) > REMEMBERED:
-        del known[next(iter(known))]

@@ -185,7 +185,9 @@ def store_turns(session: Session, board: Board) -> None:
     The end of a game lets its tournament go on.
     """
     before = board.row.moves
-    note_turn(session, board)
+    board.change(moves=len(board.turns), turn=board.turn)
+    if board.row.weekends and board.turn:
+        board.change(weekends=str(session.zone(board.turn)))
     if board.is_over:
         _end(session, board)
     row = board.row
@@ -202,13 +204,6 @@ def store_turns(session: Session, board: Board) -> None:
             from pbm.actions import rounds  # 5 ms
 
             rounds.advance(session, row.game, row.pool, start)
-
-
-def note_turn(session: Session, board: Board) -> None:
-    """Note on a board how many turns there are, who is to move, and whose weekends count. The caller stores the row."""
-    board.change(moves=len(board.turns), turn=board.turn)
-    if board.row.weekends and board.turn:
-        board.change(weekends=str(session.zone(board.turn)))
 
 
 EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}

@@ -82,8 +82,9 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     board.take_back(first)
     for name in [name for name, plan in board.plans.items() if plan != RESIGN]:
         turns.drop_plan(session, board, name, "Your plan is dropped, because a move was taken back.")
-    board.change(vote=None, voter=None, submitted=None)
-    turns.note_turn(session, board)
+    board.change(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
+    if board.row.weekends:
+        board.change(weekends=str(session.zone(board.turn)))
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.take_back_turns(board.row)
     row = board.row
