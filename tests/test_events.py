@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pbm.operator.events import FIRST_PAUSE, MOST_TRIES, keep_running, run_due
+from pbm.operator.events import FIRST_PAUSE_OF_HOOK, MOST_TRIES, keep_running, run_due
 
 from conftest import PASSWORDS
 
@@ -120,7 +120,7 @@ def test_a_program_that_fails_is_tried_again_later_and_misses_nothing(pair, note
     assert run_due(pair.server) == (0, 1)
     assert run_due(pair.server) == (0, 0)  # it waits
     [one] = pair.store.events.hooks()
-    assert (one.tries, one.due) == (1, pair.time + FIRST_PAUSE)
+    assert (one.tries, one.due) == (1, pair.time + FIRST_PAUSE_OF_HOOK)
     assert "It ended with status 3: no chat today." in one.problem
     (tmp_path / "broken").unlink()
     pair.pass_time(seconds=10)
