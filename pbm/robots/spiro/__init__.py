@@ -58,7 +58,7 @@ FOLDER = Path(__file__).parent
 BEST_TURNS = 3
 """To how many of the own turns, the best-looking ones, all answers are valued.
 
-Eight of them are hardly stronger, and then games on the medium board take 190 turns instead of 140.
+Eight of them are hardly stronger, and games on the medium board take longer then.
 """
 MORE_TURNS = 8
 """To how many instead, if rollouts follow."""
@@ -70,8 +70,8 @@ ROLLED_TURNS = {"small": 10, "medium": 0}
 """How many turns a rollout plays; on the medium board there are none, for they won no more games."""
 ROLLOUTS_OF_ANSWERS = 100
 """As how many rollouts the chance after all answers counts."""
-LONG_GAME = {"small": 100, "medium": 30}
-"""After how many turns of a game its positions are valued without the network, so that the game ends."""
+LONG_GAME = {"small": 100, "medium": 45}
+"""After how many turns the robot with a network plays what looks best by the linear values, so that the game ends."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
 """How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
 MOST_USES = 2_000
@@ -285,7 +285,7 @@ class Racer:
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
             tried.append((after, way))
-        is_late = len(states) > self.long_game
+        is_late = self.judge.net is not None and len(states) > self.long_game
         values = self._values([after for after, _ in tried], limit, is_late=is_late)
         ranked = sorted(zip(values, tried, strict=False), key=itemgetter(0), reverse=True)
         valued = len(values)
@@ -293,8 +293,8 @@ class Racer:
         limit = limit.earlier(SECONDS_OF_A_THROW)
         can_roll = self.rolled_turns and limit.until is not None and limit.playouts is None and not is_late
         rivals: list[Rival] = []
-        for _, (after, other) in ranked[: MORE_TURNS if can_roll else BEST_TURNS] if valued > 1 else ():
-            answered, valued = self._answered(after, limit, valued, is_late=is_late)
+        for _, (after, other) in ranked[: MORE_TURNS if can_roll else BEST_TURNS] if valued > 1 and not is_late else ():
+            answered, valued = self._answered(after, limit, valued)
             if answered is None:
                 break
             rivals.append(Rival(answered, after, other))
@@ -341,7 +341,7 @@ class Racer:
             value, sight = max(zip(values, answers, strict=False), key=itemgetter(0))
         return _chance(value), valued
 
-    def _answered(self, after: Sight, limit: Limit, valued: int, *, is_late: bool) -> tuple[float | None, int]:
+    def _answered(self, after: Sight, limit: Limit, valued: int) -> tuple[float | None, int]:
         """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
         sight, lost = after.turned, 0.0
         for dice in ROLLS:
@@ -349,7 +349,7 @@ class Racer:
                 return None, valued
             outcomes = self.track.outcomes(sight, dice, ANSWERING_WAYS)
             answers = [self.track.after(sight, *outcome) for outcome in outcomes] or [sight]
-            values = self._values(answers, limit, is_late=is_late)
+            values = self._values(answers, limit, is_late=False)
             valued += len(values)
             if len(values) < len(answers):
                 return None, valued
