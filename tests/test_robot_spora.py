@@ -89,6 +89,13 @@ def test_a_turn_that_captures_all_is_played(size, turns, winning):
     assert thought.chance == 1
 
 
+def test_a_last_turn_can_be_the_first_of_a_player():
+    view = {"cells": {"b4": "B1"}, "turn": "white", "moves": 1, "reserve": {"black": 0}}
+    state = spora.setup(view, size=5)
+    thought = thinker({"size": 5}).think([state], Limit(playouts=1), Random(1))
+    assert state.parse(thought.move) == thought.move
+
+
 def test_the_first_turn_of_a_game_does_not_look_won():
     thought = thinker({"size": 13}).think([spora.new()], Limit(playouts=1), Random(1))
     assert 0.3 < thought.chance < 0.7

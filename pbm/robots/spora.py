@@ -275,8 +275,9 @@ class Spora:
         return None if turn.is_dead else turn
 
     def _passed(self, position: Stacked) -> Candidate:
-        """A drop on an own stack, which is always possible."""
-        point = position.begun.own[0] & -position.begun.own[0]
+        """A drop on an own stack, or in a first turn on any point, which is always possible."""
+        points = position.begun.own[0] or position.begun.places
+        point = points & -points
         turn = position.begun.drop(point, 1)
         return self._value(position, turn), self.board.name[point], turn
 
