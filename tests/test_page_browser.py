@@ -207,6 +207,18 @@ def test_the_page_shows_what_its_reader_has_told_the_server_and_nobody_else(visi
     until(lambda: visitor.text("[data-part=mine]") == "")
 
 
+def test_the_arrows_move_within_a_comment_also_beside_a_move_that_was_tapped(visitor):
+    board = visitor.begin("symple")
+    visitor.served.shell.run("symple", "move", board, "alice", PASSWORDS["alice"], "a1")
+    visitor.open(visitor.link("symple", board, "bob"))
+    visitor.tap(".cells [data-cell='c3']")
+    visitor.one("summary").click()
+    visitor.one("[name=comment]").click()
+    visitor.press("Hllo", *["ARROW_LEFT"] * 3, "e")
+    assert visitor.value("[name=comment]") == "Hello"
+    assert visitor.text(".told").startswith("Move 1 of 1")
+
+
 def test_all_else_stands_behind_one_menu_and_resigning_asks_once_more(visitor):
     board = visitor.begin("symple")
     visitor.served.shell.run("symple", "move", board, "alice", PASSWORDS["alice"], "a1")

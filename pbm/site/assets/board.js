@@ -42,7 +42,7 @@ function draw(step) {
   if (words) words.textContent = step === last ? description : described();
 }
 
-// the same for those who cannot see it
+// the position in words, for those who cannot see it
 function described() {
   const stacks = {}, sides = {};
   for (const { dataset, classList } of all(".piece")) (stacks[dataset.cell] ||= []).push(classList[1]);
@@ -72,7 +72,7 @@ bar.onclick = ({ target: { dataset } }) => {
 document.onkeydown = (event) => {
   const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
   if (!last || step === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if (event.target.matches("textarea") && event.target.value && !tapped.length) return;
+  if (event.target.matches("textarea") && event.target.value && (event.target !== line || !tapped.length)) return;
   event.preventDefault();
   show(step);
 };
@@ -128,7 +128,7 @@ function changed() {
   mark();
 }
 
-// where something stands by then, as far as the moves in the field tell it
+// the cells where something stands after the moves in the field, as far as these tell it
 function occupied() {
   const cells = new Set(standing), lines = before().split("\n");
   const leading = lines.filter((one, number) => number === lines.length - 1 || (!number && !/^if\b/i.test(one)));
@@ -203,7 +203,7 @@ function take(found) {
 }
 
 async function submit(text) {
-  id ||= `${Date.now()}${Math.random()}`; // posted once more, it acts once
+  id ||= `${Date.now()}${Math.random()}`; // the server does once what has the same id
   send.disabled = true;
   const found = await post(text, { comment: comment.value, id });
   if (found.status < 500 || !found.error) id = "";
@@ -218,7 +218,7 @@ async function submit(text) {
   changed();
 }
 
-// for two minutes, ever more seldom
+// asks for two minutes whether the other player has moved, ever more seldom
 async function watch() {
   const number = ++watched;
   for (let wait = 1200; wait < 40000; wait *= 1.4) {
