@@ -303,6 +303,13 @@ def test_who_swipes_over_the_board_goes_a_move_back_or_on(browser, visited):
     assert driver.get_log("browser") == []
 
 
+def test_a_link_shows_the_board_after_as_many_moves_as_it_says_also_after_none(browser, visited):
+    last = len(visited.boards["spora", "102"].turns)
+    for fragment, step in (("#0", 0), ("#2", 2), (f"#{last + 9}", last), ("#x", last), ("", last)):
+        opened(browser, visited, "spora/102.html", fragment)
+        assert step_of(browser) == step
+
+
 @pytest.mark.parametrize(
     "fragment", ["", "#r17-xyz", "#r17-0123456789abcdef0123456789abcdef@evil.example", "#b17-" + 32 * "0"]
 )

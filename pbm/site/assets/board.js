@@ -64,7 +64,7 @@ function show(step) {
 }
 
 load();
-if (last && location.hash > "#") show(Number(location.hash.slice(1)) || last);
+if (last && /^#\d+$/.test(location.hash)) show(Number(location.hash.slice(1)));
 slider.oninput = () => show(Number(slider.value));
 bar.onclick = ({ target: { dataset } }) => {
   if (dataset.to) show({ first: 0, back: at - 1, on: at + 1, last }[dataset.to]);
