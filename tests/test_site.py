@@ -712,3 +712,13 @@ def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, fol
     played.say(f"symple join s bob {PASSWORDS['bob']}")
     assert written(played, folder) == {"symple/pool-s.html"}
     assert "bob" in (folder / "symple" / "pool-s.html").read_text()
+
+
+def test_the_page_of_a_board_says_who_wrote_the_comment_also_where_only_the_role_is_known(club, folder):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=9 alice bob", "Good luck!")
+    written(club, folder)
+    assert "<h2>Comment by the challenger</h2><pre>Good luck!</pre>" in (folder / "symple" / "101.html").read_text()
+    move(club, "101 alice a2", "Thanks!")
+    written(club, folder)
+    assert "<h2>Comment by alice</h2><pre>Thanks!</pre>" in (folder / "symple" / "101.html").read_text()
