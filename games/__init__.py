@@ -89,8 +89,9 @@ class Option(NamedTuple):
         number = int(text) if re.fullmatch(r"-?[0-9]{1,9}", text or "", re.ASCII) and text else None
         if number is None or number not in self.values:
             first, last, step = self.values[0], self.values[-1], self.values.step
-            kind = "a whole" if step == 1 else "an odd" if first % 2 else "an even"
-            raise Illegal(f"{self.syntax} takes {kind} number from {first} to {last}.")
+            kind = "a whole" if step != 2 else "an odd" if first % 2 else "an even"
+            steps = f" in steps of {step}" if step > 2 else ""
+            raise Illegal(f"{self.syntax} takes {kind} number from {first} to {last}{steps}.")
         return number
 
 

@@ -59,6 +59,7 @@ def test_a_game_is_found_by_its_name_and_no_other_is_imported():
         (Option("flag", ""), "1", "takes no value"),
         (Option("size", "", range(5, 26)), None, "a whole number from 5 to 25"),
         (Option("size", "", range(5, 26)), "1" * 5000, "a whole number from 5 to 25"),
+        (Option("size", "", range(0, 96, 5)), "2", "a whole number from 0 to 95 in steps of 5."),
     ],
 )
 def test_an_option_says_which_values_it_takes(option, text, reason):
