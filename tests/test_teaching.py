@@ -156,6 +156,15 @@ def test_a_damaged_board_does_not_hold_up_what_else_robots_think_about(over, cap
     assert not thinks(over)
 
 
+def test_a_board_that_is_removed_while_a_robot_thinks_is_not_told_about(over, monkeypatch):
+    signs(over, "symple analyse 101 ME")
+    monkeypatch.setattr(analysis, "choices", lambda _: over.store.db.execute("DELETE FROM boards") and [0])
+    mails = len(over.mails())
+    assert thinks(over)
+    assert len(over.mails()) == mails
+    assert not thinks(over)
+
+
 def test_the_mail_has_the_curve_as_a_picture_and_links_to_the_positions(over):
     over.server = over.server._replace(site="https://games.example.org/play")
     signs(over, "symple analyse 101 ME")

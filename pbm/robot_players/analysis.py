@@ -109,9 +109,10 @@ def analyse_for_readers(session: Session, game: str, number: str) -> None:
     letter = letters.note(told, subject=f"{title} analysis", answer=f"{game} show {number}")
     letter = letter._replace(game=game, board=number, thread=board.thread if board else "", is_urgent=True, hint=OVER)
     with session.store.writing():
-        if found:
+        readers = session.store.robots.take_analysis_requests(game, number)
+        if found and readers:  # or the board was removed meanwhile
             session.store.robots.save_analysis(game, number, json.dumps(found), session.now)
-        for reader in session.store.robots.take_analysis_requests(game, number):
+        for reader in readers:
             delivery.queue(session, letter._replace(to=reader))
 
 
