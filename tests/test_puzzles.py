@@ -112,6 +112,19 @@ def test_a_board_that_cannot_be_played_again_is_left_out(shell):
     ]
 
 
+def test_of_two_commands_that_search_a_board_at_once_the_first_one_finds_the_puzzle(shell, monkeypatch):
+    two_players(shell)
+    play(lambda line: shell.run(*line.split()), "101", GAMES["101"])
+
+    def search_slowly(board):
+        monkeypatch.undo()
+        assert shell.run("puzzles", "symple").stdout == "101#17 e3\n1 puzzle in 1 board.\n"
+        return puzzle_of(board)
+
+    monkeypatch.setattr(puzzles, "puzzle_of", search_slowly)
+    assert shell.run("puzzles", "symple").stdout == "0 puzzles in 1 board.\n"
+
+
 def test_a_board_from_whose_position_another_one_goes_on_is_left_alone(club):
     club.signed_up("alice", "bob")
     for board, moves in GAMES.items():

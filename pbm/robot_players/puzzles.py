@@ -66,8 +66,9 @@ def puzzles(game: str) -> None:
                 continue
             puzzle = puzzle_of(board)
             with session.store.writing():
-                session.store.robots.save_puzzle(puzzle, session.now)
-            found += [puzzle] if puzzle.answer else []
+                if number in session.store.robots.boards_without_puzzles(game):  # that can have changed meanwhile
+                    session.store.robots.save_puzzle(puzzle, session.now)
+                    found += [puzzle] if puzzle.answer else []
     lines = [f"{one.board}#{one.moves} {one.answer}" for one in found]
     told = "\n".join([*lines, f"{texts.counted(len(found), 'puzzle')} in {texts.counted(len(numbers), 'board')}."])
     answer(told, {"game": game, "boards": len(numbers), "puzzles": [one._asdict() for one in found]})
