@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from pbm.refusals import Refused
+from pbm.service import demo
+
 from patience import PATIENCE
 
 CHECKOUT = Path(__file__).parent.parent
@@ -154,3 +157,9 @@ def test_the_demo_plays_a_game_to_its_end_quickly_and_leaves_nothing_behind(shel
 
 def test_the_demo_says_when_its_server_does_not_start(shell):
     assert shell.refused("demo", PBM_SITE="nonsense") == "The server did not start; `pbm serve` says why.\n"
+
+
+def test_the_demo_says_when_no_mail_comes(monkeypatch, tmp_path):
+    monkeypatch.setattr(demo, "MAIL_SECONDS", 0)
+    with pytest.raises(Refused, match="No mail came to"):
+        demo.Correspondent(tmp_path, None, None).receive()

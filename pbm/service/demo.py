@@ -52,7 +52,7 @@ class Correspondent:
         self.smtp.send_message(message)
 
     def receive(self) -> EmailMessage:
-        """Take the next mail that arrives. Raises TimeoutError if none does."""
+        """Take the next mail that arrives. Raises Refused if none does."""
         end = time.monotonic() + MAIL_SECONDS
         while time.monotonic() < end:
             if path := min(self.inbox.glob("*"), default=None):
@@ -60,7 +60,7 @@ class Correspondent:
                 path.unlink()
                 return message_from_bytes(raw, EmailMessage, policy=email.policy.default)
             time.sleep(0.005)
-        raise TimeoutError(f"No mail came to {PLAYER_ADDRESS} within {MAIL_SECONDS} seconds.")
+        raise Refused(f"No mail came to {PLAYER_ADDRESS} within {MAIL_SECONDS} seconds.")
 
     def choose(self, state: DiceState) -> str:
         """A move that bears off as many pieces as can be, and for the rest is left to chance."""
