@@ -1,6 +1,6 @@
 """The web door: what is posted on the pages of a site, and their files. Starlette and uvicorn speak HTTP.
 
-It stands behind a proxy. A GET changes nothing. Tokens stand in the body of a POST, and are never logged.
+It stands behind a proxy. A GET changes nothing. No token is logged.
 """
 
 import asyncio
@@ -43,8 +43,8 @@ from pbm.terminal import warn
 
 MOST_POSTED_BYTES = 20_000
 """How much may be posted at once."""
-LOOK_FOR_PAGE = 0.1
-"""Seconds between two looks whether the page of a new board is written."""
+PAGE_LOOK_SECONDS = 0.1
+"""How long the door waits before it looks again whether the page of a new board is written."""
 REQUEST_SECONDS = 10
 """How long a request may take to come in, and a connection may take requests."""
 RESPONSE_SECONDS = 60
@@ -72,7 +72,7 @@ class WebDoor:
     """Takes what is posted, and hands out the files of a site."""
 
     def __init__(self, server: Server, listening: socket.socket, site: str | None, url: str) -> None:
-        """Listen at a socket; *site* is the folder of the files, and *url* where they stand."""
+        """Listen at a socket; *site* is the folder of the files, and *url* their address."""
         self.server, self.listening, self.site = server, listening, site
         self.pages = Pages(Session(server), Look("", has_pictures=False, has_door=True))
         urls = map(urlsplit, filter(None, (url, server.site, server.web)))
@@ -111,7 +111,7 @@ class WebDoor:
     # Answers
 
     async def answer(self, request: Request) -> Response:
-        """Show a form, and an answer that is kept; or carry out what is posted as if it had come by mail."""
+        """Show a form, with an answer if one is kept; or carry out what is posted as if it had come by mail."""
         if request.method != "POST":
             return self._page(request, text=self.kept.get(request.query_params.get("shown", ""), ""))
         fields = request.state.fields = await self._posted(request)
@@ -176,7 +176,7 @@ class WebDoor:
     # What mails lead to
 
     async def unsubscribe(self, request: Request) -> Response:
-        """Show a button; or end what the token in the path ends, as RFC 8058 has mail programs post it."""
+        """Show a button; or, when it is pressed here or in a mail program (RFC 8058), end the mails of the token."""
         is_post = request.method == "POST"
         if is_post:
             self._admit(request)
@@ -260,17 +260,17 @@ class WebDoor:
 
 async def _wait_for(page: Path) -> None:
     """Wait until a page is written, or for half as long as a response may take."""
-    for _ in range(round(RESPONSE_SECONDS / 2 / LOOK_FOR_PAGE)):
+    for _ in range(round(RESPONSE_SECONDS / 2 / PAGE_LOOK_SECONDS)):
         if await asyncio.to_thread(page.exists):
             return
-        await asyncio.sleep(LOOK_FOR_PAGE)
+        await asyncio.sleep(PAGE_LOOK_SECONDS)
 
 
 class Files(StaticFiles):
-    """The files of a site. Each is read at once: of one that is written anew meanwhile, a part would be sent."""
+    """The files of a site. Each is read as a whole before it is sent, because it may be written anew meanwhile."""
 
     def file_response(self, *args: Any, **words: Any) -> Response:
-        """A file as a whole, or the response that the browser has it already."""
+        """The response with a file, or the one that the browser has the file already."""
         found = super().file_response(*args, **words)
         if isinstance(found, FileResponse):
             body = Path(found.path).read_bytes()
@@ -279,7 +279,7 @@ class Files(StaticFiles):
 
 
 class WebConnection(H11Protocol):
-    """A connection; uvicorn would wait for ever for a first request, the end of a header, and a peer to read."""
+    """A connection of bounded time: uvicorn would wait for ever for a request, and for a peer that does not read."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Bound the time of a connection, or close it if there are too many."""
