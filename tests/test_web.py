@@ -267,6 +267,12 @@ def test_what_cannot_be_done_says_so(door, method, path, body, kind, status):
     assert door.ask(method, path, body, Content_Type=kind)[0] == status
 
 
+def test_a_command_that_only_mails_answer_is_done_on_a_page_and_says_so(door):
+    status, found = door.post(token=door.token(), text="symple challenge -size=9 alice bob")
+    assert (status, found["text"], found.get("error")) == (200, "Done; a mail says more.", None)
+    assert door.submit({"token": door.token(), "text": "symple challenge -size=9 alice bob"})[0] == 303
+
+
 def test_half_a_character_in_what_is_posted_is_no_fault_of_the_server(door):
     body = json.dumps({"token": door.token(), "text": "note", "comment": "Look at \ud800", "id": "\ud800"})
     assert door.ask("POST", "/answer", body, Content_Type="application/json")[0] == 303

@@ -119,9 +119,9 @@ class WebDoor:
         player, outcome = await self._handle(request, address, fields)
         if is_repeated := outcome == "repeated":
             player, outcome = await self._handle(request, address, fields | {"text": "show"})
-        if outcome.reason or not outcome.letters:
+        if outcome.told != "done":
             raise _refusal(outcome)
-        told = letters.printed(outcome.letters)
+        told = letters.printed(outcome.letters) or "Done; a mail says more."
         if _wants_json(request):
             found = letters.as_one(outcome.letters)
             found |= {"text": told, "userid": player.userid, "repeated": is_repeated}
