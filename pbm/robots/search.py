@@ -136,7 +136,7 @@ class Node(Generic[P, T]):
         return [child for child in self.children if child.proof != lost]
 
     @property
-    def is_spread(self) -> bool:
+    def is_expanded(self) -> bool:
         """Whether each turn has its child."""
         return bool(self.turns) and len(self.children) == len(self.turns)
 
@@ -221,10 +221,10 @@ class Search(Generic[P, T]):
         """Whether the result is proven, or all turns but one at most are proven to lose."""
         if root.proof is not None:
             return True
-        if not root.is_spread or len(root.hopeful) > 1:
+        if not root.is_expanded or len(root.hopeful) > 1:
             return False
         self._list_all(root)  # a hundred samples can all be the same turn
-        return root.is_spread and not self._sample_more(root, rng)
+        return root.is_expanded and not self._sample_more(root, rng)
 
     # The tree
 
@@ -232,7 +232,7 @@ class Search(Generic[P, T]):
         """Go down to a position that is new or proven, play the game from there, and note the result on the way."""
         path, node, is_new = [root], root, False
         while node.proof is None:
-            if node.is_spread and not node.hopeful and not self._sample_more(node, rng):
+            if node.is_expanded and not node.hopeful and not self._sample_more(node, rng):
                 break
             child, is_new = self._thrown(node, rng) if node.throws is not None else self._child(node, rng)
             path.append(child)
@@ -294,9 +294,9 @@ class Search(Generic[P, T]):
         won = 1.0 - node.side
         if any(child.proof == won for child in node.children):
             node.proof = won
-        elif node.is_spread:
+        elif node.is_expanded:
             proofs = [child.proof for child in node.children if child.proof is not None]
-            if len(proofs) == len(node.children) and self._list_all(node) and node.is_spread:
+            if len(proofs) == len(node.children) and self._list_all(node) and node.is_expanded:
                 node.proof = min(proofs) if node.side else max(proofs)
 
     def _list_all(self, node: Node[P, T]) -> bool:
@@ -318,7 +318,7 @@ class Search(Generic[P, T]):
             return False
         more = self.knowledge.turns(node.position, 2 * len(node.turns) + 2, rng)
         node.turns += [turn for turn in more if turn not in node.turns]
-        return not node.is_spread
+        return not node.is_expanded
 
 
 def advantage(own: Sequence[int], enemy: Sequence[int], worths: Worths, part: float) -> float:
