@@ -90,10 +90,11 @@ def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bo
     """The tasks that nobody does, those of idle time or those of other times, in the order in which they are served."""
     tasks = session.store.robots.tasks(*place)
     robots = session.store.robots.among({task.robot for task, _ in tasks}) if tasks else {}
+    free = robots.keys() - busy  # without a robot that was removed between these two looks
     return [
         task
         for task, claim in tasks
-        if task.robot in robots.keys() - busy  # others may just have removed it
+        if task.robot in free
         and robots[task.robot].thinks_in_idle_time == is_idle
         and not (claim and claim.until > session.now and _lives(claim.process))
     ]
