@@ -157,6 +157,7 @@ def test_what_is_printed_names_the_highest_level_that_there_is():
         ("help/json.txt", f"level (1 to {last}, or"),
         ("docs/json-schema.json", f'"minimum": 1, "maximum": {last} }}'),
         ("docs/operating.md", f"a level from 1 to {last}"),
+        ("docs/operating.md", f"`robot1` to `robot{last}`"),
         ("docs/robots.md", f"--level=1..{last}"),
         ("docs/robots.md", f"at a level from 1 to {last}"),
     ):
