@@ -224,7 +224,7 @@ class Position:
         return ()
 
     def parse(self, text: str) -> str:
-        """The move that a player wrote, in canonical form."""
+        """The move that a player wrote, in canonical form. Raises Illegal."""
         if self.result():
             raise Illegal("The game is over.")
         return self.read(text.strip())

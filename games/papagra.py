@@ -128,7 +128,7 @@ class State(_Fields, Position):
         return higher(*self.marks)
 
     def read(self, text: str) -> str:
-        """The turn that a player wrote, with a sign before every space."""
+        """The turn that a player wrote, with a sign before every space. Raises Illegal."""
         if text == SKIP:
             raise Illegal("A skip is not asked for: it comes by itself when no action is possible.")
         parts = [part.strip() for part in text.split(",")]
@@ -315,7 +315,7 @@ def new(*, size: int = 6, removals: int = 0) -> State:
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
-    """The position with the view's cells, turn, marks and number of turns. No arrangement has stood before."""
+    """The position with the view's cells, turn, marks and number of turns, and without a past. Raises Illegal."""
     start = new(**options)
     stones = {"P": 0, "B": 0}
     for name, stone in read_cells(view).items():

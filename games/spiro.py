@@ -376,7 +376,7 @@ class State(_Fields, Position):
         return 0 if self.result() else 1 if self.is_first else 2
 
     def roll(self, dice: tuple[int, ...]) -> Self:
-        """The position with these dice."""
+        """The position with these dice. Raises Illegal."""
         needed = self.dice_needed
         if not needed:
             raise Illegal("The game is over; no dice are thrown.")
@@ -385,7 +385,7 @@ class State(_Fields, Position):
         return self._replace(dice=dice)
 
     def read(self, text: str) -> str:
-        """The turn that a player wrote, with every use of a die spelled out."""
+        """The turn that a player wrote, with every use of a die spelled out. Raises Illegal."""
         turn = Turn(self)
         fewest, example = turn.fullest({turn.start: ()})
         if text == SKIP:
@@ -490,7 +490,10 @@ def new(*, small: bool = False, no_inwards: bool = False, pieces: int = 12) -> S
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
-    """The position with the view's cells, turn and dice; X to move on the start position has their first turn."""
+    """The position with the view's cells, turn and dice. Raises Illegal.
+
+    If X is to move on the start position, it is their first turn.
+    """
     start = new(**options)
     stacks = [""] * len(start.stacks)
     for name, stack in read_cells(view).items():

@@ -283,7 +283,7 @@ class State(_Fields, Position):
         )
 
     def read(self, text: str) -> str:
-        """The turn that a player wrote, in canonical form."""
+        """The turn that a player wrote, in canonical form. Raises Illegal."""
         text = text.lower() if text.isascii() else text
         if text == SKIP:
             raise Illegal("A turn is never skipped; one piece dropped on a stack of four changes nothing on the board.")
@@ -397,7 +397,10 @@ def new(*, size: int = 13, pie: bool = False, komi: int | None = 3) -> State:
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
-    """The position with the view's cells, turn, reserve and komi; ``moves`` tells who has dropped before."""
+    """The position with the view's cells, turn, reserve and komi. Raises Illegal.
+
+    Its ``moves`` tell who has dropped before.
+    """
     start = new(**options)
     stacks = _read_cells(read_cells(view), start.board)
     turn, moves, komi = read_turn(view, SIDES), view.get("moves", 2), view.get("komi")

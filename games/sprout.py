@@ -190,7 +190,7 @@ class Turn(NamedTuple):
         return ""
 
     def follow(self, item: str) -> tuple[str, Self]:
-        """An item that comes after the first stone, in canonical form, and the turn after it."""
+        """An item that comes after the first stone, in canonical form, and the turn after it. Raises Illegal."""
         if not self.left:
             raise Illegal(f"The turn is complete before {item}: every enemy group has been dealt with.")
         if item.startswith("x"):
@@ -272,7 +272,7 @@ class State(_Fields, Position):
         return (is_repeated and not self.passes) or not (self.first_cells() or self.eyeless())
 
     def read(self, text: str) -> str:
-        """The turn that a player wrote, with each removed group named by its first cell."""
+        """The turn that a player wrote, with each removed group named by its first cell. Raises Illegal."""
         if text == SKIP:
             raise Illegal(f"{SKIP} is never written: a forced pass is made by itself, and no other is allowed.")
         if self.must_skip:
@@ -419,7 +419,7 @@ def new(*, board: str = "limping-5") -> State:
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
-    """The position with the view's cells and turn, and with its eyes on which an enemy stone stands."""
+    """The position with the view's cells and turn, and with its eyes on which an enemy stone stands. Raises Illegal."""
     start = new(**options)
     stones, filled = [0, 0], [0, 0]
     cells, eyes = read_cells(view), view.get("eyes", {})

@@ -99,7 +99,7 @@ class State(_Fields, Position):
         return sum(1 for _ in self.board.groups(self.stones[side]))
 
     def read(self, text: str) -> str:
-        """The turn that a player wrote: growth points sorted by column and row, the founding point last."""
+        """The turn that a player wrote: growth points by column and row, then the founding point. Raises Illegal."""
         if text == SKIP:
             raise Illegal(
                 f"No turn can be skipped, because moving is compulsory; {next(self.moves())} is a legal turn."

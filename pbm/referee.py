@@ -29,7 +29,7 @@ class Step(NamedTuple):
 
 
 class Referee:
-    """One game in progress, as the requests have made it."""
+    """One game in progress. Each request is a method, which raises Illegal if it refuses."""
 
     def __init__(self, name: str) -> None:
         """Begin a game with the usual options. Raises LookupError if there is no such game."""
