@@ -609,6 +609,14 @@ def test_a_program_that_fails_cheats_or_hangs_three_times_is_paused_and_nobody_f
     assert plays(club) == 2
 
 
+def test_a_program_that_fails_is_paused_although_another_board_of_it_is_damaged(club, tmp_path):
+    with_program(club, tmp_path, "sys.exit(1)\n")
+    club.store.db.execute("UPDATE boards SET options = '-size=4' WHERE board = '102'")
+    plays(club)
+    assert club.store.robots.get("deep").paused
+    assert "deep is paused" in club.mails("bob")[-1].text
+
+
 def test_a_program_that_was_put_right_after_two_failures_is_not_paused(club, tmp_path):
     with_program(
         club, tmp_path, "for move in ('z9', 'z8', 'c3'):\n    sys.stdin.readline()\n    print(move, flush=True)\n"

@@ -235,7 +235,10 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
         store.robots.save(robot._replace(paused=session.now, why=why))
         rounds.tell_of_pause(session, name)
         for one in waiting:
-            board = finding.find_board(session, one.game, one.board)
+            try:
+                board = finding.find_board(session, one.game, one.board)
+            except (LookupError, Illegal):  # it is damaged, and holds up no other board
+                continue
             point, readers = board.present, [one.opponent, *board.about.subscribers]
             told = letters.of_board(session, point, *readers, notes=[note])
             for letter in told:
