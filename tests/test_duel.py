@@ -158,7 +158,7 @@ def test_the_robot_need_not_be_on_the_path(duel, tmp_path, monkeypatch):
     ("words", "said", "status"),
     [
         ("chess true true", "There is no game 'chess'", 2),
-        ("symple true", "A duel is between 2 programs; 1 of them are named.", 2),
+        ("symple true", "A duel is between 2 programs, not 1.", 2),
         ("symple true nowhere-to-be-found", "The program nowhere-to-be-found cannot be started: it is not found", 1),
         ("symple true true -nix", "There is no option", 1),
         ("symple true true --nix", "There is no option --nix", 1),

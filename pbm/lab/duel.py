@@ -204,7 +204,7 @@ def duel(
     """
     game, options, named = read_words(words, ctx)
     if len(named) != 2:
-        raise click.UsageError(f"A duel is between 2 programs; {len(named)} of them are named.", ctx)
+        raise click.UsageError(f"A duel is between 2 programs, not {len(named)}.", ctx)
     first, second = map(command_words if cluster else startable_words, named)
     match = Match(game, options, (first, second), timeout, seed or new_seed())
     status, pairs, done = 0, (number + 1) // 2, list[TwoGames]()
