@@ -142,10 +142,13 @@ def broken(text: str) -> str:
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
-    """A text with each of the secrets replaced by the word PASSWORD."""
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        text = text.replace(secret, MASK)
-    return text
+    """A text with each of the secrets replaced by the word PASSWORD; too short for a password, only whole words are."""
+    ways = (
+        re.escape(secret) if len(secret) >= SHORTEST_PASSWORD else rf"(?<!\S){re.escape(secret)}(?!\S)"
+        for secret in sorted(filter(None, secrets), key=len, reverse=True)
+    )
+    found = "|".join(ways)
+    return re.sub(found, MASK, text) if found else text
 
 
 def reason_without(reason: str, secrets: Iterable[str]) -> str:

@@ -232,6 +232,12 @@ def test_passwords_are_masked_wherever_they_stand_the_longest_first_and_the_rest
     assert without("my secret and secret2", ["secret", "secret2", ""]) == "my PASSWORD and PASSWORD"
 
 
+def test_a_word_too_short_for_a_password_is_masked_only_as_a_word(pair):
+    handle(pair.server, message("spiro analyse 101 a b", "a bad boy"), None)
+    quoted = "> spiro analyse 101 PASSWORD b\n> PASSWORD bad boy\n"
+    assert quoted in pair.mails()[-1].text
+
+
 # What others, and the sender, are told
 
 
