@@ -846,6 +846,12 @@ def test_a_game_is_analysed_when_it_is_over_and_not_before(lost, shell):
     assert "Won by robot2 (alice resigned)." in shown
 
 
+def test_the_analysis_of_a_board_that_is_removed_meanwhile_is_refused(lost, shell, monkeypatch):
+    signs(lost, "symple move 101 ME resign")
+    monkeypatch.setattr(analysis, "choices", lambda _: lost.store.db.execute("DELETE FROM boards") and [0])
+    assert shell.refused("analyse", "symple", "101", "--seconds=0.02") == "There is no Symple board '101'.\n"
+
+
 def test_after_a_turn_the_chance_of_its_player_is_what_the_other_one_leaves(lost, monkeypatch):
     monkeypatch.setattr(analysis, "Player", Mind(0.9))  # of whoever is to move, who plays the first turn that there is
     robots_turn = Critic(at(lost), 1).judge(1)

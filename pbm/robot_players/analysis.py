@@ -14,7 +14,7 @@ import games
 from games import SKIP, Effects, State, thrown
 from pbm import delivery, letters, texts
 from pbm.actions.analyses import choices
-from pbm.actions.finding import find_board
+from pbm.actions.finding import find_board, find_row
 from pbm.blocks import Block, Curve, Paragraph, Table, text_of
 from pbm.board.board import Board
 from pbm.console import answer, open_existing
@@ -83,6 +83,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
         judged = [critic.judge(number) for number in shown]
     data = as_data(found, judged, seconds)
     with session.store.writing():
+        find_row(session, *found.row.place)  # it may have been removed meanwhile
         session.store.robots.save_analysis(*found.row.place, json.dumps(data), session.now)
     answer(text_of(as_blocks(found, data, session.server.site)), data)
 
