@@ -166,6 +166,8 @@ def test_sides_that_were_chosen_stay_chosen(club):
     [
         ("--from=999#1", "There is no Spiro board '999'"),
         ("--from=101#x", "no board at a move"),
+        ("--from=101#7", "Spiro board 101 has 6 moves, so --from=101#7 is no position of it"),
+        ("--from=spiro-101#-7", "Spiro board 101 has 6 moves, so --from=spiro-101#-7 is no position of it"),
         ("--from=symple-101#1", "no board of Spiro"),
         ("--from=101#1 -small", "The options are those of the board"),
         ("--from=101#1 --name=a1", "Use --from or --name, not both"),
