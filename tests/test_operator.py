@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from games import SKIP
 from pbm import console, texts
 from pbm.actions import cleanup, proofs
-from pbm.board import records
+from pbm.board import clocks, records
 from pbm.board.board import FORFEIT, RESIGN, Board
 from pbm.board.records import Unsound, outcome, replayed
 from pbm.operator import doctor, exchange, mails, people
@@ -35,6 +35,8 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.shell import main
 from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
+from pbm.tournaments import TOURNAMENT_KINDS
+from pbm.tournaments.kinds import Tournament
 
 import helptexts
 from conftest import ADDRESS, pair_up, people_in, set_up, sql
@@ -861,6 +863,20 @@ def test_a_record_gets_another_number_if_its_own_is_taken_and_is_neither_mailed_
     other = record.replace('"board": "101"', '"board": "150"')
     assert operate("import", stdin=other).out == "symple 150 is taken in.\n"
     assert "board 151" in several.text("symple challenge alice bob")  # no number is given out again
+
+
+def test_a_record_gets_no_number_of_a_tournament_that_has_rounds(several, operate, record):
+    swiss = TOURNAMENT_KINDS["swiss"]
+    with several.store.writing():
+        several.store.tournaments.save(Tournament("symple", "s", swiss, several.time, "running", rounds=3))
+    assert operate("import", stdin=record.replace('"101"', '"s5"')).out == "symple s5 is taken in as 103.\n"
+
+
+def test_a_tournament_board_keeps_its_clocks_under_another_number(several, operate, record):
+    several.say("symple challenge -size=5 --forfeittime=3 --name=a1 alice bob")
+    taken = operate("export", "symple", "a1").out
+    assert operate("import", stdin=taken).out == "symple a1 is taken in as 103.\n"
+    assert clocks.of(several.store.boards.get("symple", "103")) == clocks.Clocks(nag=1, forfeit=3)
 
 
 def test_players_may_have_other_names_here(several, operate, record):

@@ -97,7 +97,9 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if problems:
         raise Refused("\n".join(problems), subject="Invalid challenge")
     players = row.second_player, row.first_player
-    board = turns.start(session, row.game, row.options.split(), players, times=clocks.of(row))
+    board = turns.start(
+        session, row.game, row.options.split(), players, times=clocks.of(clocks.outside_tournament(row))
+    )
     session.store.boards.save(row._replace(rematch=board.row.board))
     return letters.of_new_board(session, board)
 

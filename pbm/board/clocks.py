@@ -71,6 +71,12 @@ def of(row: BoardRow) -> Clocks:
     return Clocks(row.nag_days, row.forfeit_days, row.total_days, row.novacation, row.weekends is not None)
 
 
+def outside_tournament(row: BoardRow) -> BoardRow:
+    """The row of a board with the days of its tournament as clock options, so that they hold on any other board."""
+    nag, forfeit = of(row).limits(is_tournament=True)
+    return row._replace(nag_days=nag, forfeit_days=forfeit) if row.pool else row
+
+
 def all_options(row: BoardRow) -> str:
     """The options of a board as they are typed: those of its game, and those of its clocks."""
     set_up = of(row)

@@ -10,7 +10,7 @@ from games import SKIP, Illegal, State
 from pbm import texts
 from pbm.board import clocks, dice
 from pbm.board.board import LEAVING, SERVER, Board
-from pbm.names import is_new_board, is_tournament_board, is_userid
+from pbm.names import is_new_board, is_userid
 from pbm.store import BoardRow, ResultRow, TurnRow
 
 
@@ -222,13 +222,14 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         novacation=times.flag("novacation") if "novacation" in times.found else False,
         weekends="UTC" if "noweekends" in times.found and times.flag("noweekends") else None,
         reason=result.text_or_none("reason") if result else None,
+        pool=fields.text("board").rstrip("0123456789") or None,
         source=_board_name(source.text("board")) if source else None,
         given=source.count("moves") if source else 0,
     )
     if not games.exists(row.game):
         raise Unsound(f"there is no game {games.quoted(row.game)} here.")
     _board_name(row.board)
-    nag, forfeit = clocks.of(row).limits(is_tournament=is_tournament_board(row.board))
+    nag, forfeit = clocks.of(row).limits(is_tournament=row.pool is not None)
     if nag >= forfeit:
         raise Unsound(f"clocks: nobody can be reminded after {texts.counted(nag, 'day')} and forfeit after {forfeit}.")
     return Record(_checked(row, turns), turns)

@@ -12,7 +12,7 @@ import click
 
 from pbm import texts
 from pbm.actions.finding import find_row
-from pbm.board import dice, records
+from pbm.board import clocks, dice, records
 from pbm.board.records import Record, Unsound
 from pbm.console import answer, confirm, open_existing, progress_bar
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, YES, Commands
@@ -168,8 +168,9 @@ def _rows(server: Server, game: str, boards: Sequence[str], pool: str | None) ->
 def import_(file: Path | None, pairs: tuple[str, ...]) -> None:
     """Store the records of games from a file or standard input, as `pbm export` prints them: all or none.
 
-    Every turn is checked by the rules. A board keeps its number if that is free; otherwise it gets a new one. The
-    players have to be users here. They get no mail, and the games are not rated again.
+    Every turn is checked by the rules. A board keeps its number if that is free, and belongs to no tournament here that
+    has rounds; otherwise it gets a new one. The players have to be users here. They get no mail, and the games are not
+    rated again.
     """
     names = _names(pairs)
     documents = list(_documents(_text(file)))
@@ -232,7 +233,7 @@ def _name_of(document: object) -> str:
 
 
 def take_in(server: Server, record: Record) -> str:
-    """Store a game under its number, or under a new one if that is taken. Returns the number.
+    """Store a game under its number, or under a new one if that is taken or belongs to rounds. Returns the number.
 
     Raises Unsound if one of its players is no user.
     """
@@ -241,13 +242,14 @@ def take_in(server: Server, record: Record) -> str:
         if not (store.users.is_taken(userid) if row.ended else store.users.password_of(userid) is not None):
             raise Unsound(f"there is no user {userid} here; --map={userid}:USERID says who that is.")
     board = row.board
-    if store.boards.get(row.game, board):
-        board = store.boards.next_number(row.game)
+    one = store.tournaments.get(row.game, row.pool or "")
+    if store.boards.get(row.game, board) or (one and one.kind.has_rounds):
+        board, row = store.boards.next_number(row.game), clocks.outside_tournament(row)
     if board.isdigit():
         store.boards.reserve_number(row.game, int(board))
     row = row._replace(
         board=board,
-        pool=board.rstrip("0123456789") or None,
+        pool=row.pool if board == row.board else None,
         # past dice follow from the secret and the number; the clock of the player to move begins anew
         secret=(row.secret if board == row.board else b"") if row.ended else server.random_bytes(dice.SECRET_BYTES),
         changed=row.changed if row.ended else server.now(),
