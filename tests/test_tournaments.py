@@ -297,6 +297,16 @@ def test_who_signs_off_takes_part_no_more(members, league):
     assert all("bob" not in one.pair for one in found.meetings if one.round == 2)
 
 
+def test_a_tournament_starts_its_games_although_one_that_was_named_for_its_pool_is_on(league):
+    names = league.signed_up(4)
+    league.open("pairs", names)
+    league.club.say(f"symple challenge --name=s7 {names[0]} {names[1]}")
+    league.do("start")
+    assert sorted(league.running()) == ["s7", "s8", "s9"]
+    league.do(f"withdraw {names[3]}")
+    assert sorted(league.running()) == ["s7", "s8"]
+
+
 def test_a_board_that_the_operator_removes_counts_for_nobody_and_holds_up_no_round(league, shell):
     names = league.start("swiss", 4, rounds=2)
     league.end("s1", "first")

@@ -210,7 +210,7 @@ class Kind:
     def due(self, now: Progress) -> Round:
         """The games and byes that have to start now: the next round, when all games of the one before are over."""
         one = now.tournament
-        if any(meeting.is_running for meeting in now.meetings):
+        if one.round and any(meeting.is_running for meeting in now.meetings):  # before, boards were named one by one
             return Round(one.round, [])
         rounds = one.rounds if self.has_rounds else 1
         if one.state == "closing" or (rounds and one.round >= rounds):
