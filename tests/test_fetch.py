@@ -355,6 +355,20 @@ def test_a_mail_that_cannot_be_handled_holds_up_no_other(pair, monkeypatch, capf
     assert "A mail could not be handled, and stays: KeyError" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("step", ["fetch", "move"])
+def test_a_mail_that_the_mail_server_does_not_give_or_move_holds_up_no_other(pair, capfd, step):
+    def refuse(self, rest):
+        return "NO [SERVERBUG] damaged" if rest.startswith("1 ") else getattr(Talk, f"do_{step}")(self, rest)
+
+    box = Mailbox()
+    box.add(message("help"))
+    box.add(message("spiro games"))
+    assert take(pair, box, type("Refusing", (Talk,), {f"do_{step}": refuse})) == 1
+    assert box.texts("INBOX") == [message("help")]
+    assert box.texts(HANDLED) == [message("spiro games")]
+    assert "to move a mail, which stays: [SERVERBUG] damaged" in capfd.readouterr().err
+
+
 def test_the_log_has_nothing_private(pair, capfd):
     box = Mailbox()
     box.add(b"Return-Path: <alice@players.example>\r\n" + move())

@@ -246,12 +246,21 @@ def _handle_new(server: Server, mailbox: Mailbox) -> int:
         if not new and not mailbox.take_notice():
             break
         tried.update(new)
-        count += sum(_handle(server, mailbox, uid) for uid in new)
+        for uid in new:
+            try:
+                count += _handle(server, mailbox, uid)
+            except imaplib.IMAP4.abort:
+                raise
+            except imaplib.IMAP4.error as why:
+                warn(f"The mail server refuses to give or to move a mail, which stays: {complaint(why)}")
     return count
 
 
 def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
-    """Handle a mail and move it; False if it has gone, or stays because it could not be handled."""
+    """Handle a mail and move it; False if it has gone, or stays because it could not be handled.
+
+    Raises an error of imaplib if the mail server refuses to give or to move it.
+    """
     raw = mailbox.read(uid)
     if raw is None:
         return False
