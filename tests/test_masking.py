@@ -232,6 +232,12 @@ def test_passwords_are_masked_wherever_they_stand_the_longest_first_and_the_rest
     assert without("my secret and secret2", ["secret", "secret2", ""]) == "my PASSWORD and PASSWORD"
 
 
+def test_the_lines_of_a_multiple_that_is_refused_are_masked_as_commands_also_where_a_board_is_missing(pair):
+    lines = "spiro chat alice sesame!word\nspiro games"
+    handle(pair.server, message("multiple", lines, "stranger@players.example"), None)
+    assert "> multiple\n> spiro chat alice PASSWORD\n> spiro games\n" in pair.mails()[-1].text
+
+
 def test_a_word_too_short_for_a_password_is_masked_only_as_a_word(pair):
     handle(pair.server, message("spiro analyse 101 a b", "a bad boy"), None)
     quoted = "> spiro analyse 101 PASSWORD b\n> PASSWORD bad boy\n"

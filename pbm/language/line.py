@@ -94,8 +94,11 @@ class Line(NamedTuple):
     def _below(self, body: str, is_user: IsUser | None) -> str:
         """The text below the line without the passwords in it, also where it goes on with the line.
 
-        Below a line that is no command, the first line may be an answer to a board mail with a password in front.
+        The lines of `multiple` are masked as the commands that they are. Below a line that is no command, the first
+        line may be an answer to a board mail with a password in front.
         """
+        if self.command is not None and self.command.name == "multiple":
+            return "\n".join(Line.read(self.tree, one).masked(is_user).text for one in body.splitlines())
         typed = " ".join(self.typed.split())
         text = masking.without_passwords(self.tree, f"{typed}\n{body}", is_user).text.partition("\n")[2]
         first = next((one for one in text.splitlines() if one.strip()), "")
