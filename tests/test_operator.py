@@ -879,6 +879,13 @@ def test_a_tournament_board_keeps_its_clocks_under_another_number(several, opera
     assert clocks.of(several.store.boards.get("symple", "103")) == clocks.Clocks(nag=1, forfeit=3)
 
 
+def test_a_game_that_is_taken_in_is_unrated_against_a_robot_that_is_not_rated(several, operate):
+    operate("robots", "add", "shy", "--unrated")
+    several.say("symple challenge -size=5 shy alice")
+    assert operate("import", stdin=operate("export", "symple", "103").out).out == "symple 103 is taken in as 104.\n"
+    assert several.store.boards.get("symple", "104").unrated
+
+
 def test_players_may_have_other_names_here(several, operate, record):
     other = record.replace("carol", "dave")
     assert "there is no user dave here; --map=dave:USERID" in operate("import", stdin=other).err

@@ -253,6 +253,7 @@ def take_in(server: Server, record: Record) -> str:
         # past dice follow from the secret and the number; the clock of the player to move begins anew
         secret=(row.secret if board == row.board else b"") if row.ended else server.random_bytes(dice.SECRET_BYTES),
         changed=row.changed if row.ended else server.now(),
+        unrated=not all(robot.rated for robot in store.robots.among(row.players).values()),
     )
     store.boards.add(row)
     store.boards.save(row, 1, record.turns)
