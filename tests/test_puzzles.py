@@ -203,6 +203,11 @@ def test_a_puzzle_of_a_board_that_cannot_be_played_again_holds_up_nothing_else(s
     assert solvers.mails("carol")[-1].subject.startswith("Spiro Digest")
 
 
+def test_a_puzzle_of_a_game_with_a_fault_holds_up_nothing_else(solvers, monkeypatch):
+    monkeypatch.setattr("pbm.actions.puzzles.caption", lambda _: 1 / 0)
+    assert cleanup.clean_up(Session(solvers.server)).problems == ("puzzle: division by zero",)
+
+
 def test_puzzles_end_by_the_button_of_a_mail_program_and_by_off(solvers):
     cleanup.clean_up(Session(solvers.server))
     mail = solvers.mails("carol")[-1]

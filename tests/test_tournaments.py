@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from caissify_pairings.fpc import check_trf
 
+from games import symple
 from pbm.actions import directing, plans, rounds, tournaments, turns, users
 from pbm.actions.cleanup import clean_up
 from pbm.actions.finding import find_board
@@ -566,6 +567,30 @@ def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
     done = clean_up(league.session)
     assert [problem.partition(": ")[0] for problem in done.problems] == ["symple tournament a"]
     assert (league.now("a").tournament.state, league.now("b").tournament.state) == ("open", "running")
+
+
+def test_a_tournament_of_a_game_with_a_fault_holds_up_no_other_one(league, monkeypatch):
+    names = league.signed_up(2)
+    for pool, options in ("a", "-size=7"), ("b", ""):
+        league.open("knockout", names, pool, starts=league.club.time, options=options)
+    new = symple.new
+    monkeypatch.setattr(symple, "new", lambda **given: 1 / 0 if given.get("size") == 7 else new(**given))
+    done = clean_up(league.session)
+    assert done.problems == ("symple tournament a: division by zero",)
+    assert (league.now("a").tournament.state, league.now("b").tournament.state) == ("open", "running")
+
+
+def test_a_game_that_begins_anew_with_another_player_has_another_name(league):
+    alice, _, carol = league.signed_up(3)
+    league.start("pairs", [alice, "player02"])
+    league.do(f"replace {alice} {carol}")
+    assert league.running() == ["s2"]
+
+
+def test_who_comes_back_to_a_round_robin_has_no_game_against_those_whom_they_have_met(league):
+    league.start("roundrobin", 3)
+    league.do("withdraw player01")
+    assert league.do("add player01") == "player01 takes part in pool s."
 
 
 def test_nobody_joins_and_leaves_as_often_as_he_likes_by_mail_because_the_director_hears_of_it(league):

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta, tzinfo
 from typing import NamedTuple
 
-from games import Illegal
 from pbm import blocks, delivery, texts
 from pbm.actions import challenges, directing, puzzles, reminders, turns, users, votes
 from pbm.actions.finding import find_board
@@ -69,7 +68,9 @@ def clean_up(session: Session) -> Done:
         session.store.events.note_maintenance("cleanup", session.now)
         try:
             puzzles.send_puzzle(session)
-        except (LookupError, Illegal) as why:
+        except Unusable:
+            raise
+        except Exception as why:
             problems.append(f"puzzle: {why}")
         digests = send_digests(session)
     return Done(counts["reminded"], counts["forfeited"], counts["drawn"], digests, tuple(problems))

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from games import Illegal
 from pbm import delivery
 from pbm.actions import rounds, turns, votes
 from pbm.actions.finding import find_board
@@ -26,6 +25,7 @@ from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown
 from pbm.refusals import Refused
 from pbm.session import Session
+from pbm.store import Unusable
 
 
 def directed(
@@ -96,7 +96,8 @@ def _add(session: Session, found: Shown, name: str) -> str:
     if not one.kind.has_rounds:
         pairs = one.kind.pairs_of_latecomer(one, name, others)
         boards = rounds.start_games(session, one, 1, pairs, turns.start)
-        return f"{name} takes part in pool {one.pool}, on {', '.join(boards)}."
+        which = f", on {', '.join(boards)}" if boards else ""
+        return f"{name} takes part in pool {one.pool}{which}."
     rounds.advance(session, *one.place, turns.start)
     return f"{name} takes part in pool {one.pool} from round {one.round + 1} on."
 
@@ -116,9 +117,9 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
         if len(board.turns) < FIRST_MOVES:
             why = f"{new} takes the place of {old}, and the game begins anew."
             turns.remove_and_tell(session, board, f"is removed. {why}", f"{one.game} table {one.pool}")
-            store.tournaments.drop_meeting(one.game, meeting.board)
             first, second = (new if name == old else name for name in meeting.pair)
             rounds.start_games(session, one, meeting.round, [(first, second)], turns.start)
+            store.tournaments.drop_meeting(one.game, meeting.board)  # until here its name is not given out again
     for _, board in boards:
         if len(board.turns) >= FIRST_MOVES:
             why = f"{old} has withdrawn from the tournament; {new} takes their place."
@@ -223,6 +224,8 @@ def start_due(session: Session) -> list[str]:
                         _cancel(session, found, " ".join(problems))
                     else:
                         start_tournament(session, found)
-        except (LookupError, Illegal, Refused) as why:  # a game that is not installed any more, or has changed
+        except Unusable:
+            raise
+        except Exception as why:  # a game that is not installed any more, has changed or has a fault
             wrong.append(f"{game} tournament {pool}: {why}")
     return wrong

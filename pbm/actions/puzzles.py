@@ -30,8 +30,8 @@ def switch(session: Session, name: str, word: str) -> list[Letter]:
 def send_puzzle(session: Session) -> None:
     """Mail the next puzzle to all who want one, if the last one was mailed a week ago.
 
-    Raises LookupError, and Illegal, if its board cannot be replayed. The puzzle counts as mailed then: the next week
-    has another one.
+    Raises whatever its game does if that has a fault, and LookupError or Illegal if its board cannot be replayed. The
+    puzzle counts as mailed then: the next week has another one.
     """
     readers = session.store.users.hearing("puzzles")
     puzzle = session.store.robots.take_puzzle(session.now, session.now - BETWEEN_PUZZLES) if readers else None
