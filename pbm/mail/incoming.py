@@ -225,7 +225,7 @@ def handle_within_limits(server: Server, raw: bytes, envelope_sender: str | None
     """
     try:
         with limited(2 * SECONDS_OF_MAIL):
-            return handle(server, raw, envelope_sender, recipients)
+            return handle_prepared(server, prepare_mail(server, ReceivedMail(raw, envelope_sender, recipients)))
     except TimeoutError as why:
         return give_up(server, raw, why)
 
