@@ -67,7 +67,10 @@ MOST_ROLLED = 5
 MOST_BEHIND = 0.15
 """How much less than the best one the chance of such a turn may be."""
 ROLLED_TURNS = {"small": 10, "medium": 0}
-"""How many turns a rollout plays; on the medium board there are none, for they won no more games."""
+"""How many turns a rollout plays, an even number, so that the robot's side moves last; none on the medium board.
+
+There they are not shown to win more games.
+"""
 ROLLOUTS_OF_ANSWERS = 100
 """As how many rollouts the chance after all answers counts."""
 LONG_GAME = {"small": 100, "medium": 45}
