@@ -42,7 +42,7 @@ function draw(step) {
   if (words) words.textContent = step === last ? description : described();
 }
 
-// the position in words, for those who cannot see it
+// the position in words
 function described() {
   const stacks = {}, sides = {};
   for (const { dataset, classList } of all(".piece")) (stacks[dataset.cell] ||= []).push(classList[1]);
@@ -128,7 +128,7 @@ function changed() {
   mark();
 }
 
-// the cells where something stands after the moves in the field, as far as these tell it
+// the cells with something on them after the moves in the field
 function occupied() {
   const cells = new Set(standing), lines = before().split("\n");
   const leading = lines.filter((one, number) => number === lines.length - 1 || (!number && !/^if\b/i.test(one)));
@@ -203,7 +203,7 @@ function take(found) {
 }
 
 async function submit(text) {
-  id ||= `${Date.now()}${Math.random()}`; // the server does once what has the same id
+  id ||= `${Date.now()}${Math.random()}`; // done once
   send.disabled = true;
   const found = await post(text, { comment: comment.value, id });
   if (found.status < 500 || !found.error) id = "";
@@ -218,7 +218,7 @@ async function submit(text) {
   changed();
 }
 
-// asks for two minutes whether the other player has moved, ever more seldom
+// asks for two minutes, ever more seldom
 async function watch() {
   const number = ++watched;
   for (let wait = 1200; wait < 40000; wait *= 1.4) {
