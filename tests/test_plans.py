@@ -54,6 +54,7 @@ def test_a_line_is_read_as_it_is_typed(meant, typed):
         ("if c3 then", "has no answer to c3"),
         ("if c3 then d4 e5", "cannot be read"),
         ("if c3 then d4 then e5", "cannot be read"),
+        ("If c3 then d4. If e5 then f6.", "can be `if c3 then d4 if e5 then f6.` or `if c3 then d4; if e5 then f6.`"),
         ("if", "cannot be read"),
         ("if then d4", "cannot be read"),
         ("if c3 then d4 if", "cannot be read"),

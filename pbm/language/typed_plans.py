@@ -34,6 +34,8 @@ WHO_PLAYS = re.compile(r"\b(?:(?!then\b|any\b)[a-z'\u2019]+\s+)?(?:plays?|answer
 """What people put in front of a move."""
 BROKEN_WITHIN = re.compile(r"\b(?:then|if(?:\s+\S+)?)\n|\n\W*then\b", re.IGNORECASE)
 """Where a line of a plan was broken within a step."""
+SENTENCE_END = re.compile(r"[.!]\s+if\s+", re.IGNORECASE)
+"""Where it is not clear whether another line begins."""
 HOW = "a line of a plan is written `if THEIRS then MINE`"
 
 
@@ -110,6 +112,9 @@ def _joined(rows: Sequence[str]) -> list[str]:
 
 def read(text: str) -> PlanLine:
     """A line of a plan. Raises Illegal, with the readings of a line that has several."""
+    pieces = SENTENCE_END.split(BEGIN.sub("if ", text.strip(), count=1))
+    if len(pieces) > 1:
+        raise Illegal(f"This can be `{' if '.join(pieces)}` or `{'; if '.join(pieces)}`; please write one of these.")
     return tuple(_step(sides, text.strip()) for sides in _steps(text))
 
 
