@@ -1,7 +1,5 @@
 """How well the robots play, beside each other, OpenSpiel's MCTSBot, and themselves without their knowledge.
 
-``python tests/bench/strength.py [WORDS] [--games=N] [--seed=N] [--workers=N]``
-
 Words choose what is played, those of one kind together: boards by their game or by all of it (symple, or symple-9),
 ``usual`` for one board of each game as it is usually played; matches by levels, random, openspiel and knowledge, or by
 a pair of levels such as 3-2. Without words, everything is played on the small boards, which takes days.
@@ -11,6 +9,7 @@ what else the machine does. Each line has the games that the first side won, dre
 interval of 95 %. No figure makes the run fail.
 """
 
+import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -171,16 +170,23 @@ def run(match: Match, number: int, seed: int, workers: int) -> str:
     )
 
 
+def _word(text: str) -> str:
+    """A word that chooses something. Raises ArgumentTypeError if it chooses nothing."""
+    known = {*KINDS, *BOARDS, *USUAL, "usual", *(board.partition("-")[0] for board in BOARDS)}
+    if text not in known and not text.replace("-", "").isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} chooses nothing")
+    return text
+
+
 def main(args: Sequence[str]) -> None:
     """Play what the words choose."""
-    options = dict(arg[2:].split("=") for arg in args if arg.startswith("--"))
-    words = [arg for arg in args if not arg.startswith("--")]
-    known = {*KINDS, *BOARDS, *USUAL, "usual", *(board.partition("-")[0] for board in BOARDS)}
-    unknown = [word for word in words if word not in known and not word.replace("-", "").isdigit()]
-    if unknown or options.keys() - {"games", "seed", "workers"}:
-        sys.exit(__doc__)
-    for match in matches(words):
-        text = run(match, int(options.get("games", 200)), int(options.get("seed", 1)), int(options.get("workers", 1)))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", type=_word)
+    for name, usual in (("games", 200), ("seed", 1), ("workers", 1)):
+        parser.add_argument(f"--{name}", type=int, default=usual, metavar="N")
+    asked = parser.parse_args(args)
+    for match in matches(asked.words):
+        text = run(match, asked.games, asked.seed, asked.workers)
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
 
