@@ -9,6 +9,7 @@ import time
 from contextlib import closing
 from datetime import timedelta
 from itertools import count
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -22,6 +23,7 @@ from pbm.referee import Referee
 from pbm.refusals import Refused
 
 from helptexts import GAMES
+from patience import PATIENCE, children_of, until
 
 FIRST_FREE = """
 import json, sys
@@ -125,6 +127,16 @@ def test_a_stored_game_has_the_turns_that_were_played(club, game):
     if games.needs_dice(board.states[0]):
         with pytest.raises(Refused, match="cannot be checked here: the game was played in an arena"):
             club.say(f"dice {game} a1")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_arena_that_is_ended_ends_its_programs(shell, number):
+    command = [sys.executable, "-m", "pbm", "arena", "symple", "a=sleep 1000", "b=sleep 1000"]
+    with subprocess.Popen(command, env=shell.environment) as arena:
+        [program] = until(lambda: children_of(arena.pid))
+        arena.send_signal(number)
+        assert arena.wait(PATIENCE) == 128 + number
+    assert not Path(f"/proc/{program}").exists()
 
 
 @pytest.mark.long

@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 from math import inf, log
+from pathlib import Path
 
 import pytest
 
 from pbm import shell
 from pbm.lab.evidence import BOUND, decision, elo, expected, likelihood_ratio, wilson
 
-from patience import PATIENCE, until
+from patience import PATIENCE, children_of, until
 
 FIRST_FREE = """
 import json, sys
@@ -160,6 +161,7 @@ def test_the_robot_need_not_be_on_the_path(duel, tmp_path, monkeypatch):
         ("chess true true", "There is no game 'chess'", 2),
         ("symple true", "A duel is between 2 programs, not 1.", 2),
         ("symple true nowhere-to-be-found", "The program nowhere-to-be-found cannot be started: it is not found", 1),
+        ("symple true true --dask=tcp://x:1 --workers=2", "--workers is for games that are played here", 2),
         ("symple true true -nix", "There is no option", 1),
         ("symple true true --nix", "There is no option --nix", 1),
         ("symple true true --sprt=5", "--sprt=ELO,ELO takes a pair of differences of ratings below 1000", 1),
@@ -173,7 +175,8 @@ def test_a_duel_that_cannot_be_is_refused_in_a_sentence(words, said, status, cap
     assert told["status"] == status
 
 
-def test_what_was_played_is_told_when_the_user_ends_the_match(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_match_that_is_ended_ends_its_programs_and_tells_what_was_played(tmp_path, number):
     asked = tmp_path / "asked"
     noting = FIRST_FREE.replace(
         "for line in sys.stdin:", f"for line in sys.stdin:\n    open('{asked}', 'a').write('.')"
@@ -182,10 +185,13 @@ def test_what_was_played_is_told_when_the_user_ends_the_match(tmp_path):
     words = [sys.executable, "-m", "pbm", "duel", "symple", one, program(tmp_path, "other"), "--games=10000", "-size=5"]
     process = subprocess.Popen([*words, "--json"], stdout=subprocess.PIPE, text=True)
     until(lambda: asked.exists() and asked.stat().st_size > 60)  # two pairs of games
-    process.send_signal(signal.SIGINT)
+    programs = children_of(process.pid)
+    process.send_signal(number)
     told = json.loads(process.communicate(timeout=PATIENCE)[0])
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert 0 < told["programs"][0]["won"] < 10_000
+    assert [each for each in programs if Path(f"/proc/{each}").exists()] == []
+    assert len(programs) == 2
 
 
 # What it says of strength

@@ -1,5 +1,6 @@
 """The command that lets several programs play each other, and can store their games as boards of a pool."""
 
+import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -21,7 +22,7 @@ from pbm.lab.duel import SEED, TIMEOUT, WORKERS, new_seed, number_of_games, read
 from pbm.lab.matches import Match, Played, play_pairs
 from pbm.referee import Referee
 from pbm.refusals import Refused
-from pbm.robot_players.program import startable_words
+from pbm.robot_players.program import TERMINATED, run_until_terminated, startable_words
 from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
@@ -55,7 +56,7 @@ def arena(
     workers: int,
     timeout: float,
     seed: str | None,
-) -> None:
+) -> int:
     """Let programs play each other, each two as many games with each side, and print the table.
 
     The programs are asked as by `pbm play` and `pbm duel`; they stay alive from game to game, the rules are looked
@@ -90,7 +91,10 @@ def arena(
                 boards.append(store_game(server, tournament, players, referee, moments, played))
 
         match = Match(game, options, (programs[names[0]], programs[names[1]]), timeout, f"{seed} {' '.join(names)}")
-        play_pairs(match, range(1, pairs + 1), workers, note=note)
+        try:
+            run_until_terminated(play_pairs(match, range(1, pairs + 1), workers, note=note))
+        except asyncio.CancelledError:
+            return TERMINATED
     lines = tables.places_of(programs, meetings, ORDER)
     shown = texts.table(tables.of_places(lines, ORDER))
     heading = f"{game.capitalize()}: {texts.counted(len(meetings), 'game')}"
@@ -110,6 +114,7 @@ def arena(
         data |= {"pool": tournament.pool, "boards": boards}
         parts.append(f"Stored: {texts.counted(len(boards), 'board')} of pool {tournament.pool}.")
     answer("\n\n".join(filter(None, parts)), data)
+    return 0
 
 
 def _programs(named: Sequence[str]) -> dict[str, list[str]]:

@@ -1,5 +1,6 @@
 """The command that lets two programs play many games, to tell which one is stronger."""
 
+import asyncio
 import re
 import sys
 from collections import Counter
@@ -9,6 +10,7 @@ from random import SystemRandom
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import games
 from games import Illegal
@@ -17,7 +19,7 @@ from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed, game_name
 from pbm.lab.evidence import BOUND, decision, elo, wilson
 from pbm.lab.matches import Match, TwoGames, play_on_cluster, play_pairs
 from pbm.refusals import Misused, Refused
-from pbm.robot_players.program import command_words, startable_words
+from pbm.robot_players.program import TERMINATED, command_words, run_until_terminated, startable_words
 from pbm.texts import counted, table
 
 commands = Commands("pbm")
@@ -205,6 +207,8 @@ def duel(
     game, options, named = read_words(words, ctx)
     if len(named) != 2:
         raise click.UsageError(f"A duel is between 2 programs, not {len(named)}.", ctx)
+    if cluster and ctx.get_parameter_source("workers") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--workers is for games that are played here, and not with --dask.", ctx)
     first, second = map(command_words if cluster else startable_words, named)
     match = Match(game, options, (first, second), timeout, seed or new_seed())
     status, pairs, done = 0, (number + 1) // 2, list[TwoGames]()
@@ -222,9 +226,11 @@ def duel(
             if cluster:
                 play_on_cluster(match, pairs, cluster, report)
             else:
-                play_pairs(match, range(1, pairs + 1), workers, report)
+                run_until_terminated(play_pairs(match, range(1, pairs + 1), workers, report))
         except KeyboardInterrupt:  # what has been played until then is told
             status = INTERRUPTED
+        except asyncio.CancelledError:
+            status = TERMINATED
     if done:
         data = tally(match, done, sprt)
         answer(_text(data), data)

@@ -141,7 +141,7 @@ class MatchTable:
         return f"{MOST_REFUSED} moves in a row were refused, the last one ({move[:80]!r}): {question[2:]}"
 
 
-def play_pairs(
+async def play_pairs(
     match: Match, pairs: Sequence[int], workers: int, report: Reporting = lambda _: False, note: Noted = lambda *_: None
 ) -> None:
     """Play these pairs on as many tables as there are workers, until all are done or *report* says it is enough."""
@@ -155,17 +155,14 @@ def play_pairs(
                 if report(await table.play(number)):
                     raise EnoughError
 
-    async def play() -> None:
-        with suppress(EnoughError):  # the other tables are cancelled by asyncio.run
-            await asyncio.gather(*(work() for _ in range(min(workers, len(pairs)))))
-
-    asyncio.run(play())
+    with suppress(EnoughError):  # the other tables are cancelled by asyncio.run
+        await asyncio.gather(*(work() for _ in range(min(workers, len(pairs)))))
 
 
 def play_part(match: Match, pairs: Sequence[int]) -> list[TwoGames]:
     """Play these pairs on one table, as a worker of a cluster does."""
     done: list[TwoGames] = []
-    play_pairs(match, pairs, 1, done.append)
+    asyncio.run(play_pairs(match, pairs, 1, done.append))
     return done
 
 

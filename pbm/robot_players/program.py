@@ -6,12 +6,12 @@ import shlex
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
-from typing import Self
+from typing import Any, Self
 
 from pbm import texts
 from pbm.language.grammar import MOST_CHARACTERS
@@ -27,6 +27,8 @@ MOST_ERROR_BYTES = 65536
 """How many bytes of what a program writes to its standard error are kept."""
 ENDING_SECONDS = 5
 """How long a program has to end after it was told to."""
+TERMINATED = 143
+"""The exit status of a command that was ended by SIGTERM."""
 NO_ANSWER = "The program has ended, or closed its output, before the game was over."
 
 
@@ -137,6 +139,20 @@ class Program:
         if self.logging:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.logging, ENDING_SECONDS)
+
+
+def run_until_terminated(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine. Raises CancelledError at SIGTERM, when the programs that it has started have ended."""
+
+    async def cancellable() -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.ensure_future(coroutine)
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+        try:
+            await task
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)  # asyncio warns of one when it closes the loop
+
+    asyncio.run(cancellable())
 
 
 async def _end_of(process: Process) -> None:

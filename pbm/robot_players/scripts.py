@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -14,15 +13,13 @@ from pbm.board.board import Board
 from pbm.console import answer
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, USER_ARGUMENT, Commands
 from pbm.refusals import Refused
-from pbm.robot_players.program import MOST_REFUSED, NO_ANSWER, Program, command_words
+from pbm.robot_players.program import MOST_REFUSED, NO_ANSWER, TERMINATED, Program, command_words, run_until_terminated
 from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import BoardRow, Reply, Store
 
 PAUSE_SECONDS = 0.05
 """The time between two looks at what is waited for."""
-TERMINATED = 143
-"""The exit status of a command that was ended by SIGTERM."""
 Condition = Callable[[BoardRow, BoardRow | None], bool]
 """Whether that has happened on a board for which one waits, by what it was and what it is now (None if removed)."""
 
@@ -84,7 +81,7 @@ def play(game: str, board: str, userid: str, program: str, timeout: float | None
     if name not in row.players:
         raise Refused(f"{name} does not play on this board; {row.first_player} and {row.second_player} do.")
     try:
-        asyncio.run(_play_to_the_end(session, row, name, Program(words, timeout)))
+        run_until_terminated(_play_to_the_end(session, row, name, Program(words, timeout)))
     except asyncio.CancelledError:
         return TERMINATED
     _print_boards(session, [row])
@@ -123,17 +120,11 @@ def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterat
 
 
 async def _play_to_the_end(session: Session, row: BoardRow, userid: str, program: Program) -> None:
-    """Let a program play for a user until the game is over. Raises Refused if it fails, CancelledError at SIGTERM."""
-    loop = asyncio.get_running_loop()
-    if task := asyncio.current_task():
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    try:
-        async with program:
-            await program.start()
-            while await _wait_for_turn(session.store, row, userid, program):
-                await _take_turn(session, row, userid, program)
-    finally:
-        loop.remove_signal_handler(signal.SIGTERM)  # asyncio warns of one when it closes the loop
+    """Let a program play for a user until the game is over. Raises Refused if it fails."""
+    async with program:
+        await program.start()
+        while await _wait_for_turn(session.store, row, userid, program):
+            await _take_turn(session, row, userid, program)
 
 
 async def _wait_for_turn(store: Store, row: BoardRow, userid: str, program: Program) -> bool:
