@@ -19,7 +19,9 @@ from pbm.letters import contests
 from pbm.mail import html
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
+from pbm.robot_players.tasks import play_all
 from pbm.session import Session
+from pbm.store import Robot
 from pbm.texts import WIDTH
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Kind, Tournament, points
@@ -288,6 +290,31 @@ def test_a_round_ends_at_its_time_by_the_loss_of_whoever_is_to_move(league):
     clean_up(league.session)
     assert league.running() == ["s3", "s4"]
     assert league.club.store.boards.get("symple", "s1").reason == "forfeited"
+
+
+def test_a_move_after_the_end_of_the_round_loses(members, league):
+    league.start("swiss", ["alice", "bob"], rounds=1, round_days=3)
+    late = find_board(league.session, "symple", "s1").turn
+    league.club.pass_time(days=3, minutes=1)
+    why = f"The round was over, and it was {late}'s turn, so the game is over: they have forfeited."
+    assert league.refused(f"symple move s1 {late} {PASSWORDS[late]} c3") == why
+    row = league.club.store.boards.get("symple", "s1")
+    assert (row.winner, row.reason) == (row.opponent(late), "forfeited")
+
+
+def test_a_robot_that_moves_after_the_end_of_the_round_leaves_the_other_player_their_time(members, league):
+    league.club.store.users.add("robo", "", league.club.time)
+    league.club.store.robots.save(Robot("robo", level=1))
+    league.start("swiss", ["robo", "alice"], rounds=1, round_days=3, forfeit_days=30)
+    board = find_board(league.session, "symple", "s1")
+    if board.turn == "alice":
+        league.club.say("symple move s1 alice alice-secret a1")
+    league.club.pass_time(days=4)
+    play_all(league.session)
+    for days, running in (2, ["s1"]), (1, []):
+        league.club.pass_time(days=days)
+        clean_up(league.session)
+        assert league.running() == running
 
 
 def test_who_signs_off_takes_part_no_more(members, league):

@@ -98,7 +98,7 @@ def _end_game(session: Session, board: Board, step: DueStep, late: str) -> list[
     if step is DueStep.OUT_OF_TIME:
         return turns.forfeit_by_total_time(session, board)
     if step is DueStep.ROUND_OVER:
-        return turns.forfeit(session, board, late, "forfeited", f"The round is over, and it was {late}'s turn.")
+        return turns.forfeit_by_round(session, board)
     since = texts.counted(clocks.age(board.row, session.now).days, "day")
     is_gone = session.store.users.password_of(late) is None
     if step is DueStep.DRAW:

@@ -68,16 +68,23 @@ def check_turn(session: Session, board: Board, name: str) -> None:
 
 
 def check_time(session: Session, board: Board) -> None:
-    """Make the player to move forfeit if their total time is used up. Raises Refused then; the forfeit stands."""
-    name = str(board.turn)
-    if name in board.about.robots or not clocks.is_out_of_time(board.row, board.seat, session.now):
+    """Make the player to move forfeit if their total time is used up, or their round is over.
+
+    Raises Refused then; the forfeit stands.
+    """
+    name, row, now = str(board.turn), board.row, session.now
+    if name in board.about.robots:
         return
-    is_removed = can_leave(board)
-    delivery.queue(session, *forfeit_by_total_time(session, board))
-    if is_removed:
-        raise Refused(f"{name} had used up their time before the game began, so the board is removed.", stands=True)
-    why = f"{name} had used up their time, so the game is over: they have forfeited."
-    raise Refused(why, point=board.present, stands=True)
+    if clocks.is_out_of_time(row, board.seat, now):
+        told, why = forfeit_by_total_time(session, board), f"{name} had used up their time"
+    elif row.until and now >= row.until:
+        told, why = forfeit_by_round(session, board), f"The round was over, and it was {name}'s turn"
+    else:
+        return
+    delivery.queue(session, *told)
+    if not board.is_over:
+        raise Refused(f"{why} before the game began, so the board is removed.", stands=True)
+    raise Refused(f"{why}, so the game is over: they have forfeited.", point=board.present, stands=True)
 
 
 def start(
@@ -149,7 +156,10 @@ def play_turn(session: Session, board: Board, name: str, text: str, reason: str 
         commenter=_writer(name, text) if session.comment else None,
         reason=reason,
     )
+    until, happened = board.row.until, board.row.happened
     board.play(name, text, session.now, automatic=text == FORFEIT)
+    if until and until < session.now and name in board.about.robots:  # no time counts for it
+        board.change(until=until + (session.now - happened))
     planned = play_on(session, board)
     return letters_about(session, board, *([f"Played at once, as planned: {', '.join(planned)}."] if planned else []))
 
@@ -358,3 +368,9 @@ def forfeit_by_total_time(session: Session, board: Board) -> list[Letter]:
     """Make the player to move forfeit, because they have used up their total time."""
     name, allowed = str(board.turn), texts.counted(board.row.total_days or 0, "day")
     return forfeit(session, board, name, "total time", f"{name} has used up the {allowed} that each player is allowed.")
+
+
+def forfeit_by_round(session: Session, board: Board) -> list[Letter]:
+    """Make the player to move forfeit, because the round of the tournament is over."""
+    name = str(board.turn)
+    return forfeit(session, board, name, "forfeited", f"The round is over, and it was {name}'s turn.")
