@@ -9,6 +9,7 @@ from argon2.exceptions import VerificationError
 from pbm.mail.incoming import handle
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
+from pbm.store.boards import Among
 
 from conftest import ADDRESS, mail_of
 
@@ -162,3 +163,14 @@ def test_a_userid_that_there_is_not_takes_as_long_as_a_wrong_password(monkeypatc
     assert not Passwords().is_right(None, "secret")
     assert not Passwords().is_right("$argon2id$", "secret")
     assert (Hasher.hashed, Hasher.verified) == (1, 1)
+
+
+def test_a_damaged_board_does_not_keep_a_user_from_signing_off(club):
+    club.signed_up("alice", "bob")
+    for _ in range(2):
+        club.say("symple challenge -size=5 alice bob")
+        club.say(f"symple move {club.store.boards.names(Among(['symple']))[-1][1]} alice alice-secret c3")
+    club.store.db.execute("UPDATE turns SET text = 'x9' WHERE board = '101'")
+    club.say("signoff bob bob-secret")
+    assert club.store.users.missing("bob")
+    assert club.store.boards.names(Among(["symple"])) == [("symple", "101")]

@@ -5,6 +5,7 @@ Guests are strangers who play a robot on a page at once, without an address and 
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -76,8 +77,9 @@ def sign_off(session: Session, name: str) -> list[Letter]:
         rounds.note_withdrawal(session, one, name)
     for game in games.names():
         for row in session.store.boards.found(Among([game], [name], over=False)):
-            board = finding.find_board(why, game, row.board)
-            told += turns.quit_board(why, board, name, reason="signed off")
+            with suppress(LookupError, ValueError), session.store.writing():  # a damaged board is left to the clean-up
+                board = finding.find_board(why, game, row.board)
+                told += turns.quit_board(why, board, name, reason="signed off")
     printed = delivery.answer(session, name, *told)
     text = f"{name} is signed off. What you have played stays on record."
     letter = settled(text, "help", userid=name, boards=[], removals=[])
