@@ -71,6 +71,9 @@ a rematch has the same options and clocks, and the sides exchanged, and there is
 bob gets New Symple Board 102 bob / bob reads bob (white) against alice (black) / \
 bob reads Options: -size=5 -penalty=4 --nagtime=3 --totaltime=20 / alice refused: symple rematch 101 ME / \
 sender reads There was a rematch already: Symple board 102
+a rematch that was left before it began does not count
+    challenge alice bob / plays a1 c3 resign / bob: symple rematch 101 ME / bob: symple resign 102 ME / \
+alice: symple rematch 101 ME / alice gets New Symple Board 103 bob
 the clocks of a tournament board are those of its rematch, too
     challenge --name=a1 --forfeittime=3 alice bob / plays a1 c3 resign / bob: symple rematch a1 ME / \
 bob reads Options: -size=5 --nagtime=1 --forfeittime=3

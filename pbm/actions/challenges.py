@@ -85,7 +85,7 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Illegal("You did not play on this board.")
     if not row.ended:
         raise Illegal("The game is not over yet.")
-    if row.rematch:
+    if row.rematch and session.store.boards.get(row.game, row.rematch):
         raise Illegal(f"There was a rematch already: {row.game.capitalize()} board {row.rematch}.")
     opponent = row.opponent(name)
     problems = [f"There is no user {gone!r} any more." for gone in session.store.users.missing(opponent)]
