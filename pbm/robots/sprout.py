@@ -25,8 +25,10 @@ from pbm.robots.search import Knowledge, Search, Tuning, advantage, covered
 TUNING = Tuning(exploration=0.3)
 GREED = 0.8
 """The probability with which a stone joins groups, or at least adds to one, if it can."""
-TRIES = 600
+TRIES = 2000
 """How many random turns are tried to find one that wins at once."""
+FREE_GREED = 0.5
+"""The greed with which they are made: with more, or with none, fewer positions have one that wins among them."""
 SPROUT_WORTHS = (
     (0.494, -0.564),  # a stone
     (-1.17, 0.012),  # a group
@@ -107,18 +109,14 @@ class Sprout(Knowledge[Field, Items]):
 
     def turns(self, position: Field, most: int, rng: Random) -> list[Items]:
         """Turns put together stone by stone, those first that lead to the best positions."""
-        side, (black, white) = position.turn, position.stones
-        enemy_groups = position.groups[1 - side]
+        side = position.turn
         if position.starts[side] == position.stones and not position.passes:
             return [()]
-        crowded, joints = covered(enemy_groups.values())[1], covered(position.groups[side].values())[1]
-        free = self.board.all & ~(black | white | crowded)
-        first = free & ~position.shut[1 - side] & ~(position.shut[side] & ~joints)
-        if first:
-            sampled = (self._sample(position, first, free, joints, rng) for _ in range(most))
-            turns = [*{frozenset(turn): turn for turn in sampled}.values()]
-        else:
-            eyes = position.filled[1 - side] | position.shut[1 - side] & ~crowded
+        sampled = islice(self._samples(position, self.greed, rng), most)
+        turns = [*{frozenset(turn): turn for turn in sampled}.values()]
+        if not turns:
+            enemy_groups = position.groups[1 - side]
+            eyes = position.filled[1 - side] | position.shut[1 - side] & ~covered(enemy_groups.values())[1]
             turns = [(-group,) for group, ring in enemy_groups.items() if not ring & eyes] or [()]
         turns.sort(key=lambda turn: self.value(self.play(position, turn), side), reverse=True)
         return turns[:most]
@@ -130,14 +128,10 @@ class Sprout(Knowledge[Field, Items]):
         return [self._read(position, text) for text in texts] if len(texts) <= most else None
 
     def tries(self, position: Field, rng: Random) -> Iterator[Items]:
-        """Random turns of the game, if the side to move has enough stones to win.
-
-        Greedy turns seldom win: a stone that joins groups need not make an eye.
-        """
+        """Turns at random, more of them than the search samples, if the side to move has enough stones to win."""
         if 2 * position.stones[position.turn].bit_count() > self.half:
-            state = sprout.State(self.board, *position[:5])
-            for _ in range(TRIES):
-                yield self._read(position, state.random(rng))
+            return islice(self._samples(position, FREE_GREED, rng), TRIES)
+        return iter(())
 
     def _read(self, position: Field, text: str) -> Items:
         """A turn in canonical form."""
@@ -233,7 +227,7 @@ class Sprout(Knowledge[Field, Items]):
                 if ring & begun:
                     continue
                 if places:
-                    cell = self._place(places, joints, beside, random)
+                    cell = _place(places, joints, beside, greed, random)
                     played.append(cell)
                     begun = begun or cell
                     free ^= cell
@@ -283,9 +277,18 @@ class Sprout(Knowledge[Field, Items]):
         first = self.board.first
         return ",".join(first(item) if item > 0 else f"x{first(-item)}" for item in turn) or SKIP
 
-    def _sample(self, position: Field, first: int, free: int, joints: int, rng: Random) -> Items:
+    def _samples(self, position: Field, greed: float, rng: Random) -> Iterator[Items]:
+        """Turns put together at random, without end; none if the side to move can put no first stone."""
+        side, (black, white) = position.turn, position.stones
+        joints = covered(position.groups[side].values())[1]
+        free = self.board.all & ~(black | white | covered(position.groups[1 - side].values())[1])
+        first = free & ~position.shut[1 - side] & ~(position.shut[side] & ~joints)
+        while first:
+            yield self._sample(position, first, free, joints, greed, rng)
+
+    def _sample(self, position: Field, first: int, free: int, joints: int, greed: float, rng: Random) -> Items:
         """A turn: a stone on one of the *first* cells, then one next to each enemy group, or its removal."""
-        random, greed, empty = rng.random, self.greed, self.board.all & ~(position.stones[0] | position.stones[1])
+        random, empty = rng.random, self.board.all & ~(position.stones[0] | position.stones[1])
         groups, beside = position.groups[1 - position.turn], union(position.groups[position.turn].values())
         turn, begun = [], 0
         if random() < greed:
@@ -295,7 +298,7 @@ class Sprout(Knowledge[Field, Items]):
             if ring & begun:
                 continue
             if places:
-                cell = self._place(places, joints, beside, random)
+                cell = _place(places, joints, beside, greed, random)
                 turn.append(cell)
                 begun = begun or cell
                 empty ^= cell
@@ -308,14 +311,6 @@ class Sprout(Knowledge[Field, Items]):
                 empty |= group
                 free = empty & ~covered(groups.values())[1]
         return tuple(turn)
-
-    def _place(self, places: int, joints: int, beside: int, random: Callable[[], float]) -> int:
-        """One of the places: with the probability `greed` one that joins own groups, or else adds to one."""
-        if random() < self.greed:
-            places = places & joints or places & beside or places
-        shift = int(random() * places.bit_length())
-        place = places >> shift << shift
-        return place & -place
 
     def counts(self, position: Field, side: int, empty: int) -> tuple[int, ...]:
         """How many a side has of each thing in SPROUT_WORTHS."""
@@ -332,6 +327,15 @@ class Sprout(Knowledge[Field, Items]):
             return 0
         eyes = filled | shut & ~covered(groups.values())[1]
         return eyes.bit_count() + sum(group.bit_count() for group, ring in groups.items() if ring & eyes)
+
+
+def _place(places: int, joints: int, beside: int, greed: float, random: Callable[[], float]) -> int:
+    """One of the places: with the probability *greed* one that joins own groups, or else adds to one."""
+    if random() < greed:
+        places = places & joints or places & beside or places
+    shift = int(random() * places.bit_length())
+    place = places >> shift << shift
+    return place & -place
 
 
 def _join(groups: Groups, cell: int, near: int) -> None:
