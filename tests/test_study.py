@@ -14,6 +14,7 @@ import pytest
 import games
 from pbm.board import dice, records
 from pbm.board.board import Board
+from pbm.drawing import svg
 from pbm.operator import exchange, replay
 from pbm.operator.doctor import examine
 from pbm.refusals import Refused
@@ -279,7 +280,8 @@ def test_the_pieces_of_each_side_have_its_colour_and_those_of_the_last_turn_are_
     drawn = rules.draw(states[-1], states[-2])
     shown = replay.painted(rules, drawn)
     glyphs = games.glyphs(rules)
-    for (_, (red, green, blue)), pattern in zip(replay.tiles_of(rules.SIDES), glyphs.sides, strict=True):
+    for hue, pattern in zip(svg.hues(rules.SIDES), glyphs.sides, strict=True):
+        _, (red, green, blue) = replay.TILES[hue]
         tiles = re.findall(rf"\x1b\[1m\x1b\[38;2[^m]*m\x1b\[48;2;{red};{green};{blue}m(.*?)\x1b\[0m", shown)
         tiles = tiles or re.findall(rf"48;2;{red};{green};{blue}m\x1b\[1m(.*?)\x1b\[0m", shown)
         assert tiles == re.findall(pattern, drawn) != []
@@ -315,17 +317,12 @@ def contrast(one, other):
     return (lighter + 0.05) / (darker + 0.05)
 
 
-@pytest.mark.parametrize("game", games.names())
-def test_pieces_can_be_read_on_their_tiles(game):
-    assert all(contrast(*tile) >= 4.5 for tile in replay.tiles_of(games.load(game).SIDES))  # what WCAG asks of a text
-
-
-def test_black_is_dark_and_white_is_light_and_pink_is_pink():
-    symple, papagra = (replay.tiles_of(games.load(game).SIDES) for game in ("symple", "papagra"))
-    assert [paper for _, paper in symple] == [(255, 255, 255), (0, 0, 0)]  # White moves first
-    assert papagra[1][1] == (0, 0, 0)
-    red, green, blue = papagra[0][1]
+def test_pieces_can_be_read_on_their_tiles_and_black_is_dark_and_white_is_light_and_pink_is_pink():
+    assert all(contrast(*tile) >= 4.5 for tile in replay.TILES.values())  # what WCAG asks of a text
+    assert (replay.TILES["white"][1], replay.TILES["black"][1]) == ((255, 255, 255), (0, 0, 0))
+    red, green, blue = replay.TILES["pink"][1]
     assert red > blue > green
+    assert svg.hues(games.load("symple").SIDES) == ("white", "black")  # White moves first
 
 
 # Counts of dice

@@ -22,7 +22,7 @@ from pbm.board.board import Board, Point
 from pbm.board.records import turns_as_data
 from pbm.console import answer, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, Commands
-from pbm.drawing import images
+from pbm.drawing import images, svg
 from pbm.refusals import Refused, touching
 from pbm.session import Session
 from pbm.terminal import escaped
@@ -40,14 +40,14 @@ PLAIN, UNDERLINED = "\x1b[0m", "\x1b[4m"
 
 Colour = tuple[int, int, int]
 DARK, LIGHT = (0, 0, 0), (255, 255, 255)
-PALETTE: Mapping[str, tuple[Colour, Colour]] = {
+TILES: Mapping[str, tuple[Colour, Colour]] = {
     "black": (LIGHT, DARK),
     "white": (DARK, LIGHT),
     "pink": (DARK, (255, 158, 200)),
+    "yellow": (DARK, (255, 214, 10)),
+    "navy": (LIGHT, (16, 32, 107)),
 }
-"""The colours of the letters and of the ground of pieces, by the names of sides."""
-OTHERS: tuple[tuple[Colour, Colour], ...] = (DARK, (255, 214, 10)), (LIGHT, (16, 32, 107))
-"""The same for sides with other names: yellow, and dark blue."""
+"""The colours of the letters and of the ground of pieces, by their hues in pictures."""
 FILES: Mapping[str, Callable[[Point], bytes]] = {
     ".svg": lambda point: images.board_svg(point).encode(),
     ".png": images.board_png,
@@ -148,10 +148,10 @@ def painted(rules: Game[Any], drawn: str) -> str:
     (first, second), latest = games.glyphs(rules)
     pieces = re.compile(f"(?P<first>{first})|(?P<second>{second})")
     every = re.compile(f"(?P<latest>{latest})|{pieces.pattern}")
-    colours = dict(zip(("first", "second"), tiles_of(rules.SIDES), strict=True))
+    hues = dict(zip(("first", "second"), svg.hues(rules.SIDES), strict=True))
 
     def tiled(found: re.Match[str]) -> str:
-        letters, paper = colours[str(found.lastgroup)]
+        letters, paper = TILES[hues[str(found.lastgroup)]]
         return click.style(found[0], fg=letters, bg=paper, bold=True)
 
     def marked(found: re.Match[str]) -> str:
@@ -160,11 +160,6 @@ def painted(rules: Game[Any], drawn: str) -> str:
         return f"{UNDERLINED}{pieces.sub(tiled, found[0]).replace(PLAIN, PLAIN + UNDERLINED)}{PLAIN}"
 
     return "\n".join(every.sub(marked, line) for line in escaped(drawn).split("\n"))
-
-
-def tiles_of(sides: tuple[str, str]) -> list[tuple[Colour, Colour]]:
-    """The colours of the letters and of the ground of the pieces of each side."""
-    return [PALETTE.get(side.lower(), other) for side, other in zip(sides, OTHERS, strict=True)]
 
 
 def listed(board: Board) -> str:
