@@ -14,7 +14,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import click
 
@@ -30,7 +29,7 @@ from pbm.console import answer, existing_database, let_server_go_first, progress
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, Commands
 from pbm.disk import left_behind, reason
 from pbm.language.help import of_game
-from pbm.mail.transports import PORTS
+from pbm.mail.transports import Maildirs, Sendmail, Smtp, Transport
 from pbm.names import is_address
 from pbm.refusals import Refused
 from pbm.settings import address, transport
@@ -309,31 +308,30 @@ def _settings() -> Iterator[Finding]:
     """Check the environment variables for mail."""
     if not is_address(address()):
         yield Finding("PBM_ADDRESS", f"{address()!r} is no mail address.", "Set it to the address of the server.")
-    if setting := os.environ.get("PBM_TRANSPORT"):
+    if os.environ.get("PBM_TRANSPORT"):
         if "PBM_ADDRESS" not in os.environ:
             what = f"it is not set, so that answers would go to {address()}."
             yield Finding("PBM_ADDRESS", what, "Set it to the address of the server.")
         try:
-            transport()
-            problem = _unreachable(setting)
+            problem = _unreachable(transport())
         except Refused as why:
             problem = str(why)
         if problem:
             yield Finding("PBM_TRANSPORT", problem, "Set it right, or make what it names work.")
 
 
-def _unreachable(setting: str) -> str:
-    """Why mail cannot go out by that PBM_TRANSPORT; empty if it can."""
-    kind, _, rest = setting.partition(":")
-    if kind == "maildir":
-        return "" if os.access(rest, os.W_OK | os.X_OK) else f"there is no folder {rest} that can be written to."
-    if kind == "sendmail":
-        return "" if os.access(rest, os.X_OK) else f"there is no program {rest}."
-    url = urlsplit(setting)
-    try:
-        socket.create_connection((url.hostname or "", url.port or PORTS[kind]), timeout=10).close()
-    except OSError as why:
-        return f"{url.hostname} does not answer: {reason(why)}."
+def _unreachable(way: Transport) -> str:
+    """Why mail cannot go out; empty if it can."""
+    match way:
+        case Maildirs(folder=folder) if not os.access(folder, os.W_OK | os.X_OK):
+            return f"there is no folder {folder} that can be written to."
+        case Sendmail(program=program) if not os.access(program, os.X_OK):
+            return f"there is no program {program}."
+        case Smtp(host=host, port=port):
+            try:
+                socket.create_connection((host, port), timeout=10).close()
+            except OSError as why:
+                return f"{host} does not answer: {reason(why)}."
     return ""
 
 
