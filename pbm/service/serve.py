@@ -68,17 +68,13 @@ class Service:
     problem: Replaced | None = None
     """Why it has to; None if it was told to end."""
 
-    def give_up(self, problem: Replaced) -> None:
-        """End, because nothing that is written would be seen."""
-        self.problem = problem
-        self.ended.set()
-
     def check_database(self) -> None:
-        """Give up if the database has become another file."""
+        """End if the database has become another file, because nothing that is written would be seen."""
         try:
             self.store.check_in_place()
         except Replaced as problem:
-            self.give_up(problem)
+            self.problem = problem
+            self.ended.set()
 
 
 @dataclass(eq=False)
@@ -289,8 +285,8 @@ class Receiver:
         """The result of a call in the main thread. Raises Unusable; ends the service if the database was replaced."""
         try:
             return await asyncio.wrap_future(future)
-        except Replaced as problem:
-            self.service.give_up(problem)
+        except Replaced:
+            self.service.check_database()
             raise
 
     def handle_waiting(self) -> None:
