@@ -94,17 +94,13 @@ def complete() -> None:
     program, *before = sys.stdin.read().removesuffix("\n").split("\n")
     current = before.pop() if before else ""
     name = Path(program).name.lower()
-    found = offered([name, *before] if games.exists(name) else before, current)
-    answer("\n".join(found), {"offered": found})
-
-
-def offered(before: Sequence[str], current: str) -> list[str]:
-    """The words that may stand in the place of *current*, which is their beginning, behind those *before*."""
-    return [word for word in _candidates(before, current) if word.startswith(current.lower())]
+    candidates = _candidates([name, *before] if games.exists(name) else before, current)
+    offered = [word for word in candidates if word.startswith(current.lower())]
+    answer("\n".join(offered), {"offered": offered})
 
 
 def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
-    """The words that may follow, whatever they begin with."""
+    """The words that may stand behind those *before*, in the place of *current*, whatever they begin with."""
     given = (word for word in before if not word.startswith(SHELL_OPTIONS))
     rest = words.tidied(" ".join(given))
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")

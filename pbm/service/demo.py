@@ -92,23 +92,21 @@ def show_page() -> None:
 
 
 def _sign_up(alice: Correspondent) -> None:
-    subject = f"signup {SIGNATURE}"
-    tell(f"alice mails: {subject}\n")
-    alice.write(subject)
-    question = alice.receive()
-    tell(_shown(question))
-    answer = f"Re: {question['Subject']}"
-    tell(f"alice answers: {answer}\n")
-    alice.write(answer, answered=question)
-    tell(_shown(alice.receive()))
+    question = _exchange(alice, "alice mails", f"signup {SIGNATURE}")
+    _exchange(alice, "alice answers", f"Re: {question['Subject']}", question)
+
+
+def _exchange(alice: Correspondent, deed: str, subject: str, answered: EmailMessage | None = None) -> EmailMessage:
+    """Let alice send a mail, and print it and the answer. Returns the answer."""
+    tell(f"{deed}: {subject}\n")
+    alice.write(subject, answered)
+    answer = alice.receive()
+    tell(_shown(answer))
+    return answer
 
 
 def _play(alice: Correspondent) -> None:
-    subject = f"spiro challenge -small alice {ROBOT_OF_DEMO}"
-    tell(f"alice mails: {subject}\n")
-    alice.write(subject)
-    letter = alice.receive()
-    tell(_shown(letter))
+    letter = _exchange(alice, "alice mails", f"spiro challenge -small alice {ROBOT_OF_DEMO}")
     state = games.load("spiro").new(small=True, pieces=6)
     tell("From here on, a line for each move that is mailed, and for each that the server plays itself:\n")
     number = 0
