@@ -81,9 +81,11 @@ def point_of(store: Store, drawing: Drawing) -> Point | None:
     return point if point and letters.picture(point)[0] == drawing else None
 
 
-def figure(point: Point) -> Figure:
-    """The figure of a position. If the game is over, it says how it ended, and not whose turn it is."""
+def figure(point: Point) -> Figure | None:
+    """The figure of a position; None if the game has none. If it is over, it says how, and not whose turn it is."""
     rules: Any = point.board.rules
+    if not hasattr(rules, "figure"):
+        return None
     found: Figure = rules.figure(point.state, point.board.states[point.last_typed])
     if not point.is_over:
         return found
@@ -93,10 +95,10 @@ def figure(point: Point) -> Figure:
 
 def board_svg(point: Point, *, style: str = svg.STYLE) -> str:
     """The picture in SVG. Without a *style* sheet the page has to bring `svg.STYLE`."""
-    rules = point.board.rules
-    if not hasattr(rules, "figure"):
+    found = figure(point)
+    if found is None:
         return svg.text_svg(letters.picture(point)[0].text, caption(point), style=style)
-    return svg.svg(figure(point), rules.SIDES, caption(point), style=style)
+    return svg.svg(found, point.board.rules.SIDES, caption(point), style=style)
 
 
 def caption(point: Point) -> str:

@@ -72,9 +72,10 @@ def pictured(board: Board) -> tuple[str, dict[str, Any]]:
     not as in the position before, by their numbers, each as the numbers of its shapes. It is empty for a game without
     figures.
     """
-    if not hasattr(board.rules, "figure"):
+    positions = map(board.after, range(len(board.states)))
+    figures = [figure for point in positions if (figure := images.figure(point))]
+    if not figures:
         return images.board_svg(board.present, style=""), {}
-    figures = [images.figure(board.after(moves)) for moves in range(len(board.states))]
     canvas = svg.Canvas(figures[-1], board.rules.SIDES)
     shapes: dict[svg.Shape, int] = {}
     before: dict[int, list[svg.Shape]] = {}
@@ -163,7 +164,7 @@ class Pages:
             curve=self._chances(game, number),
             curve_of=row.first_player,
             ratings=[*map(ratings.described, board.about.results)],
-            proof=_proof(board),
+            proof=letters.dice_proof(board, is_told=True, is_over=board.is_over),
             record=f"{number}.json" if board.is_over else "",
             image=f"{game}/{number if (game, number) in self.drawn else UNDRAWN}.png" if self.look.has_pictures else "",
             steps=markup.script(steps),
@@ -175,14 +176,13 @@ class Pages:
         """What only the reader of a board page sees: what they have told the server, and what they can tap."""
         if not self.reader:
             return {}
-        rules: Any = point.board.rules
         [letter] = letters.of_board(self.session, point, self.reader)
         return {
             "reader": self.reader,
             "mine": letter.data,
             "turns": few_turns(point) if point.turn == self.reader and games.needs_dice(point.state) else (),
-            "figure": images.figure(point) if hasattr(rules, "figure") else None,
-            "sides": rules.SIDES,
+            "figure": images.figure(point),
+            "sides": point.board.rules.SIDES,
         }
 
     def _chances(self, game: str, number: str) -> list[int]:
@@ -208,7 +208,7 @@ class Pages:
         To load it for each of them makes a first build a fifth slower.
         """
         if self._loaded is None or (game, number) != (self._loaded.row.game, self._loaded.row.board):
-            with self.session.store.reading():
+            with self.store.reading():
                 row = self.store.boards.get(game, number)
                 if row is None:
                     raise Gone
@@ -285,7 +285,7 @@ class Pages:
         )
 
     def _tournament(self, game: str, pool: str) -> Shown:
-        with self.session.store.reading():
+        with self.store.reading():
             if self.store.tournaments.get(game, pool) is None:
                 raise Gone
             return tournaments.of_pool(self.session, game, pool)
@@ -388,9 +388,3 @@ def _diagram(game: str, style: str = "") -> Markup:
 def plain_png(game: str) -> bytes:
     """The picture of a game, for boards that have none of their own."""
     return images.png(_diagram(game, svg.fixed_style(games.load(game).SIDES)), 1)
-
-
-def _proof(board: Board) -> dict[str, str] | None:
-    """How the dice of a board can be checked, as its mails say it."""
-    proof = letters.dice_proof(board, is_told=True, is_over=board.is_over)
-    return dict(zip(("said", "code"), proof, strict=True)) if proof else None
