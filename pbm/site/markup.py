@@ -40,7 +40,6 @@ def templates() -> Environment:
         "help": _help,
         "minutes": lambda moment: f"{moment:{texts.MINUTES}}",
         "turn_text": letters.turn_text,
-        "escaped": lambda text: Markup(escape(text)),
         "curve": line_chart,
         "rating_curve": rating_curve,
         "iso": iso,
