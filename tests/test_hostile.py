@@ -146,6 +146,7 @@ PLACES = {
     "several commands": with_text(b"multiple"),
     "moves in several commands": with_text(b"multiple", b"spiro preview 101 "),
     "an answer": with_text(b"Re: Spiro Board 101 alice"),
+    "an answer with a plan": with_text(b"Re: Spiro Board 101 alice", b"4\nif c3 "),
     "an answer with moves": with_text(b"Re: Spiro Board 101 alice", b"preview "),
     "a text in HTML": with_text(b"hello", kind=b"text/html; charset=utf-8"),
     "a flowed text": with_text(b"hello", kind=b"text/plain; format=flowed; delsp=yes"),
@@ -205,13 +206,19 @@ def test_ten_times_two_characters_take_no_more_than_fifteen_times_as_long(pair, 
     assert [piece for piece in tried if is_too_slow(pair, place, piece)] == []
 
 
+ANSWER = ALICE + b"Subject: Re: Spiro Board 101 alice\r\n\r\n"
 MAILS = {
     "a body of quotations": ALICE + HELP + b"\r\n" + b">\n\n" * 33_000,
     "names without an end": (b'From: "' + b'\\"' * 10_000 + b"\r\n") * 10 + b"\r\n",
     "comments without an end": ALICE + (b"Precedence: (" + b"\\(" * 10_000 + b"\r\n") * 10 + b"\r\n",
-    "an answer with many blanks": ALICE + b"Subject: Re: Spiro Board 101 alice\r\n\r\na" + b" " * 90_000 + b"b",
+    "an answer with many blanks": ANSWER + b"a" + b" " * 90_000 + b"b",
+    "a plan with many blanks": ANSWER + b"4\nif c3" + b" " * 90_000 + b"d4",
+    "a plan in many lines": ANSWER + b"4\nif c3 then d4,\n" + b"e5,\n" * 20_000,
+    "a plan with many words": ANSWER + b"4\nif foo " + b"then " * 18_000,
+    "a plan with many quotes": ANSWER + b"4\nif c3 " + b"a'" * 45_000,
+    "a plan with many readings": ANSWER + b"4\nif " + b"c3," * 30_000,
 }
-"""Each of them has taken between five seconds and twenty."""
+"""Each of them has taken more than two seconds."""
 
 
 @pytest.mark.parametrize("raw", MAILS.values(), ids=MAILS)

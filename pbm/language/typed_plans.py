@@ -21,21 +21,23 @@ MARKS_BEHIND = ".!;:,\u2026"
 BEGIN = re.compile(r"[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?if\b[^\S\n]*", re.IGNORECASE)
 """The beginning of a line of a plan, with a bullet, a number or a quotation mark in front of it."""
 THEN = re.compile(
-    r"\s*,?\s*\bthen\b\s*[,:]?\s*|\s*(?:[-=]+>|[\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff])\s*|\s[-\u2013\u2014]\s|:\s",
+    r" ?,? ?\bthen\b ?[,:]? ?| ?(?:(?<![-=])[-=]+>|[\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]) ?| [-\u2013\u2014] |: ",
     re.IGNORECASE,
 )
 """What stands between a move and its answer."""
 MOVE_BEGIN = re.compile(
-    r"\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b|.*\bthen\b.*\d",
+    r"\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b|(?>.*?\bthen\b).*\d",
     re.IGNORECASE,
 )
 """What begins a condition, and not prose: a word with a digit, one of these words, or any with a `then` and a digit."""
-WHO_PLAYS = re.compile(r"\b(?:(?!then\b|any\b)[a-z'\u2019]+\s+)?(?:plays?|answers?)\s+", re.IGNORECASE)
+WHO_PLAYS = re.compile(r"\b(?:(?!then\b|any\b)[a-z'\u2019]{1,20} )?(?:plays?|answers?) ", re.IGNORECASE)
 """What people put in front of a move."""
 BROKEN_WITHIN = re.compile(r"\b(?:then|if(?:\s+\S+)?)\n|\n\W*then\b", re.IGNORECASE)
 """Where a line of a plan was broken within a step."""
 SENTENCE_END = re.compile(r"[.!]\s+if\s+", re.IGNORECASE)
 """Where it is not clear whether another line begins."""
+MOST_READINGS = 9
+"""How many readings are told of a line that has several."""
 HOW = "a line of a plan is written `if THEIRS then MINE`"
 
 
@@ -74,6 +76,7 @@ def split_plan(text: str) -> tuple[list[str], str]:
     the first part lacks an answer.
     """
     found: list[str] = []
+    moves, above = 0, ""
     rows = [piece for row in _joined(text.split("\n")) for piece in re.split(r";(?=\s*if\b)", row, flags=re.IGNORECASE)]
     for at, row in enumerate(rows):
         part = row.strip()
@@ -81,14 +84,19 @@ def split_plan(text: str) -> tuple[list[str], str]:
             continue
         if is_line(row):
             found.append(row)
+            moves, above = 0, ""
         elif found and (
             re.match(r"\W*then\b", row, re.IGNORECASE)
-            or _lacks_move(found[-1])
-            or (MOVE_BEGIN.match(part) and words.goes_on(found[-1].rstrip(), part))
+            or moves < 2
+            or (MOVE_BEGIN.match(part) and words.goes_on(above, part))
         ):
             found[-1] += f" {row}"
         else:
             return found, "\n".join(rows[at:])
+        *before, last = _steps(row if above == "" else f"if {row}")  # not the whole line again: it may have many rows
+        is_one = moves and any(last[:1]) and words.goes_on(above, part)  # its first move is part of the last one above
+        moves = sum(map(len, last)) + (0 if before else moves - is_one)
+        above = part
     return found, ""
 
 
@@ -118,16 +126,12 @@ def read(text: str) -> PlanLine:
     return tuple(_step(sides, text.strip()) for sides in _steps(text))
 
 
-def _lacks_move(text: str) -> bool:
-    """Whether the last step of a line has fewer moves than it needs."""
-    return sum(map(len, _steps(text)[-1])) < 2
-
-
 def _steps(text: str) -> list[list[list[str]]]:
     """The moves on both sides of `then`, for each step: ``[[["c3"], ["d4"]]]``. Without `then`, each move is a side."""
-    text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", text, flags=re.IGNORECASE)  # mail programs write dashes
+    plain = re.sub(r"\s+", " ", text)
+    text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", plain, flags=re.IGNORECASE)  # mail programs write dashes
     text_alone = WHO_PLAYS.sub("", BEGIN.sub("", text, count=1))
-    parts = re.split(r"\b(?:(?:and|then)\s+)*if\b", text_alone, flags=re.IGNORECASE)
+    parts = re.split(r"\b(?:(?:and|then) ){0,2}if\b", text_alone, flags=re.IGNORECASE)
     steps = [[_moves(side) for side in THEN.split(part.strip(MARKS_AROUND + MARKS_BEHIND))] for part in parts]
     for sides in steps:
         if len(sides) == 1:
@@ -147,7 +151,7 @@ def _step(sides: list[list[str]], line: str) -> Conditional:
     [theirs] = sides[0]
     if "," not in theirs:
         raise Illegal(f"{line!r} has no answer to {theirs}; {HOW}.")
-    cells = theirs.split(",")
+    cells = theirs.split(",", MOST_READINGS)
     readings = [f"`if {','.join(cells[:at])} then {','.join(cells[at:])}`" for at in range(1, len(cells))]
     raise Illegal(f"{line!r} can be {', '.join(readings)} or `if {theirs} then MINE`; please write `then`.")
 
