@@ -1,8 +1,7 @@
 """The letters about boards, and the answer to a command that was refused."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, tzinfo
-from typing import Any, Protocol
+from typing import Any
 
 import games
 from games.figures import BoardText
@@ -10,6 +9,7 @@ from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import FORFEIT, LEAVING, PROPOSALS, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import OVER, WAITING, Letter, note
+from pbm.session import Session
 from pbm.store import BoardRow, TurnRow
 from pbm.texts import MINUTES, broken, counted, wrapped
 
@@ -21,19 +21,8 @@ CROPPED = 300
 """How many characters of a line that we do not understand are repeated."""
 
 
-class Times(Protocol):
-    """A clock, and the time zones of readers, as a session has them."""
-
-    @property
-    def now(self) -> datetime:
-        """Return the present."""
-
-    def zone(self, userid: str | None) -> tzinfo:
-        """Return the time zone in which a reader is told times."""
-
-
 def of_board(
-    times: Times,
+    session: Session,
     point: Point,
     *readers: str | None,
     kind: str = "Summary",
@@ -68,7 +57,7 @@ def of_board(
         letter = Letter(
             to=to,
             subject=f"{'New ' if is_new else ''}{row.game.capitalize()} Board {row.board}{turn}{_mark(comment)}",
-            blocks=(*above, *told, *below, *notes_of_reader, *_clocks(point, times, to)),
+            blocks=(*above, *told, *below, *notes_of_reader, *_clocks(point, session, to)),
             answer=how,
             bare=bare,
             data=found | own | ({"notes": noted} if noted else {}),
@@ -86,10 +75,10 @@ def of_board(
     return letters
 
 
-def of_new_board(times: Times, board: Board, *others: str | None, notes: Iterable[str] = ()) -> list[Letter]:
+def of_new_board(session: Session, board: Board, *others: str | None, notes: Iterable[str] = ()) -> list[Letter]:
     """The letters about a new board: to its players, to those who follow all boards, and to *others*."""
     readers = dict.fromkeys([*board.players, *board.about.subscribers, *others])
-    return of_board(times, board.present, *readers, kind="New", notes=notes, is_full=True, is_new=True)
+    return of_board(session, board.present, *readers, kind="New", notes=notes, is_full=True, is_new=True)
 
 
 def of_turns(point: Point, reader: str) -> Letter:
@@ -308,13 +297,13 @@ def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
     yield from (Paragraph("\n".join(part)) for part in (told, lines) if part)
 
 
-def _clocks(point: Point, times: Times, to: str | None) -> list[Block]:
+def _clocks(point: Point, session: Session, to: str | None) -> list[Block]:
     """The clocks of a board with clock options or in a tournament, and of a game that is over, with the reason."""
     board, row = point.board, point.board.row
     set_up = clocks.of(row)
     if not point.is_present or row.board == "new" or not (row.ended or any(set_up) or row.pool):
         return []
-    zone, now = times.zone(to), times.now
+    zone, now = session.zone(to), session.now
     moments = {"Start": row.started} | ({"Last move": row.changed or row.started} if board.turns else {})
     moments |= {"End": row.ended} if row.ended else {"Now": now}
     rows = [(name, f"{moment.astimezone(zone):{MINUTES}}") for name, moment in moments.items()]
