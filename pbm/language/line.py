@@ -81,15 +81,7 @@ class Line(NamedTuple):
         secrets = [*why.secrets, *found]
         quoted = [without(text, why.secrets)]
         quoted += [without(one, secrets) for one in self._below(body, is_user).splitlines()]
-        return letters.of_error(
-            reason_without(str(why), secrets),
-            quoted,
-            subject=why.subject,
-            game=game or self.game or "pbm",
-            point=why.point,
-            reader=why.reader,
-            status=why.status,
-        )
+        return letters.of_error(why, reason_without(str(why), secrets), quoted, game=game or self.game or "pbm")
 
     def _below(self, body: str, is_user: IsUser | None) -> str:
         """The text below the line without the passwords in it, also where it goes on with the line.

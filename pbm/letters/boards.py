@@ -9,6 +9,7 @@ from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import FORFEIT, LEAVING, PROPOSALS, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import OVER, WAITING, Letter, note
+from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, TurnRow
 from pbm.texts import MINUTES, broken, counted, wrapped
@@ -397,31 +398,27 @@ def _mark(comment: str | None) -> str:
 # Refusals
 
 
-def of_error(
-    why: str,
-    quoted: Sequence[str],
-    *,
-    subject: str,
-    game: str,
-    point: Point | None,
-    reader: str | None,
-    status: int,
-) -> Letter:
-    """The answer to a command that was refused: why, the board if it is known, and the command in quotation."""
-    lines = (part for line in why.splitlines() for part in wrapped(_cropped(line), breaks_words=False))
+def of_error(why: Refused, reason: str, quoted: Sequence[str], *, game: str) -> Letter:
+    """The answer to a command that was refused: the reason, the board if it is known, and the command in quotation.
+
+    The *reason* is the text of the refusal without its secrets.
+    """
+    point = why.point
+    lines = (part for line in reason.splitlines() for part in wrapped(_cropped(line), breaks_words=False))
     told: list[Block] = [Paragraph("\n".join(lines))]
+    name = game if game == "pbm" else game.capitalize()
+    subject = f"{name} error"
     if point:
-        subject = subject or f"{game.capitalize()} Board {point.board.row.board} Error"
+        subject = f"{name} Board {point.board.row.board} Error"
         told += [Paragraph(status_of(point)), *picture(point)]
     told.append(Paragraph("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted)))
-    how, bare = next_command(point, reader) if point else (f"{game} help" if game != "pbm" else "help", "")
-    name = game if game == "pbm" else game.capitalize()
-    data = {"error": why, "status": status}
-    letter = Letter(None, subject or f"{name} error", tuple(told), how, data, bare)
+    how, bare = next_command(point, why.reader) if point else (f"{game} help" if game != "pbm" else "help", "")
+    data = {"error": reason, "status": why.status}
+    letter = Letter(None, why.subject or subject, tuple(told), how, data, bare)
     if point is None or point.is_over:
         return letter
     number = "" if point.board.row.board == "new" else point.board.row.board
-    player = reader if reader in point.board.players else None
+    player = why.reader if why.reader in point.board.players else None
     return letter._replace(game=game, board=number, mover=point.turn or "", reader=player or "", point=point)
 
 
