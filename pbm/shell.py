@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from getpass import getpass
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import games
 from pbm import console, letters, runner, texts
@@ -16,13 +16,11 @@ from pbm.language.help import help_letter
 from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.refusals import Refused
+from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import Unusable
 from pbm.terminal import fail, replace_errors, say, warn
-
-if TYPE_CHECKING:
-    from pbm.server import Server
 
 ANSWERED = frozenset({"challenge", "confirm", "move", "queue"})
 """The commands of a game to which a robot answers before they end."""
@@ -105,7 +103,7 @@ def main(args: Sequence[str]) -> int:
     return _print_answers(answers, server if "--picture" in options else None, as_json=as_json)
 
 
-def _print_answers(answers: list[Letter], drawn_by: "Server | None", *, as_json: bool) -> int:
+def _print_answers(answers: list[Letter], drawn_by: Server | None, *, as_json: bool) -> int:
     """Print the answers; if a server is given, also pictures of the boards. Returns the exit status."""
     if drawn_by and not as_json:
         _show_pictures(answers, drawn_by)
@@ -123,7 +121,7 @@ def _waits_for_robot(letter: Letter) -> bool:
     return bool(people) and not data["over"] and (is_asked or data["turn"] in robots)
 
 
-def _show_pictures(answers: list[Letter], server: "Server") -> None:
+def _show_pictures(answers: list[Letter], server: Server) -> None:
     """Show the boards that the letters are about, if the terminal can, or say that it cannot."""
     from pbm.drawing import images, terminals
 
