@@ -354,7 +354,7 @@ OF_ALL_GAMES = (
 
 # fmt: on
 OF_GAME = {str(one.name): one for one in OF_A_GAME}
-MISPLACED = [Command(typed, ON_BOARD, reads=True, instead=word) for typed, word in words.INSTEAD_OF_MOVE.items()]
+MISPLACED = [Command(typed, ON_BOARD, reads=True, instead=word) for typed, word in words.MEANT_AS_MOVES.items()]
 """What people type as commands, and stands in the place of a move."""
 game = Group("GAME", [*MISPLACED, *OF_A_GAME])
 root = Root("pbm", [Group("change", OF_ONESELF), Group("all", OF_ALL_GAMES), *OF_ALL], game)

@@ -74,7 +74,7 @@ def _text(subject: str) -> str:
         return of_game(subject)
     if subject in subjects():
         return _read(subject)
-    meant = "move" if subject in words.INSTEAD_OF_MOVE else words.command(subject)
+    meant = "move" if subject in words.MEANT_AS_MOVES else words.command(subject)
     found = _commands(meant) or [one for one in root.explained() if meant in one.name.split()]
     if not found:
         known = {*subjects(), *games.names(), *(one.name.removeprefix("GAME ") for one in root.explained())}

@@ -37,7 +37,7 @@ GOES_ON = (
 """Two lines of which the second one goes on with the turn of the first: they meet at a comma, behind the x of a
 removal, behind a sign of Papagra, or between two removals without commas, such as those of Papagra."""
 
-INSTEAD_OF_MOVE = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}
+MEANT_AS_MOVES = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}
 """What people type as commands although it belongs in the place of a move, and the word to write there."""
 MEANT = {
     "commands": "help",
