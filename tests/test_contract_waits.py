@@ -275,22 +275,6 @@ def test_all_games_take_selectors_and_several_users(begun):
     }
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    rules("""
-what selects no user is refused
-    | missing
-    next | needs the userid
-    active | needs the userid
-    nobody-here | There is no user 'nobody-here'.
-    alice next inactive | exclude each other
-    alice 2 | no page 2
-    """),
-)
-def test_a_selection_of_all_games_is_refused(game, words, reason):
-    assert reason in game.refused("alice", f"all games {words}").text
-
-
 def test_by_mail_all_games_have_pages(by_mail, monkeypatch):
     monkeypatch.setattr("pbm.actions.lists.LINES_OF_PAGE", 2)
     for _ in range(3):
@@ -308,22 +292,6 @@ def test_lists_by_mail_are_in_the_zone_of_the_sender(by_mail):
     there = "alice: timezone ME Asia/Tokyo / challenge alice bob / plays c3 b1 resign / alice: symple history"
     follow(by_mail, f"{there} / sender reads Ended (Asia/Tokyo) / sender reads 2026-11-20 21:00")
     follow(by_mail, "bob: symple history / sender reads 2026-11-20 12:00")
-
-
-@pytest.mark.parametrize(
-    ("word", "reason"),
-    rules("""
-a zone that is not known is refused with the nearest
-    Europe/Berln | did you mean Europe/Berlin?
-    berlin | did you mean Europe/Berlin?
-    New_York | did you mean America/New_York?
-    europe/paris- | did you mean Europe/Paris?
-    ../../etc/passwd | There is no time zone
-    xyzzyxyzzy | it is written like Europe/Berlin
-    """),
-)
-def test_a_zone_is_refused(four, word, reason):
-    assert reason in four.refused("alice", f"timezone ME {word}").text
 
 
 def test_utc_is_the_usual_zone_and_letters_may_be_small(four):

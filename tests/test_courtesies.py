@@ -253,21 +253,6 @@ def test_who_seeks_says_from_whom_and_how_and_it_is_a_wish(club):
     assert "Wants" not in club.text("all seekers")
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    rules("""
-a wish that means nothing is refused
-    2 --rating=1700-1500 | should be two ratings
-    2 --rating=high | should be two ratings
-    2 --options=-sise=9 | -sise
-    2 --options=-size=999 | -size
-    --rating=1500-1700 | say how many challenges you seek
-    """),
-)
-def test_a_seek_is_refused(four, line, why):
-    assert why in four.refused("alice", f"symple seek ME {line}").text
-
-
 # Time
 
 
