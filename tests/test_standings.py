@@ -179,11 +179,7 @@ def test_the_standings_for_programs_have_all_that_is_public_of_a_player(members)
     assert data["seekers"] == [{"userid": "carol", "seeking": 1}]
 
 
-def test_ratings_is_another_name_of_standings_and_both_take_a_page_alone(members):
-    said = [
-        [(letter.body, letter.data) for letter in members.say(line)] for line in ("symple ratings", "SYMPLE Standings")
-    ]
-    assert said[0] == said[1]
+def test_standings_and_histories_take_a_page_alone(members):
     for line in ("symple standings alice", "symple history 0"):
         with pytest.raises(Refused, match="is no page; the first one is 1"):
             members.say(line)
