@@ -180,8 +180,8 @@ def follow(members: Members, story: str) -> list[Told]:
 
     ``alice: move c3`` is a command on the board, ``alice: vacation ME off`` one of another kind, and ``alice refused:
     ...`` one that is refused; ``bob answers: b1`` is an answer to the mail about the board. ``challenge alice bob``
-    begins a board of small Symple, ``challenge spora -pie alice bob`` one of another game, ``plays c3 b1`` moves on it,
-    ``3 days`` pass, and ``clean up`` is what it says.
+    begins a board of small Symple, ``challenge spora -pie alice bob`` one of another game (of Spiro, the first throws
+    are 5, and then 4 2), ``plays c3 b1`` moves on it, ``3 days`` pass, and ``clean up`` is what it says.
     """
     told, game, board = list[Told](), "symple", "101"
     for step in story.split(" / "):
@@ -200,6 +200,7 @@ def follow(members: Members, story: str) -> list[Told]:
             told = [Told(str(mail.userid), mail.subject, mail.text) for mail in members.mails()]
         elif what == "challenge":
             game = value.partition(" ")[0] if games.exists(value.partition(" ")[0]) else "symple"
+            members.made = 12 if game == "spiro" else members.made
             size = "-size=5" if game == "symple" else ""
             board = members.begin(f"{game} challenge {size} {value.removeprefix(game)}")
         elif what == "plays":

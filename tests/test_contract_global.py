@@ -60,6 +60,16 @@ stranger: all show dora active / sender reads There is no active board on which 
 all show takes a userid, and next or active
     alice refused: all show / alice refused: all show alice inactive / alice refused: all show alice next active / \
 alice refused: all show nosuch / sender reads 'nosuch' / alice refused: all show nosuch active / sender reads 'nosuch'
+list has the games with the number of boards, and with names their active boards
+    challenge alice bob / challenge alice bob / plays c3 b1 resign / stranger: list / sender reads symple 1 / \
+stranger: list symple Spiro / sender gets List of Spiro games / sender gets List of Symple games / \
+sender reads 101 0 alice bob / alice refused: list chess / sender reads 'chess'
+all show is show over all games
+    challenge alice bob / challenge spiro alice carol / challenge spora bob alice / stranger: all show alice / \
+told sender / sender gets Spiro Board 101 alice / sender gets Symple Board 101 alice / \
+sender gets no Spora Board 101 bob / stranger: all show ALICE next / sender gets Symple Board 101 alice / \
+sender gets no Spora Board 101 bob / stranger: all show alice active / sender gets Spiro Board 101 alice / \
+sender gets Spora Board 101 bob / sender gets Symple Board 101 alice
 whether one gets what users write to all is said back
     bob: broadcast ME on / bob reads You get what users write to all. / bob: broadcast ME off / \
 bob reads You do not get what users write to all.
@@ -132,30 +142,6 @@ def test_change_address_by_mail_leaves_the_old_ones_until_a_new_one_is_confirmed
     assert at_address(by_mail, "alice") == []
     assert len(at_address(by_mail, "new")) == 1
     assert [one.address for one in by_mail.store.users.addresses("alice")] == ["new@players.example"]
-
-
-# list, all show
-
-
-def test_list_has_the_games_with_the_number_of_boards_and_with_names_the_active_boards(begun):
-    begun.begin()
-    begun.plays("c3", "b1", "resign", board="102")
-    assert re.search(r"^symple +1$", text_to(SENDER, begun.give("stranger", "list")), re.MULTILINE)
-    told = begun.give("stranger", "list symple Spiro")
-    assert to(told) == [(SENDER, "List of Spiro games"), (SENDER, "List of Symple games")]
-    assert "101    0      alice bob" in told[0].text
-    assert "'chess'" in begun.refused("alice", "list chess").text
-
-
-def test_all_show_is_show_over_all_games(begun):
-    begun.begin("spiro challenge alice carol")
-    begun.begin("spora challenge bob alice")
-    for words, subjects in (
-        ("alice", ["Spiro Board 101 alice", "Symple Board 101 alice"]),
-        ("ALICE next", ["Spiro Board 101 alice", "Symple Board 101 alice"]),
-        ("alice active", ["Spiro Board 101 alice", "Spora Board 101 bob", "Symple Board 101 alice"]),
-    ):
-        assert to(begun.give("stranger", f"all show {words}")) == [(SENDER, subject) for subject in subjects]
 
 
 # message, broadcast

@@ -1,4 +1,4 @@
-"""Weaknesses of the original server, by number (docs/command-language.md, section 11); 7: test_ratings, 15: test_mail."""
+"""Weaknesses of the original server, by number (docs/command-language.md, section 11); test_mail has 15."""
 
 import os
 import subprocess
