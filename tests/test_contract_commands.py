@@ -6,7 +6,8 @@ from itertools import product
 import pytest
 
 from conftest import set_up
-from contract import SENDER, text_to, to
+from contract import SENDER, follow, text_to, to
+from examples import rules
 
 SYNTAX = {
     "challenge": "USERID1 USERID2",
@@ -47,16 +48,33 @@ def test_too_many_words_are_an_error_with_the_syntax_of_the_command(four, comman
 # Rows
 
 
-def test_showas_shows_the_queued_move_and_counts_the_userid_into_selectors(begun):
-    begun.begin("symple challenge -size=5 carol dora")
-    begun.signs("bob", "symple queue 101 ME b1")
-    for selector in ("101", "active", "standard"):
-        [told] = begun.signs("bob", f"symple showas ME {selector}")
-        assert told.to == SENDER
-        assert "Your plan:\nif any then b1" in told.text
-    [told] = begun.signs("alice", "symple showas ME next")
-    assert told.subject == "Symple Board 101 alice"
-    assert "plan" not in told.text
+@pytest.mark.parametrize(
+    "story",
+    rules("""
+showas shows the queued move, and counts the userid into selectors
+    challenge alice bob / bob: queue b1 / challenge carol dora / bob: symple showas ME 101 / told sender / \
+sender reads Your plan: if any then b1 / bob: symple showas ME active / sender reads Your plan: if any then b1 / \
+sender gets no Symple Board 102 carol / bob: symple showas ME standard / sender reads Your plan: if any then b1 / \
+sender gets no Symple Board 102 carol / alice: symple showas ME next / sender gets Symple Board 101 alice / \
+sender gets no Symple Board 102 carol / sender reads no plan
+a player who has resigned reads on as a subscriber
+    challenge alice bob / plays c3 b1 resign / dora answers: chat Hello / told alice bob dora / \
+alice: symple unsubscribe ME 101 / dora answers: chat Hello again / told bob dora
+boards to subscribe to are written in any case, also as a selector, and no password is said back
+    carol refused: symple subscribe all carol wrong-secret / sender reads no wrong-secret / \
+challenge --name=a1 alice bob / carol: symple subscribe A1 ME / subscribers carol / challenge alice dora / \
+challenge bob dora / carol: symple subscribe ME alice active / carol gets Symple Board 101 alice / \
+carol gets no Symple Board 102 bob / subscribers
+a table lists active boards and those over for 14 days, and says how each game stands
+    challenge alice bob / challenge alice bob / plays c3 / challenge alice dora / plays c3 b1 resign / \
+challenge alice bob / plays c3 b1 / alice: move propose / bob: move accept / stranger: symple games / \
+sender reads alice to start / sender reads bob's turn / sender reads won by dora / sender reads tie / \
+14 days / stranger: symple games / sender reads bob's turn / sender reads no won by dora / \
+stranger: symple games inactive / sender reads won by dora / stranger: symple games dora / sender reads won by dora
+    """),
+)
+def test_what_becomes_of_lists_and_selectors(both_ways, story):
+    follow(both_ways, story)
 
 
 def test_games_is_one_table(begun):
@@ -81,15 +99,6 @@ def test_anybody_may_chat_on_any_board_and_nothing_is_stored(begun, moves):
     assert begun.stored() == before
 
 
-def test_a_player_who_has_resigned_reads_on_as_a_subscriber(begun):
-    begun.plays("c3", "b1", "resign")
-    told = begun.signs("dora", "symple chat 101 ME", "Hello")
-    assert sorted(one.to for one in told) == ["alice", "bob", "dora"]
-    begun.signs("alice", "symple unsubscribe ME 101")
-    told = begun.signs("dora", "symple chat 101 ME", "Hello again")
-    assert sorted(one.to for one in told) == ["bob", "dora"]
-
-
 @pytest.mark.parametrize("line", ["101 ME", "ME 101", "all ME", "ME all"])
 def test_boards_stand_before_or_behind_the_name_in_subscribe_and_unsubscribe(begun, line):
     def following():
@@ -102,22 +111,6 @@ def test_boards_stand_before_or_behind_the_name_in_subscribe_and_unsubscribe(beg
     told = begun.signs("carol", f"symple unsubscribe {line}")
     assert "no more mails about" in text_to("carol", told)
     assert following() == ([], [])
-
-
-def test_boards_to_subscribe_to_are_written_in_any_case_before_the_user_or_as_a_selector_and_no_password_is_said_back(
-    both_ways,
-):
-    text = both_ways.refused("carol", "symple subscribe all carol wrong-secret").text
-    assert "wrong-secret" not in text
-    both_ways.say("symple challenge -size=5 --name=a1 alice bob")
-    both_ways.signs("carol", "symple subscribe A1 ME")
-    assert both_ways.store.boards.followers("symple", "a1")["subscriber"] == ["carol"]
-    for players in ("alice bob", "alice dora", "bob dora"):
-        both_ways.begin(f"symple challenge -size=5 {players}")
-    both_ways.signs("carol", "symple subscribe ME alice active")
-    assert [both_ways.store.boards.followers("symple", board)["subscriber"] for board in ("101", "102", "103")] == [
-        ["carol"], ["carol"], [],
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -268,19 +261,3 @@ def test_a_request_that_finds_nothing_is_answered(boards, command, selector):
 @pytest.mark.parametrize("word", ["nosuch", "999", "b7"])
 def test_a_word_that_is_no_board_and_no_user_is_named(boards, command, word):
     assert f"'{word}'" in boards.refused("stranger", f"symple {command} {word}").text
-
-
-def test_games_without_a_selector_lists_active_boards_and_those_over_for_14_days(boards):
-    boards.pass_time(days=14)
-    assert "103" not in listed(boards, "")
-    assert "103" in listed(boards, "inactive")
-    assert "103" in listed(boards, "carol")
-
-
-def test_a_table_says_how_each_game_stands(boards):
-    boards.begin("symple challenge -size=5 carol dora")
-    boards.plays("c3", "b1", "propose", board="104")
-    boards.signs("dora", "symple move 104 ME accept")
-    text = text_to(SENDER, boards.give("stranger", "symple games"))
-    for status in ("alice to start", "carol's turn", "won by dora", "tie"):
-        assert status in text
