@@ -49,22 +49,26 @@ DATE = re.compile(
     re.ASCII,
 )
 BANNER = re.compile(
-    r"\s*(?:_{20,}|[-=*]{3,} ?[^-=*]{0,40}(?:original|ursprüngl|origin[ae]l|d['\u2019]origine|oorspronkelijk|oprindelig"
-    r"|opprinnelig|alkuperäinen|oryginaln|původní|eredeti|исходное|orijinal|forward|weitergeleit|transf[ée]r"
+    r"\s*(?:_{20,}|[-=*]{3,} ?[^-=*]{0,40}(?:original|urspr[uü]ngl|origin[ae]l|d['\u2019]origine|oorspronkelijk"
+    r"|oprindelig|opprinnelig|alkuperäinen|oryginaln|původní|eredeti|исходное|orijinal|forward|weitergeleit|transf[ée]r"
     r"|doorgestuurd|inoltrat|reenviad|encaminhad|vidarebefordra|videresend|välitetty|przekazan|пересыла|原始|转发|轉寄"
-    r"|元のメッセージ|원본)[^-=*]{0,40} ?[-=*]{3,}|begin forwarded message:|anfang der weitergeleiteten nachricht:"
+    r"|元のメッセージ|원본|izvirn|αρχικό|pôvodn|оригинал|вихідне|מקורית|الأصلية|thư gốc|pesan asli"
+    r")(?:[^-=*]{0,40}| e-mail) ?[-=*]{3,}|begin forwarded message:|anfang der weitergeleiteten nachricht:"
     r"|début du message réexpédié ?:|inizio messaggio inoltrato:|inicio del mensaje reenviado:)\s*",
     re.IGNORECASE,
 )
 """A line above a mail that is answered or passed on."""
 NAMES_OF_FIELDS = {
     "from": "from von de da van från fra lähettäjä od от kimden feladó nadawca expéditeur "
-    "发件人 寄件者 差出人 보낸사람",
+    "发件人 寄件者 差出人 보낸사람 από dela від šalje од từ dari מאת من از nuo no saatja",
     "date": "sent date gesendet datum envoyé enviado enviada inviato data verzonden skickat sendt lähetetty wysłano "
-    "fecha odesláno отправлено дата gönderme tarih 发送时间 日期 送信日時 日時 보낸날짜",
-    "to": "to an à para a aan till til vastaanottaja do komu кому kime címzett cc kopie cópia 收件人 宛先 받는사람",
+    "fecha odesláno отправлено дата gönderme tarih 发送时间 日期 送信日時 日時 보낸날짜 寄件日期 στάλθηκε trimis "
+    "надіслано изпратено odoslané poslano послато đãgửi dikirim נשלח تاريخالإرسال التاريخ تاریخ "
+    "išsiųsta nosūtīts saadetud",
+    "to": "to an à para a aan till til vastaanottaja do komu кому kime címzett cc kopie cópia 收件人 宛先 받는사람 "
+    "收件者 προς către до за za prima pera đến tới kepada ke אל إلى به kam adressaat saaja",
     "subject": "subject betreff objet asunto assunto oggetto onderwerp ämne emne aihe temat předmět тема konu tárgy "
-    "主题 主旨 件名 제목",
+    "tema 主题 主旨 件名 제목 θέμα subiect относно предмет predmet zadeva chủđề subjek נושא الموضوع موضوع tēma teema",
 }
 FIELDS = {word: field for field, words in NAMES_OF_FIELDS.items() for word in words.split()}
 FIELD = re.compile(r"[\s*]*([^\W\d_]{1,15}(?: [^\W\d_]{1,12})?)[\s*]*[:\uff1a]")
