@@ -1,14 +1,11 @@
 """`pbm arena`: programs play each other, and stay alive from game to game."""
 
-import json
 import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from datetime import timedelta
-from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -37,20 +34,18 @@ for line in sys.stdin:
 """
 
 
-def robot(tmp_path, name, rows):
-    (tmp_path / f"{name}.py").write_text(FIRST_FREE.format(log=str(tmp_path / f"{name}.log"), rows=rows))
-    return f"{name}={sys.executable} {tmp_path}/{name}.py"
+def up_and_down(tmp_path, up="up"):
+    """Two programs that fill the board from below and from above, and note when they are started."""
+    for name, rows in ((up, "range(1, 6)"), ("down", "range(5, 0, -1)")):
+        (tmp_path / f"{name}.py").write_text(FIRST_FREE.format(log=str(tmp_path / f"{name}.log"), rows=rows))
+        yield f"{name}={sys.executable} {tmp_path}/{name}.py"
 
 
 def test_each_two_programs_play_as_often_with_each_side_and_stay_alive(shell, tmp_path):
-    programs = [robot(tmp_path, "up", "range(1, 6)"), robot(tmp_path, "down", "range(5, 0, -1)"), "idle=false"]
-    done = shell.run("arena", "symple", *programs, "-size=5", "--games=4", "--json")
-    told = json.loads(done.stdout)
-    assert {(line["name"], line["won"] + line["lost"] + line["tied"]) for line in told["table"]} == {
-        ("up", 8),
-        ("down", 8),
-        ("idle", 8),
-    }
+    programs = [*up_and_down(tmp_path), "idle=false"]
+    told = shell.json("arena", "symple", *programs, "-size=5", "--games=4")
+    counts = {line["name"]: line["won"] + line["lost"] + line["tied"] for line in told["table"]}
+    assert counts == {"up": 8, "down": 8, "idle": 8}
     assert told["table"][-1].items() >= {"name": "idle", "won": 0, "lost": 8, "points": 0}.items()
     assert (len(told["faults"]), told["seed"].isdecimal()) == (8, True)  # it has ended before its first move
     assert (tmp_path / "up.log").read_text().count("started") == 2  # once for each opponent
@@ -71,9 +66,7 @@ def test_each_two_programs_play_as_often_with_each_side_and_stay_alive(shell, tm
 )
 def test_an_arena_that_cannot_be_is_refused(shell, words, reason):
     shell.sign_up("alice")
-    done = shell.run("arena", "symple", *words)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert reason in done.stderr
+    assert reason in shell.refused("arena", "symple", *words)
 
 
 # Games that are stored
@@ -81,28 +74,20 @@ def test_an_arena_that_cannot_be_is_refused(shell, words, reason):
 
 def test_games_are_stored_as_boards_that_look_like_any_others(shell, tmp_path):
     shell.sign_up("up", "down", has_mail=True)
-    programs = [robot(tmp_path, "Up", "range(1, 6)"), robot(tmp_path, "down", "range(5, 0, -1)")]
-    words = ["arena", "symple", *programs, "-size=5", "--games=4", "--save=A"]
-    told = json.loads(shell.run(*words, "--json").stdout)
+    words = ["arena", "symple", *up_and_down(tmp_path, "Up"), "-size=5", "--games=4", "--save=A"]
+    told = shell.json(*words)
     assert (told["pool"], told["boards"]) == ("a", ["a1", "a2", "a3", "a4"])
-
-    table = json.loads(shell.run("tournament", "symple", "a", "--json").stdout)["table"]
-    assert {line["userid"]: line["points"] for line in table} == {
-        line["name"].lower(): line["points"] for line in told["table"]
-    }
-    boards = json.loads(shell.run("symple", "show", "a1", "a2", "--json").stdout)["boards"]
-    assert [(board["players"]["white"], board["over"], board["moves"] > 8) for board in boards] == [
-        ("up", True, True),
-        ("down", True, True),
-    ]
-    assert "It is unrated because it was over before it was stored." in shell.run("symple", "show", "a1").stdout
-    ratings = json.loads(shell.run("symple", "standings", "--json").stdout)
-    assert ratings["players"] == []
-    assert json.loads(shell.run("outbox", "list", "--json").stdout)["mails"] == []
-    assert shell.run("doctor").returncode == 0
-
-    again = shell.run(*words)
-    assert (again.returncode, again.stderr) == (1, "There is a pool a of Symple already.\n")
+    table = shell.json("tournament", "symple", "a")["table"]
+    points = {line["name"].lower(): line["points"] for line in told["table"]}
+    assert {line["userid"]: line["points"] for line in table} == points
+    boards = shell.json("symple", "show", "a1", "a2")["boards"]
+    seen = [(board["players"]["white"], board["over"], board["moves"] > 8) for board in boards]
+    assert seen == [("up", True, True), ("down", True, True)]
+    assert "It is unrated because it was over before it was stored." in shell.done("symple", "show", "a1")
+    assert shell.json("symple", "standings")["players"] == []
+    assert shell.json("outbox", "list")["mails"] == []
+    shell.done("doctor")
+    assert shell.refused(*words) == "There is a pool a of Symple already.\n"
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -142,21 +127,15 @@ def test_an_arena_that_is_ended_ends_its_programs(shell, number):
 @pytest.mark.long
 def test_what_was_finished_stays_if_the_arena_is_killed(shell, tmp_path):
     shell.sign_up("up", "down")
-    programs = [robot(tmp_path, "up", "range(1, 6)"), robot(tmp_path, "down", "range(5, 0, -1)")]
-    command = [sys.executable, "-m", "pbm", "arena", "symple", *programs, "-size=5", "--games=4000", "--save=a"]
+    words = ["arena", "symple", *up_and_down(tmp_path), "-size=5", "--games=4000", "--save=a"]
+    command = [sys.executable, "-m", "pbm", *words]
     with closing(sqlite3.connect(shell.folder / "pbm.db", timeout=30)) as db:
         with subprocess.Popen(command, env=shell.environment, stdout=subprocess.PIPE) as arena:
-            for _ in count():
-                if db.execute("SELECT count(*) FROM boards").fetchone()[0] > 3:
-                    break
-                assert arena.poll() is None
-                time.sleep(0.05)
-            arena.send_signal(signal.SIGKILL)
+            until(lambda: db.execute("SELECT count(*) FROM boards").fetchone()[0] > 3)
+            arena.kill()
         [(stored,)] = db.execute("SELECT count(*) FROM boards WHERE ended IS NOT NULL")
-        assert db.execute("SELECT count(*), sum(moves) FROM boards").fetchone() == (
-            stored,
-            db.execute("SELECT count(*) FROM turns").fetchone()[0],
-        )
+        [(turns,)] = db.execute("SELECT count(*) FROM turns")
+        assert db.execute("SELECT count(*), sum(moves) FROM boards").fetchone() == (stored, turns)
         assert db.execute("SELECT count(*) FROM meetings").fetchone() == (stored,)
-    assert f"{stored} of {stored} games played" in shell.run("tournament", "symple", "a").stdout
-    assert shell.run("doctor").returncode == 0
+    assert f"{stored} of {stored} games played" in shell.done("tournament", "symple", "a")
+    shell.done("doctor")

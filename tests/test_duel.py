@@ -1,6 +1,5 @@
 """Matches between programs: `pbm duel`, and what its games say of strength."""
 
-import io
 import json
 import signal
 import subprocess
@@ -29,7 +28,7 @@ RESIGNING = "sed -u s/.*/resign/"
 ROBOT = f"{sys.executable} -m pbm robot --playouts=4 --seed=1"
 
 
-def program(folder, name, text=FIRST_FREE):
+def program(folder, name="other", text=FIRST_FREE):
     """A program of that name and text."""
     path = folder / f"{name}.py"
     path.write_text(text)
@@ -53,33 +52,23 @@ def duel(capsys):
 
 
 def test_two_programs_begin_equally_often_and_are_told_as_equal(duel, tmp_path):
-    one, other = program(tmp_path, "one"), program(tmp_path, "other")
+    one, other = program(tmp_path, "one"), program(tmp_path)
     told = duel("symple", one, other, "--games=3", "--workers=2", "-size=5")
     first, second = told["programs"]
     assert (first["program"], second["program"]) == (one, other)
-    assert (
-        (first["won"], first["lost"], first["points"]) == (2, 2, 2) == (second["won"], second["lost"], second["points"])
-    )
+    assert [(each["won"], each["lost"], each["points"]) for each in told["programs"]] == [(2, 2, 2)] * 2
     assert told["elo"]["difference"] == 0
     assert told["elo"]["low"] == -told["elo"]["high"] < 0
     assert told["faults"] == []
     assert first["moves"] + second["moves"] == 4 * 25
 
 
-class Screen(io.StringIO):
-    """A terminal that remembers what was written on it."""
-
-    def isatty(self):
-        return True
-
-
 def test_on_a_terminal_a_bar_grows_and_the_result_is_told_to_people(tmp_path, monkeypatch, capsys):
-    screen = Screen()
-    with monkeypatch.context() as patched:
-        patched.setattr(sys, "stderr", screen)
-        assert shell.main(["duel", "symple", "true", program(tmp_path, "one"), "--games=4", "-size=5"]) == 0
-    assert "0 : 2  [##################------------------]   50%" in screen.getvalue()
-    first, _, _, loser, winner, _, last, _, *faults, _ = capsys.readouterr().out.split("\n")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert shell.main(["duel", "symple", "true", program(tmp_path), "--games=4", "-size=5"]) == 0
+    out, screen = capsys.readouterr()
+    assert "0 : 2  [##################------------------]   50%" in screen
+    first, _, _, loser, winner, _, last, _, *faults, _ = out.split("\n")
     assert first == "Symple -size=5: 4 games"
     assert [line.split()[-6:-2] for line in (loser, winner)] == [["0", "0", "4", "0.0%"], ["4", "0", "0", "100.0%"]]
     assert last == "Elo difference -infinity; 95 % lie between -infinity and -7."
@@ -89,7 +78,7 @@ def test_on_a_terminal_a_bar_grows_and_the_result_is_told_to_people(tmp_path, mo
 def test_a_program_goes_on_from_game_to_game(duel, tmp_path):
     counting = FIRST_FREE.replace("import json, sys", "import json, sys\nopen('started', 'a').write('x')")
     one = program(tmp_path, "one", counting.replace("'started'", repr(str(tmp_path / "started"))))
-    duel("symple", one, program(tmp_path, "other"), "--games=4", "-size=5")
+    duel("symple", one, program(tmp_path), "--games=4", "-size=5")
     assert (tmp_path / "started").read_text() == "x"
 
 
@@ -136,7 +125,7 @@ for line in sys.stdin:
 
 
 def test_the_robot_beats_one_who_puts_his_stone_anywhere(duel, tmp_path):
-    told = duel("symple", ROBOT, program(tmp_path, "other"), "--games=2", "-size=5", "--sprt=0,50")
+    told = duel("symple", ROBOT, program(tmp_path), "--games=2", "-size=5", "--sprt=0,50")
     assert told["programs"][0]["won"] == 2
     assert told["sprt"]["hypotheses"] == [0, 50]
     assert told["sprt"]["accepted"] is None
@@ -178,12 +167,9 @@ def test_a_duel_that_cannot_be_is_refused_in_a_sentence(words, said, status, cap
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_match_that_is_ended_ends_its_programs_and_tells_what_was_played(tmp_path, number):
     asked = tmp_path / "asked"
-    noting = FIRST_FREE.replace(
-        "for line in sys.stdin:", f"for line in sys.stdin:\n    open('{asked}', 'a').write('.')"
-    )
-    one = program(tmp_path, "one", noting)
-    words = [sys.executable, "-m", "pbm", "duel", "symple", one, program(tmp_path, "other"), "--games=10000", "-size=5"]
-    process = subprocess.Popen([*words, "--json"], stdout=subprocess.PIPE, text=True)
+    noting = program(tmp_path, "one", FIRST_FREE.replace("stdin:", f"stdin:\n    open('{asked}', 'a').write('.')"))
+    words = ["duel", "symple", noting, program(tmp_path), "--games=10000", "-size=5", "--json"]
+    process = subprocess.Popen([sys.executable, "-m", "pbm", *words], stdout=subprocess.PIPE, text=True)
     until(lambda: asked.exists() and asked.stat().st_size > 60)  # two pairs of games
     programs = children_of(process.pid)
     process.send_signal(number)
@@ -261,7 +247,7 @@ def test_a_cluster_plays_the_same_match(tmp_path):
             )
             until(lambda: where.exists() and where.read_text())  # it is there before it is written
         address = json.loads(where.read_text())["address"]
-        one, other = program(tmp_path, "one"), program(tmp_path, "other")
+        one, other = program(tmp_path, "one"), program(tmp_path)
         told = duel_in_a_process("symple", one, other, "--games=8", "-size=5", f"--dask={address}")
     finally:
         for process in processes:  # how Dask ends is not ours to test

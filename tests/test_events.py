@@ -1,14 +1,13 @@
 """Events and hooks (docs/scripting.md): what happens is numbered, and programs are run for it."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from pbm.operator.events import FIRST_PAUSE_OF_HOOK, MOST_TRIES, keep_running, run_due
 
 from conftest import PASSWORDS
+from test_serve import running
 
 
 def events(shell, *args):
@@ -26,9 +25,7 @@ def test_what_happens_is_numbered_in_its_order(players):
     players.run("symple", "move", "101", "bob", PASSWORDS["bob"], "d4")
     players.run("symple", "resign", "101", "alice", PASSWORDS["alice"])
     found = events(players)
-    assert kinds(found) == [
-        "signup", "signup", "challenge", "remove", "challenge", "move", "move", "resign", "end",
-    ]  # fmt: skip
+    assert kinds(found) == "signup signup challenge remove challenge move move resign end".split()
     assert [one["id"] for one in found] == list(range(1, 10))
     assert found[6].items() >= {"game": "symple", "board": "101", "userid": "bob", "move": "d4", "number": 2}.items()
     assert found[-1].items() >= {"winner": "bob", "reason": "resigned", "players": ["alice", "bob"]}.items()
@@ -66,15 +63,11 @@ def test_events_are_forgotten_after_100_days(pair):
 
 @pytest.mark.long
 def test_who_follows_gets_each_event_as_it_comes(players):
-    command = [sys.executable, "-m", "pbm", "events", "--follow", "--since=3", "--json"]
-    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, text=True) as following:
-        try:
-            players.sign_up("carol")
-            assert json.loads(following.stdout.readline())["kind"] == "signup"
-            players.run("symple", "challenge", "-size=5", "carol", "bob")
-            assert json.loads(following.stdout.readline())["kind"] == "challenge"
-        finally:
-            following.terminate()
+    with running(players, "events", "--follow", "--since=3", "--json") as following:
+        players.sign_up("carol")
+        assert json.loads(following.stdout.readline())["kind"] == "signup"
+        players.run("symple", "challenge", "-size=5", "carol", "bob")
+        assert json.loads(following.stdout.readline())["kind"] == "challenge"
 
 
 # Hooks
@@ -83,11 +76,8 @@ def test_who_follows_gets_each_event_as_it_comes(players):
 @pytest.fixture
 def noted(tmp_path):
     """A program that appends its input to a file, and fails while there is a file `broken`."""
-    program = tmp_path / "note.sh"
-    program.write_text(
-        f"[ ! -e {tmp_path}/broken ] || {{ echo 'no chat today' >&2; exit 3; }}\ncat >> {tmp_path}/notes\n"
-    )
-    return f"sh {program}"
+    script = f"[ ! -e {tmp_path}/broken ] || {{ echo no chat today >&2; exit 3; }}; cat >> {tmp_path}/notes"
+    return f"sh -c '{script}'"
 
 
 def notes(tmp_path):

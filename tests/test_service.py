@@ -11,7 +11,6 @@ import sys
 import time
 from contextlib import contextmanager
 from email.message import EmailMessage
-from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
@@ -179,7 +178,7 @@ def test_the_log_has_the_time_and_tells_of_mail_for_the_postmaster_where_there_i
     rest = r"1 127\.0\.0\.1 <alice@players\.example> done: help \(\d+\.\d ms in the lock, \d+\.\d ms in all\)"
     assert re.fullmatch(time + rest, line)
     assert "postmaster: PBM_OPERATOR is not set; Your server is down?: Hello (" in other
-    left = json.loads(players.run("outbox", "list", "--json").stdout)["mails"]
+    left = players.json("outbox", "list")["mails"]
     assert [mail["subject"] for mail in left] in ([], ["Help"])  # the answer to the first, if it has not gone yet
 
 
@@ -225,9 +224,7 @@ def test_mail_for_the_postmaster_is_taken_and_goes_to_the_operator(players):
 
 @pytest.mark.parametrize("operator", ["nobody", "a@b@c", "a b@c.example", ADDRESS, "postmaster@pbm.example"])
 def test_an_operator_who_would_get_no_mail_is_refused(shell, operator):
-    done = shell.run("serve", "--listen=127.0.0.1:0", PBM_OPERATOR=operator)
-    assert done.returncode == 1
-    assert done.stderr.startswith("PBM_OPERATOR is ")
+    assert shell.refused("serve", "--listen=127.0.0.1:0", PBM_OPERATOR=operator).startswith("PBM_OPERATOR is ")
 
 
 def to_postmaster(club, raw):
@@ -294,16 +291,14 @@ NO_FILE, NO_ADDRESS = "there is no such file or folder.", "this machine has no s
 def test_what_the_system_or_we_refuse_is_told_in_a_sentence(shell, line, why):
     shell.sign_up("alice")
     for environment in ({}, {"PBM_DEBUG": "1"}):
-        done = shell.run(*line.split(), **environment)
-        assert (done.returncode, done.stderr) == (1, f"{why}\n")
+        assert shell.refused(*line.split(), **environment) == f"{why}\n"
 
 
 def test_a_database_and_a_place_to_listen_that_the_system_refuses_are_told_in_our_words(shell):
-    done = shell.run("users", PBM_DB=LONG, PBM_DEBUG="1")
-    assert (done.returncode, done.stderr) == (1, f"The database {LONG} cannot be used: the name is too long.\n")
-    done = shell.run("serve", "--listen=a..b:8025", PBM_DEBUG="1")
-    assert done.returncode == 2
-    assert done.stderr.startswith("--listen=a..b:8025 is not HOST:PORT or unix:/PATH.")
+    why = f"The database {LONG} cannot be used: the name is too long.\n"
+    assert shell.refused("users", PBM_DB=LONG, PBM_DEBUG="1") == why
+    said = shell.refused("serve", "--listen=a..b:8025", PBM_DEBUG="1", status=2)
+    assert said.startswith("--listen=a..b:8025 is not HOST:PORT or unix:/PATH.")
 
 
 def test_whatever_the_system_refuses_to_a_server_that_listens_is_told_as_it_is(shell, monkeypatch):
@@ -317,15 +312,8 @@ def test_whatever_the_system_refuses_to_a_server_that_listens_is_told_as_it_is(s
 
 
 def test_a_full_disk_behind_standard_output_is_told_in_a_sentence(shell):
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "pbm", "help"],
-            env=shell.environment,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+    words = ["sh", "-c", f"{sys.executable} -m pbm help > /dev/full"]
+    done = subprocess.run(words, env=shell.environment, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "The system refused something: the disk is full.\n")
 
 
@@ -335,9 +323,7 @@ def test_a_fault_in_an_operators_command_is_shown_as_one_and_is_no_refusal(shell
 
     monkeypatch.setattr("pbm.operator.status.look", planted)
     shell.sign_up("alice")
-    done = shell.run("status")
-    said = "pbm has a fault here (ValueError: planted); PBM_DEBUG=1 shows where.\n"
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
+    assert shell.refused("status") == "pbm has a fault here (ValueError: planted); PBM_DEBUG=1 shows where.\n"
     with pytest.raises(ValueError, match="planted"):  # with its traceback
         shell.run("status", PBM_DEBUG="1")
 
@@ -364,6 +350,5 @@ FORMS = (
     ],
 )
 def test_a_transport_that_is_none_is_refused_in_a_sentence(shell, command, setting, why):
-    done = shell.run(*command, PBM_TRANSPORT=setting, PBM_DEBUG="1")  # no fault
-    assert (done.returncode, done.stderr) == (1, f"{why}\n")
+    assert shell.refused(*command, PBM_TRANSPORT=setting, PBM_DEBUG="1") == f"{why}\n"  # no fault
     assert json.loads(shell.run("--json", *command, PBM_TRANSPORT=setting).stdout) == {"error": why, "status": 1}

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import SimpleNamespace
 
 import pytest
@@ -91,9 +91,7 @@ def test_where_nobody_plays_no_cleanup_is_missed(begun):
 def test_mails_that_wait_for_long_or_were_given_up_need_a_person(begun):
     begun.move("alice", "e3:5")
     begun.pass_time(days=1, minutes=1)
-    assert needs(begun) == [
-        f"A mail has been waiting since {begun.time - timedelta(days=1, minutes=1):%Y-%m-%d %H:%M} UTC"
-    ]
+    assert needs(begun) == ["A mail has been waiting since 2026-11-20 12:00 UTC"]
     for mail in begun.mails():
         begun.store.outbox.postpone(mail, None, "550 no such user")
     assert needs(begun) == [f"Given up: {len(begun.mails())} mail{'s' * (len(begun.mails()) > 1)}"]
@@ -108,9 +106,8 @@ def test_the_command_says_what_it_found_with_its_exit_status(shell):
     sql(shell.folder / "pbm.db", "UPDATE notes SET moment = '2026-01-01T00:00:00.000000+00:00'")
     done = shell.run("status", "--json")
     assert done.returncode == 1
-    assert json.loads(done.stdout)["needs"] == [
-        "There was no backup for a week. Let `pbm backup --keep=14 FOLDER` run once a day."
-    ]
+    need = "There was no backup for a week. Let `pbm backup --keep=14 FOLDER` run once a day."
+    assert json.loads(done.stdout)["needs"] == [need]
 
 
 @pytest.mark.long
@@ -142,10 +139,8 @@ def test_dated_backups_are_kept_as_many_as_one_likes(shell):
         (folder / name).write_text("precious")
     made = [shell.json("backup", "--keep=2", str(folder)) for _ in range(3)]
     assert [each["removed"] for each in made] == [[], [], [made[0]["backup"]]]
-    assert {path.name for path in folder.iterdir()} == {
-        *others,
-        *(each["backup"].rpartition("/")[2] for each in made[1:]),
-    }
+    names = {each["backup"].rpartition("/")[2] for each in made[1:]}
+    assert {path.name for path in folder.iterdir()} == {*others, *names}
     assert (folder / made[2]["backup"]).stat().st_mode & 0o777 == 0o600
     last = datetime.fromisoformat(shell.json("status")["last_backup"])
     assert f"{last:%Y%m%dT%H%M%S.%fZ}" in made[2]["backup"]
