@@ -506,15 +506,14 @@ def board(shell):
 
 def test_picture_draws_a_board_as_it_is_or_was_as_svg_or_png(board, tmp_path):
     now, then = tmp_path / "now.svg", tmp_path / "then.SVG"
-    assert board.run("picture", "symple", "101", str(now)).returncode == 0
-    assert board.run("picture", "Symple", "101#-1", str(then)).returncode == 0
+    board.done("picture", "symple", "101", str(now))
+    board.done("picture", "Symple", "101#-1", str(then))
     drawn = [ET.fromstring(file.read_bytes()) for file in (now, then)]
     assert [pieces(one, ("white", "black")) for one in drawn] == [{"c3": "W", "a1": "B"}, {"c3": "W"}]
-    assert (
-        drawn[0][0].text == "Symple board 101, alice (white) against bob (black), after 2 moves: alice's turn (white)."
-    )
-    done = board.run("picture", "symple", "101", str(tmp_path / "board.png"))
-    assert done.stdout == f"{tmp_path}/board.png shows Symple board 101 after 2 moves.\n"
+    told = "Symple board 101, alice (white) against bob (black), after 2 moves: alice's turn (white)."
+    assert drawn[0][0].text == told
+    done = board.done("picture", "symple", "101", str(tmp_path / "board.png"))
+    assert done == f"{tmp_path}/board.png shows Symple board 101 after 2 moves.\n"
     assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
@@ -542,10 +541,9 @@ def test_where_nothing_can_be_drawn_there_is_no_file(board, tmp_path, monkeypatc
 
 def test_without_the_extra_png_says_what_brings_it_and_svg_is_drawn(board, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    done = board.run("picture", "symple", "101", str(tmp_path / "board.png"))
-    assert (done.returncode, (tmp_path / "board.png").exists()) == (1, False)
-    assert "pip install '.[pictures]'" in done.stderr
-    assert board.run("picture", "symple", "101", str(tmp_path / "board.svg")).returncode == 0
+    assert "pip install '.[pictures]'" in board.refused("picture", "symple", "101", str(tmp_path / "board.png"))
+    assert not (tmp_path / "board.png").exists()
+    board.done("picture", "symple", "101", str(tmp_path / "board.svg"))
 
 
 def test_the_picture_of_a_game_without_figures_is_its_text(board, tmp_path, monkeypatch):
@@ -590,17 +588,12 @@ def test_kitty_gets_a_picture_in_pieces_that_make_the_whole():
 
 def test_show_with_a_picture_shows_it_in_a_terminal_that_can(board):
     command = [sys.executable, "-m", "pbm", "symple", "show", "--picture", "101"]
-    primary, secondary = pty.openpty()
-    environment = board.environment | {"TERM": "xterm-kitty"}
-    with subprocess.Popen(command, env=environment, stdout=secondary) as process:
-        os.close(secondary)
-        seen = b"".join(everything(primary))
-    os.close(primary)
-    assert process.returncode == 0
-    image = b64decode(b"".join(re.findall(rb"\x1b_G.*?;(.*?)\x1b", seen)))
+    seen = at_terminal(command, board.environment | {"TERM": "xterm-kitty"})
+    image = b64decode("".join(re.findall(r"\x1b_G.*?;(.*?)\x1b", seen)))
     assert image.startswith(b"\x89PNG\r\n")
     assert image.endswith(b"IEND\xaeB`\x82")
-    assert b" 3  . . W . .  3" in seen
+    assert " 3  . . W . .  3" in seen
+    assert "status 0" in seen
 
 
 def everything(terminal):
@@ -670,7 +663,7 @@ def test_sixel_has_the_pixels_of_the_picture_no_wider_than_the_terminal_or_says_
         terminals.to_sixel(b"")
 
 
-def at_terminal(command, environment, answer, typed=b""):
+def at_terminal(command, environment, answer=b"", typed=b""):
     """What a terminal shows where a command is carried out, and then a shell reads a line, which is "next".
 
     The terminal, which is 240 pixels wide, gives that *answer* when it is asked for its attributes; something may have

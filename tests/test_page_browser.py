@@ -76,8 +76,7 @@ def visitor(browser, tmp_path_factory):
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     shell = Shell(tmp_path_factory.mktemp("served"))
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
+    shell.sign_up("alice", "bob", has_mail=True)
     (shell.folder / "site").mkdir()
     options = [f"--web=127.0.0.1:{port}", f"--site={shell.folder}/site", f"--url={url}/", "--robots=1"]
     with serving(shell, *options, PBM_SITE=url, PBM_WEB=url) as served:

@@ -1,12 +1,10 @@
 """Mail through real conversations: SMTP, LMTP, the pipe of a mail server, and what comes back."""
 
 import asyncio
-import json
 import os
 import signal
 import smtplib
 import socket
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -23,7 +21,7 @@ from pbm.mail.smtp import Connections
 from pbm.service.serve import MainThread, Receiver, Service, WaitingMail
 from pbm.store import Unusable
 
-from conftest import ADDRESS, Shell, mail_of, two_players
+from conftest import ADDRESS, Shell, mail_of, sql, two_players
 from patience import PATIENCE, children_of, until
 from test_mail import message
 
@@ -77,8 +75,8 @@ def converse(port, *mails, recipient=ADDRESS, kind=smtplib.SMTP):
 
 
 def stored_moves(shell, board="101"):
-    with sqlite3.connect(shell.folder / "pbm.db") as db:
-        return db.execute("SELECT moves FROM boards WHERE board = ?", [board]).fetchone()[0]
+    [(moves,)] = sql(shell.folder / "pbm.db", "SELECT moves FROM boards WHERE board = ?", board)
+    return moves
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +90,7 @@ def served(tmp_path_factory, certificate):
 
 def begun(shell):
     """A new board, on which alice is to move."""
-    done = shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob", "--json")
-    return json.loads(done.stdout)["board"]
+    return shell.json("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")["board"]
 
 
 def test_a_stranger_becomes_a_player_and_starts_a_board_by_mail_alone(served):
@@ -120,13 +117,11 @@ def test_250_means_that_it_is_on_the_disk(served):
 
 def test_a_database_that_cannot_be_written_makes_the_mail_come_again(served):
     shell, port = served
-    with sqlite3.connect(shell.folder / "pbm.db") as db:
-        db.execute("ALTER TABLE handled RENAME TO hidden")
+    sql(shell.folder / "pbm.db", "ALTER TABLE handled RENAME TO hidden")
     with pytest.raises(smtplib.SMTPDataError) as refused:
         converse(port, message("spiro games"))
     assert refused.value.smtp_code == 451
-    with sqlite3.connect(shell.folder / "pbm.db") as db:
-        db.execute("ALTER TABLE hidden RENAME TO handled")
+    sql(shell.folder / "pbm.db", "ALTER TABLE hidden RENAME TO handled")
     assert converse(port, message("spiro games")) == [{}]
 
 
@@ -251,9 +246,7 @@ def test_the_server_listens_at_a_local_socket_that_others_than_its_group_cannot_
         assert path.stat().st_mode & 0o777 == 0o660
         assert lmtp_replies(path, message("spiro move 101 alice alice-secret e3:+")) == [250, 250]
         assert stored_moves(players) == 1
-        second = players.run("serve", f"--listen=unix:{path}")
-        assert (second.returncode, second.stdout) == (1, "")
-        assert "The server cannot listen on " in second.stderr
+        assert "The server cannot listen on " in players.refused("serve", f"--listen=unix:{path}")
         process.terminate()
         assert process.wait(PATIENCE) == 0
     assert not path.exists()  # it goes with its server
@@ -283,20 +276,15 @@ def test_encryption_needs_a_certificate_and_its_key(served, certificate):
         assert connection.sendmail("x@y.example", [ADDRESS], message("help")) == {}
 
 
-def child_of(process):
-    """The process that sends for a server."""
-    return children_of(process.pid)[0]
-
-
 def test_the_process_that_sends_is_started_again_when_it_dies_and_ends_with_the_server(players):
     with running(players, "serve", "--listen=127.0.0.1:0") as process:
         process.stdout.readline()
         players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
         assert "Last turn: e3:+" in inbox(players, "bob", 2)[-1]
-        os.kill(child_of(process), signal.SIGKILL)
+        os.kill(children_of(process.pid)[0], signal.SIGKILL)
         players.run("spiro", "resign", "101", "bob", "bob-secret")
         assert len(inbox(players, "alice", 2)) == 2
-        sender = child_of(process)
+        sender = children_of(process.pid)[0]
         process.kill()
         until(lambda: not Path(f"/proc/{sender}/cmdline").exists())
         said = process.stderr.read()
@@ -353,13 +341,8 @@ def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it
     really = incoming.handle_prepared
     monkeypatch.setattr(incoming, "handle_prepared", handle_prepared)
     before = len(pair.mails())
-    mails = (
-        message("help"),
-        message("help symple"),
-        message("spiro move 101 alice alice-secret e3:5"),
-        message("list"),
-    )
-    assert [reply[:3] for reply, _ in handled(pair, *mails)] == ["250", "250", "451", "250"]
+    subjects = "help", "help symple", "spiro move 101 alice alice-secret e3:5", "list"
+    assert [reply[:3] for reply, _ in handled(pair, *map(message, subjects))] == ["250", "250", "451", "250"]
     assert len(pair.mails()) == before + 3
     assert pair.store.boards.current("spiro")[0].moves == 0
 

@@ -4,12 +4,11 @@ import gzip
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing, suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -32,9 +31,10 @@ from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Tournament
 
 import helptexts
-from conftest import PASSWORDS, Club
+from conftest import PASSWORDS, Club, set_up
 from examples import examples
 from patience import PATIENCE, until
+from test_serve import running
 
 URL = "https://games.example/boards/"
 PLAIN, SITED = Look("", has_pictures=False), Look(URL, has_pictures=False)
@@ -81,20 +81,17 @@ def folder(tmp_path):
     return tmp_path / "site"
 
 
-@pytest.fixture
-def played(club):
-    """alice and bob on a running and on a finished board of Symple."""
-    club.become(end_one_of_two)
-    return club
-
-
 def end_one_of_two(club):
+    """alice and bob on a running and on a finished board of Symple."""
     club.signed_up("alice", "bob", "carol")
     for _ in range(2):
         club.say("symple challenge -size=5 alice bob")
     for line in ("101 alice a1", "102 alice a1", "101 bob c3", "102 bob c3"):
         move(club, line)
     club.say(f"symple resign 102 alice {PASSWORDS['alice']}")
+
+
+played = set_up(end_one_of_two)
 
 
 @pytest.fixture(scope="module")
@@ -337,7 +334,8 @@ def test_nothing_stands_there_that_a_stranger_may_not_see(club, folder):
     club.signed_up("alice", "bob")
     club.say("spiro challenge -small alice bob")
     club.say(f"spiro queue 101 bob {PASSWORDS['bob']} e3")
-    club.say(f"spiro submit 101 alice {PASSWORDS['alice']} {club_move(club)}")
+    move = next(Board.load(club.store, "spiro", "101").state.moves())
+    club.say(f"spiro submit 101 alice {PASSWORDS['alice']} {move}")
     said = "between you and me"
     club.say(f"spiro chat 101 bob {PASSWORDS['bob']}", comment=said)
     club.say(f"message bob {PASSWORDS['bob']} alice", comment=said)
@@ -350,10 +348,6 @@ def test_nothing_stands_there_that_a_stranger_may_not_see(club, folder):
     for path in files(folder):
         text = path.read_text() if path.name != "rules.html" else ""  # there the same move may be an example
         assert [secret for secret in secrets if secret in text] == [], path
-
-
-def club_move(club):
-    return next(Board.load(club.store, "spiro", "101").state.moves())
 
 
 def test_the_throws_can_be_checked_when_the_game_is_over_and_not_before(club, folder):
@@ -413,19 +407,12 @@ def locations(file):
     return [one.text.removeprefix(URL) for one in ET.parse(file).iter() if one.tag.endswith("loc")]
 
 
-def killed(*_):
-    raise KeyboardInterrupt
-
-
 def test_a_page_that_was_made_by_a_build_that_was_killed_goes_with_its_board(club, folder):
     club.signed_up("alice", "bob")
     written(club, folder)
     club.say("symple challenge alice bob")
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Pages, "record", killed)
-        with pytest.raises(KeyboardInterrupt):
-            written(club, folder)
+    with patch.object(Pages, "record", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        written(club, folder)
     assert (folder / "symple" / "101.html").exists()
     club.say(f"symple resign 101 alice {PASSWORDS['alice']}")
     written(club, folder, is_whole=True)
@@ -493,10 +480,7 @@ def do(club, deed, rng):
     with suppress(Refused):
         match deed:
             case "open" if cup is None:
-                with session.store.writing():
-                    kind, options = TOURNAMENT_KINDS["swiss"], OPTIONS[game]
-                    announced = Tournament(game, "cup", kind, club.time, rounds=1, options=options, tie_breaks="sb")
-                    tournaments.announce(session, announced, [Entrant(one)])
+                open_cup(club, game, "cup", one)
             case "begin" if cup and cup.state == "open":
                 with session.store.writing():
                     directing.direct(session, game, "cup", ["start"], dry_run=False)
@@ -524,6 +508,14 @@ def do(club, deed, rng):
 
 
 OPTIONS = {"symple": "-size=5", "spiro": "-small -pieces=2"}
+
+
+def open_cup(club, game, pool, *names):
+    """Announce a Swiss tournament of a round, which these players have joined. Returns it."""
+    kind = TOURNAMENT_KINDS["swiss"]
+    one = Tournament(game, pool, kind, club.time, rounds=1, options=OPTIONS[game], tie_breaks="cut1,sb")
+    with club.store.writing():
+        return tournaments.announce(Session(club.server), one, [*map(Entrant, names)])
 
 
 def test_all_pages_are_made_again_on_a_database_that_was_put_back(played, folder, tmp_path):
@@ -600,13 +592,11 @@ def test_a_feed_tells_what_has_changed_last_and_a_player_who_signs_off_leaves_th
 def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club, folder):
     club.signed_up(*PASSWORDS)
     session = Session(club.server)
-    cup, swiss = (
-        Tournament("symple", pool, TOURNAMENT_KINDS[kind], club.time, rounds=1, options="-size=5", tie_breaks="cut1,sb")
-        for pool, kind in (("cup", "roundrobin"), ("open", "swiss"))
-    )
+    cup = Tournament("symple", "cup", TOURNAMENT_KINDS["roundrobin"], club.time, options="-size=5", tie_breaks="sb")
+    swiss = open_cup(club, "symple", "open", "alice", "bob")
     with session.store.writing():
-        tournaments.start_tournament(session, tournaments.set_up(session, cup, [*map(Entrant, PASSWORDS)]))
-        tournaments.start_tournament(session, tournaments.announce(session, swiss, [Entrant("alice"), Entrant("bob")]))
+        for each in (tournaments.set_up(session, cup, [*map(Entrant, PASSWORDS)]), swiss):
+            tournaments.start_tournament(session, each)
     written(club, folder)
     cup, swiss = ((folder / "symple" / f"pool-{pool}.html").read_text() for pool in ("cup", "open"))
     for name in PASSWORDS:
@@ -664,17 +654,10 @@ def test_the_command_writes_a_site_and_says_what_it_did(players, folder):
     assert players.done("site", str(folder)).endswith("0 of them new or changed; 0 removed.\n")
 
 
-NO_SITES = (
-    "games.example",
-    "ftp://games.example/",
-    "https://games.example/?x=1",
-    "javascript:x",
-    'https://x"y',
-    "https://x y/",
-)
+NO_SITES = "games.example", "ftp://games.example/", "https://games.example/?x=1", "javascript:x"
 
 
-@pytest.mark.parametrize("url", NO_SITES)
+@pytest.mark.parametrize("url", [*NO_SITES, 'https://x"y', "https://x y/"])
 def test_what_is_no_address_of_a_site_is_refused(players, folder, url):
     assert "is no address of a site" in players.refused("site", str(folder), f"--url={url}")
     assert "PBM_SITE is no address of a site" in players.refused("list", PBM_SITE=url)
@@ -682,16 +665,13 @@ def test_what_is_no_address_of_a_site_is_refused(players, folder, url):
 
 
 def test_what_changes_is_written_within_seconds_until_the_input_ends(players, folder):
-    command = [sys.executable, "-m", "pbm", "site", str(folder), "--follow"]
-    following = subprocess.Popen(command, env=players.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
+    with running(players, "site", str(folder), "--follow") as following:
         until((folder / "sitemap.xml").exists)
         players.run("symple", "challenge", "alice", "bob")
         until((folder / "symple" / "101.html").exists)
-    finally:
         said, _ = following.communicate(timeout=PATIENCE)
     assert following.returncode == 0
-    assert b"new or changed" in said
+    assert "new or changed" in said
 
 
 def test_a_server_writes_the_site_by_itself(players, folder):
@@ -703,11 +683,7 @@ def test_a_server_writes_the_site_by_itself(players, folder):
 
 
 def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, folder):
-    session = Session(played.server)
-    with session.store.writing():
-        kind = TOURNAMENT_KINDS["swiss"]
-        one = Tournament("symple", "s", kind, played.time, rounds=1, options="-size=5", tie_breaks="sb")
-        tournaments.announce(session, one, [Entrant("alice")])
+    open_cup(played, "symple", "s", "alice")
     written(played, folder)
     played.say(f"symple join s bob {PASSWORDS['bob']}")
     assert written(played, folder) == {"symple/pool-s.html"}

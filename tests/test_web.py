@@ -35,11 +35,12 @@ from pbm.site.pages import POLICY
 from pbm.store import Reply, Store
 from pbm.texts import fitted
 
-from conftest import ADDRESS, PASSWORDS, Club, Shell, begin_symple, stored
+from conftest import ADDRESS, PASSWORDS, Club, Shell, begin_symple, sql, stored
 from examples import IS_QUICK
 from patience import until
 from test_answers import answer_to, turns, written
 from test_mail import message
+from test_serve import arrived
 
 AS_JSON = {"Accept": "application/json"}
 FORM = "application/x-www-form-urlencoded"
@@ -89,8 +90,8 @@ class Served(NamedTuple):
             smtp.sendmail(sender, [recipient], raw)
 
     def moves(self, board="101"):
-        with closing(sqlite3.connect(self.shell.folder / "pbm.db")) as db:
-            return [text for (text,) in db.execute("SELECT text FROM turns WHERE board = ? ORDER BY number", [board])]
+        query = "SELECT text FROM turns WHERE board = ? ORDER BY number"
+        return [text for (text,) in sql(self.shell.folder / "pbm.db", query, board)]
 
 
 def token_of(shell, name, board):
@@ -116,8 +117,7 @@ def serving(shell, *args, **settings):
 
 def alice_and_bob(shell):
     """Many boards of Symple, on which alice is to move."""
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
+    shell.sign_up("alice", "bob", has_mail=True)
     lines = "\n".join(["symple challenge -size=9 alice bob"] * MANY)
     shell.run("multiple", "--comment=-", stdin=lines)
 
@@ -149,8 +149,7 @@ def test_a_move_that_is_posted_is_played_and_the_answer_is_what_a_shell_prints(d
     assert told["position"]["cells"] == {"e5": "W"}
     assert ">e5, white</button>" in told["page"]
     assert "<b>e5</b> <i>alice</i>" in told["page"]
-    to_bob = door.shell.folder / "mail" / "bob@players.example" / "new"
-    assert until(lambda: any("Hello bob" in path.read_text() for path in to_bob.glob("*")))
+    assert arrived(door.shell, "bob", "Hello bob")
 
 
 def test_a_reader_sees_their_board_their_plan_and_their_notes_and_nothing_is_stored_of_that(door):
@@ -349,9 +348,9 @@ def test_of_a_mail_and_a_post_of_the_same_turn_one_is_played(door):
 
 def everything(shell):
     """What the database holds."""
-    with closing(sqlite3.connect(shell.folder / "pbm.db")) as db:
-        names = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-        return {name: db.execute(f'SELECT * FROM "{name}"').fetchall() for name in names if name != "outbox"}
+    path = shell.folder / "pbm.db"
+    names = [name for (name,) in sql(path, "SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    return {name: sql(path, f'SELECT * FROM "{name}"') for name in names if name != "outbox"}
 
 
 def test_a_get_changes_nothing(door):
@@ -502,15 +501,13 @@ def test_guests_are_gone_after_seven_days_with_their_boards(club):
     assert posted(club.server, tokens.address_with(club.server, token), "show", "", "1")
 
 
-@pytest.mark.parametrize(
-    "line", ["block alice alice-secret {}", "symple challenge alice {}", "message alice alice-secret {}"]
-)
-def test_what_others_have_does_not_depend_on_a_guest_who_will_be_gone(club, line):
+def test_what_others_have_does_not_depend_on_a_guest_who_will_be_gone(club):
     club.signed_up("alice")
     player, _ = users.begin_as_guest(club.server, "symple", "1", [], None)
     assert club.store.users.count() == 1
-    with pytest.raises(Refused, match=f"There is no user '{player.userid}'"):
-        club.say(line.format(player.userid), "hello")
+    for line in ("block alice alice-secret", "symple challenge alice", "message alice alice-secret"):
+        with pytest.raises(Refused, match=f"There is no user '{player.userid}'"):
+            club.say(f"{line} {player.userid}", "hello")
 
 
 def test_guests_have_limits_and_nobody_can_sign_up_as_one(club):
@@ -654,11 +651,9 @@ def test_what_cannot_be_stored_is_to_be_posted_again(door):
     rename = "ALTER TABLE {} RENAME TO {}"
     posts = {"handled": ({"token": token, "text": "e5"},), "quotas": ({"game": "symple"}, "/guest")}
     for table, post in posts.items():
-        with closing(sqlite3.connect(path)) as db:
-            db.execute(rename.format(table, "hidden"))
+        sql(path, rename.format(table, "hidden"))
         status = door.submit(*post)[0]
-        with closing(sqlite3.connect(path)) as db:
-            db.execute(rename.format("hidden", table))
+        sql(path, rename.format("hidden", table))
         assert status == 503
     assert door.post(token=token, text="e5")[0] == 200
 
@@ -714,7 +709,7 @@ def test_a_user_sees_their_deadlines_in_a_calendar_until_they_have_a_new_passwor
     with serving(shell, **settings) as served:
         for sender in ("alice@players.example", "bob@players.example"):
             served.mail(sender, message("all games alice", sender=sender))
-        texts = [until(lambda name=name: table_mailed_to(shell, name)) for name in ("alice", "bob")]
+        texts = [arrived(shell, name, "List of all games") for name in ("alice", "bob")]
         assert "/calendar/" not in texts[1]
         path = re.search(r"^https://games\.example(/calendar/c[\w-]+\.ics)$", texts[0], re.MULTILINE)[1]
         status, headers, body = served.ask("GET", path)
@@ -729,11 +724,6 @@ def test_a_user_sees_their_deadlines_in_a_calendar_until_they_have_a_new_passwor
         assert "/calendar/" not in served.post(token=served.token("alice", "102"), text="all games alice")[1]["text"]
         shell.run("change", "password", "alice", PASSWORDS["alice"], "new-secret")
         assert served.ask("GET", path)[0] == 403
-
-
-def table_mailed_to(shell, name):
-    folder = shell.folder / "mail" / f"{name}@players.example" / "new"
-    return next((text for text in (path.read_text() for path in folder.glob("*")) if "List of all games" in text), None)
 
 
 # Starting it
