@@ -172,7 +172,7 @@ def text_to(name: str, told: list[Told]) -> str:
 ON_BOARD = frozenset("move queue submit confirm resign swap plan nag give".split())
 """Commands that a story gives without the game, the board and `ME`."""
 LINE_END = "\u23ce"
-"""Where a line ends in an answer of a story."""
+"""Where a line ends in a command, or in an answer, of a story."""
 
 
 def follow(members: Members, story: str) -> list[Told]:
@@ -187,10 +187,11 @@ def follow(members: Members, story: str) -> list[Told]:
     for step in story.split(" / "):
         what, _, value = step.partition(" ")
         if command := re.fullmatch(r"(\w+)( refused)?: (.*)", step):
-            name, is_refused, line = command.groups()
+            name, is_refused, typed = command.groups()
+            line, _, body = typed.replace(LINE_END, "\n").partition("\n")
             word, _, rest = line.partition(" ")
             line = f"{game} {word} {board} ME {rest}" if word in ON_BOARD else line
-            told = [members.refused(name, line)] if is_refused else members.signs(name, line)
+            told = [members.refused(name, line, body)] if is_refused else members.signs(name, line, body)
         elif answer := re.fullmatch(r"(\w+) answers: (.*)", step):
             told = members.answers(answer[1], game, board, answer[2].replace(LINE_END, "\n"))
         elif what.isdecimal():

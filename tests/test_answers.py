@@ -441,6 +441,16 @@ alice answers: chat Thank you / told alice bob
 a chat comes at once, whatever mails about boards one wants
     challenge alice bob / bob: symple mail ME none / alice answers: chat Hello bob / told alice bob / \
 bob: symple mail ME digest / alice answers: chat Hello bob / told alice bob
+an answer counts as a command for who seeks
+    alice: spiro seek ME 2 / challenge alice bob / 20 days / alice answers: e5 / 59 days / clean up / \
+carol: all seekers / sender reads alice / 1 days / clean up / carol: all seekers / \
+sender reads Nobody seeks challenges.
+the turns of the board are listed to the sender
+    challenge alice bob / alice answers: history / told sender / sender reads No move has been made yet. / \
+plays a1 b2 a3 b4 a5 d2 c1 d4 e5 / alice answers: History / told sender / \
+sender gets Historical List of Symple board 101 / \
+sender reads History: Symple board 101, alice (white) against bob (black) / \
+sender reads 1. a1 b2 2. a3 b4 3. a5 d2 4. c1 d4 5. e5 / sender reads no a b c d
 an answer of a subscriber plays nothing, but may ask and chat
     challenge alice bob / carol: symple subscribe ME 101 / carol answers: e5 / ONLY_PLAYERS / \
 carol answers: queue e5 / ONLY_PLAYERS / carol answers: submit e5 / ONLY_PLAYERS / carol answers: confirm / \
@@ -489,23 +499,6 @@ def test_as_many_texts_go_through_a_reply_address_as_through_a_password(board):
     for number in range(100):
         assert len(answer(board, f"chat {number}")) == 2
     assert answer(board, "chat again")[0].subject == "Symple Board 101 Error"
-
-
-def test_the_turns_of_the_board_are_listed_to_the_sender(board):
-    [listed] = answer(board, "history")
-    assert "No move has been made yet." in listed.text
-    rounds = [["e5", "i1"], ["a1", "i3"], ["a3", "i5"], ["a5", "i7"], ["a7", "i9"], ["a9", "c1"]]
-    for first, second in rounds:
-        answer(board, first)
-        answer(board, second, "bob")
-    [listed] = answer(board, "History")
-    assert listed.address == ALICE
-    assert listed.subject == "Historical List of Symple board 101"
-    lines = listed.text.split("\n")
-    assert lines[0] == "History: Symple board 101, alice (white) against bob (black)"
-    listed_rounds = [line.split() for line in lines if re.match(r"[1-6]\. ", line)]
-    assert listed_rounds == [[f"{number}.", *turns] for number, turns in enumerate(rounds, 1)]
-    assert "    a b c d" not in listed.text
 
 
 @pytest.mark.parametrize(("subject", "body"), [("Re: Symple Board 101 alice", "help"), ("Help", "")])
@@ -634,16 +627,3 @@ def test_a_board_is_mailed_again_so_three_times_a_day(board):
 def test_a_full_command_below_the_subject_of_a_board_mail_is_carried_out(board):
     send(board, "Re: Symple Board 101 alice", "symple move 101 alice alice-secret e5\nHello")
     assert turns(board) == ["e5"]
-
-
-def test_who_answers_board_mails_goes_on_seeking(board):
-    board.say(f"spiro seek alice {PASSWORDS['alice']} 2")
-    for days, move in ((20, "c3"), (59, "")):
-        board.pass_time(days=days)
-        if move:
-            answer(board, move)
-        cleanup.clean_up(Session(board.server))
-    assert "alice" in board.text("all seekers")
-    board.pass_time(days=1)
-    cleanup.clean_up(Session(board.server))
-    assert "Nobody seeks challenges." in board.text("all seekers")

@@ -70,6 +70,15 @@ told sender / sender gets Spiro Board 101 alice / sender gets Symple Board 101 a
 sender gets no Spora Board 101 bob / stranger: all show ALICE next / sender gets Symple Board 101 alice / \
 sender gets no Spora Board 101 bob / stranger: all show alice active / sender gets Spiro Board 101 alice / \
 sender gets Spora Board 101 bob / sender gets Symple Board 101 alice
+a message goes to users and shows no address
+    alice: message ME Bob carol bob⏎Hello there / told bob carol sender / bob gets Message from alice / \
+carol gets Message from alice / sender gets Message / bob reads alice writes: Hello there / \
+bob reads message bob PASSWORD alice / bob reads no players.example / sender reads no players.example
+a broadcast goes to all who want it, once a week
+    bob: broadcast ME on / carol: broadcast ME on / dora: broadcast ME on / dora: broadcast ME off / \
+alice: broadcast ME⏎Hello there / told bob carol sender / bob gets Broadcast from alice / sender gets Broadcast / \
+bob reads broadcast bob PASSWORD off / 167 hours / alice refused: broadcast ME⏎Hello there / \
+sender reads once a week / 1 hours / bob: signoff ME / alice: broadcast ME⏎Hello there / told carol sender
 whether one gets what users write to all is said back
     bob: broadcast ME on / bob reads You get what users write to all. / bob: broadcast ME off / \
 bob reads You do not get what users write to all.
@@ -147,14 +156,6 @@ def test_change_address_by_mail_leaves_the_old_ones_until_a_new_one_is_confirmed
 # message, broadcast
 
 
-def test_a_message_goes_to_users_and_shows_no_address(both_ways):
-    told = both_ways.signs("alice", "message ME Bob carol bob", HELLO)
-    assert to(told) == [("bob", "Message from alice"), ("carol", "Message from alice"), (SENDER, "Message")]
-    assert "alice writes:\n\nHello there" in text_to("bob", told)
-    assert "players.example" not in "".join(one.text for one in told)
-    assert text_to("bob", told).endswith("message bob PASSWORD alice\n")
-
-
 @pytest.mark.parametrize(("readers", "reason"), [
     ("bob nosuch", "'nosuch'"), (" ".join(f"user{n}" for n in range(11)), "at most 10"), ("", "missing"),
 ])  # fmt: skip
@@ -168,25 +169,6 @@ def test_the_password_of_a_command_is_masked_in_the_text_that_is_passed_on(begun
     told = begun.signs("alice", line, "I am alice and alice-secret is my word")
     assert "I am alice and PASSWORD is my word" in text_to("bob", told)
     assert "alice-secret" not in "".join(one.text for one in told)
-
-
-def test_a_broadcast_goes_to_all_who_want_it_once_a_week(both_ways):
-    for name in ("bob", "carol", "dora"):
-        both_ways.signs(name, "broadcast ME on")
-    both_ways.signs("dora", "broadcast ME off")
-    told = both_ways.signs("alice", "broadcast ME", HELLO)
-    assert to(told) == [("bob", "Broadcast from alice"), ("carol", "Broadcast from alice"), (SENDER, "Broadcast")]
-    assert text_to("bob", told).endswith("broadcast bob PASSWORD off\n")
-    both_ways.pass_time(days=7, seconds=-1)
-    assert "once a week" in both_ways.refused("alice", "broadcast ME", HELLO).text
-    both_ways.pass_time(seconds=1)
-    both_ways.signs("alice", "broadcast ME", HELLO)
-
-
-def test_who_has_signed_off_hears_no_broadcast(both_ways):
-    follow(both_ways, "bob: broadcast ME on / carol: broadcast ME on / bob: signoff ME")
-    told = both_ways.signs("alice", "broadcast ME", HELLO)
-    assert to(told) == [("carol", "Broadcast from alice"), (SENDER, "Broadcast")]
 
 
 # multiple

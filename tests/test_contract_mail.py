@@ -4,7 +4,7 @@ import pytest
 
 from pbm.mail.incoming import handle
 
-from contract import SENDER, follow, text_to, to
+from contract import follow, text_to, to
 from examples import rules
 
 HELLO = "Hello there,\n\nnice game.\n"
@@ -17,11 +17,6 @@ def test_the_body_is_the_comment_without_empty_lines_around_it(by_mail):
     by_mail.begin()
     told = by_mail.signs("alice", "symple move 101 ME c3", f"\n\n{HELLO}\n\n")
     assert "\nalice writes:\n\nHello there,\n\nnice game.\n\n" in text_to("bob", told)
-
-
-def test_the_comment_of_a_challenge_is_headed_challenger_writes(both_ways):
-    told = both_ways.give("alice", "symple challenge alice bob", HELLO)
-    assert "\nChallenger writes:\n\nHello there" in text_to("bob", told)
 
 
 @pytest.mark.parametrize(
@@ -83,29 +78,6 @@ def test_everything_else_goes_to_the_address_on_file(by_mail, line):
 
 
 # The table of events
-
-
-def test_the_end_of_a_game_is_told_to_who_is_notified_as_a_notification(moved):
-    moved.signs("carol", "symple notify ME 101")
-    moved.signs("dora", "symple notify ME")
-    told = moved.signs("alice", "symple resign 101 ME", HELLO)
-    assert to(told) == [
-        ("alice", "Symple Board 101 **"),
-        ("bob", "Symple Board 101 **"),
-        ("carol", "Symple Board 101"),
-        ("dora", "Symple Board 101"),
-    ]
-    for name in ("carol", "dora"):
-        assert text_to(name, told).startswith("Notification: Symple board 101")
-        assert "Hello there" not in text_to(name, told)
-
-
-@pytest.mark.parametrize("name", ["alice", "carol", "dora"])
-def test_chat_is_told_to_the_players_the_subscribers_and_the_writer(begun, name):
-    begun.signs("carol", "symple subscribe ME 101")
-    told = begun.signs(name, "symple chat 101 ME", HELLO)
-    readers = sorted({"alice", "bob", "carol", name})
-    assert to(told) == [(reader, f"Symple chat 101 {name}") for reader in readers]
 
 
 @pytest.mark.parametrize(
@@ -225,6 +197,21 @@ bob: move propose / alice: move accept / told alice bob carol / all get Symple B
     challenge alice bob / plays c3 b1 / carol: symple subscribe ME 101 / bob: move undo / told alice bob carol / \
 all get Symple Board 101 alice / alice: move reject / told alice bob carol / all get Symple Board 101 alice / \
 bob: move undo / alice: move accept / told alice bob carol / all get Symple Board 101 bob
+the comment of a challenge is headed Challenger writes
+    alice: symple challenge alice bob⏎Hello there / bob reads Challenger writes: Hello there
+the end of a game is told to who is notified, without what is written, as a notification
+    challenge alice bob / plays c3 b1 / carol: symple notify ME 101 / dora: symple notify ME / \
+alice: resign⏎Hello there / told alice bob carol dora / alice gets Symple Board 101 ** / \
+bob gets Symple Board 101 ** / carol gets Symple Board 101 / carol reads Notification: Symple board 101 / \
+carol reads no Hello / dora gets Symple Board 101 / dora reads Notification: Symple board 101 / dora reads no Hello
+only the latest comment is kept, and a move without one removes it
+    challenge alice bob / alice: move c3⏎first words / bob: move b1⏎second words / alice reads no first words / \
+carol: symple show 101 / sender reads second words / alice: move e1 / carol: symple show 101 / sender reads no words
+chat is told to the players, the subscribers and the writer
+    challenge alice bob / carol: symple subscribe ME 101 / alice: symple chat 101 ME⏎Hello / told alice bob carol / \
+all get Symple chat 101 alice / carol: symple chat 101 ME⏎Hello / told alice bob carol / \
+all get Symple chat 101 carol / dora: symple chat 101 ME⏎Hello / told alice bob carol dora / \
+all get Symple chat 101 dora
 show, preview and submit are told to the sender alone
     challenge alice bob / alice: symple show 101 / told sender / sender gets Symple Board 101 alice / \
 sender reads Summary: Symple board 101 / alice: symple preview 101 / told sender / \
@@ -267,15 +254,6 @@ bob reads Forfeit after 7 days
 )
 def test_what_a_board_mail_tells(both_ways, story):
     follow(both_ways, story)
-
-
-def test_only_the_latest_comment_is_kept_and_a_move_without_one_removes_it(begun):
-    begun.signs("alice", "symple move 101 ME c3", "first words")
-    told = begun.signs("bob", "symple move 101 ME b1", "second words")
-    assert "first words" not in text_to("alice", told)
-    assert "second words" in text_to(SENDER, begun.give("carol", "symple show 101"))
-    begun.signs("alice", "symple move 101 ME e1")
-    assert "words" not in text_to(SENDER, begun.give("carol", "symple show 101"))
 
 
 # Errors

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from contract import follow, text_to, to
+from contract import follow
 from examples import rules
 
 
@@ -144,6 +144,10 @@ sender reads c3: There is a white stone on c3 / sender reads Last turn: b1
 a preview stops when the game is over
     carol: spiro preview new 2 -small -pieces=1 dice=6 e3:6 dice=1,2 e2:1:2 dice=6,6 e1:x e1:x / told sender / \
 sender reads Won by first.
+confirm plays a submitted move with its own comment
+    challenge alice bob / alice: submit c3⏎words of the submission / alice: confirm⏎words of the confirmation / \
+told alice bob / all get Symple Board 101 bob ** / bob reads words of the confirmation / \
+bob reads no words of the submission / played c3
 a preview reveals no dice
     challenge spiro -small -pieces=2 alice bob / carol: spiro preview 101 e3:5 / sender reads bob's turn (O). / \
 carol refused: spiro preview 101 e3:5 e2:4:2 / sender reads The dice for e2:4:2 are not thrown yet / \
@@ -211,15 +215,6 @@ def test_a_queued_move_is_not_checked_for_legality_when_it_is_queued(both_ways, 
 def test_what_is_no_move_cannot_be_queued(begun, word):
     begun.plays("c3")
     assert "cannot be planned" in begun.refused("alice", f"symple queue 101 ME {word}").text
-
-
-def test_confirm_plays_a_submitted_move_with_its_own_comment(begun):
-    begun.signs("alice", "symple submit 101 ME c3", "words of the submission")
-    told = begun.signs("alice", "symple confirm 101 ME", "words of the confirmation")
-    assert to(told) == [(name, "Symple Board 101 bob **") for name in ("alice", "bob")]
-    assert "words of the confirmation" in text_to("bob", told)
-    assert "words of the submission" not in text_to("bob", told)
-    assert begun.played() == ["c3"]
 
 
 # Votes

@@ -55,6 +55,21 @@ bob reads alice writes: If only I had seen that!
 text below a plan alone is sent to nobody, and that is said
     challenge alice bob / plays a1 / alice answers: if c3 then a5⏎I like this game. / told sender / \
 sender reads The text below your plan was sent to nobody
+a plan is said back as a tree, and else shown as the lines that were typed
+    challenge alice bob / plays a1 / \
+alice answers: if c3 then a5 if d4 then e5⏎if c3 then a5 if d5 then e1⏎if any then b5 / \
+sender reads tree: if c3 then a5 if d4 then e5 if d5 then e1 if any then b5 / \
+sender reads Your plan: if c3 then a5 if d4 then e5 if c3 then a5 if d5 then e1 if any then b5 / \
+alice: symple showas ME 101 / \
+sender reads Your plan: if c3 then a5 if d4 then e5 if c3 then a5 if d5 then e1 if any then b5 / \
+sender reads no tree
+notes are seen by their writer alone, also when the game is over
+    challenge alice bob / alice answers: note⏎Beware of the corner. / alice answers: note⏎⏎And of the edge. / \
+sender reads Your notes: The start, 2026-11-20: Beware of the corner. The start, 2026-11-20: And of the edge. / \
+alice: move a1 / alice reads Beware / bob reads no Beware / bob answers: c3 / alice reads Beware / \
+bob reads no Beware / alice answers: resign / alice reads Beware / bob reads no Beware / carol: symple show 101 / \
+sender reads no Beware / alice: symple showas ME 101 / sender reads Beware / alice answers: note clear / \
+alice: symple showas ME 101 / sender reads no Beware
 there is no rematch of a game that goes on, of others or against who takes none
     challenge alice bob / alice refused: symple rematch 101 ME / sender reads The game is not over yet / \
 plays a1 c3 resign / carol refused: symple rematch 101 ME / sender reads You did not play on this board / \
@@ -103,17 +118,6 @@ def test_what_players_tell_the_server_beside_their_moves(four, story):
     follow(four, story)
 
 
-def test_a_plan_is_said_back_as_a_tree_and_else_shown_as_the_lines_that_were_typed(board):
-    answer(board, "a1")
-    [told] = answer(board, "if c3 then a9 if d4 then e5\nif c3 then a9 if d5 then e6\nif any then b9")
-    assert "tree:\nif c3 then a9\n  if d4 then e5\n  if d5 then e6\nif any then b9\n" in told.text
-    lines = "Your plan:\nif c3 then a9 if d4 then e5\nif c3 then a9 if d5 then e6\nif any then b9\n"
-    assert lines in told.text
-    shown = board.text("symple showas alice alice-secret 101")
-    assert lines in shown
-    assert "tree" not in shown
-
-
 def test_who_has_no_address_is_told_of_a_dropped_plan_until_they_move(club):
     for name in ("alice", "bob"):
         club.say(f"signup {name} {name}-secret")
@@ -148,24 +152,6 @@ def test_a_plan_above_the_comment_of_a_command_is_no_comment_either(board, sende
 
 
 # Notes
-
-
-def test_notes_are_seen_by_their_writer_alone_also_when_the_game_is_over(board):
-    answer(board, "note\nBeware of the corner.")
-    [shown] = answer(board, "note\n\nAnd of the edge.")
-    assert "Your notes:\nThe start, 2026-" in shown.text
-    assert shown.text.count("Beware of the corner.") == shown.text.count("And of the edge.") == 1
-    answer(board, "a1")
-    told = answer(board, "c3", "bob")
-    assert [("Beware" in mail.text) for mail in told] == [mail.userid == "alice" for mail in told]
-    answer(board, "resign")
-    for name in ("alice", "bob"):
-        [last] = board.mails(name)[-1:]
-        assert ("Beware" in last.text) == (name == "alice")
-    assert "Beware" not in board.text("symple show 101")
-    assert "Beware" in board.text("symple showas alice alice-secret 101")
-    answer(board, "note clear")
-    assert "Beware" not in board.text("symple showas alice alice-secret 101")
 
 
 def test_notes_have_a_size(board):
