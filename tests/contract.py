@@ -171,6 +171,8 @@ def text_to(name: str, told: list[Told]) -> str:
 
 ON_BOARD = frozenset("move queue submit confirm resign swap plan nag give".split())
 """Commands that a story gives without the game, the board and `ME`."""
+ROW = "turn", "winner", "vote", "voter", "submitted", "reason", "weekends"
+"""What a story tells of the stored row of a board."""
 LINE_END = "\u23ce"
 """Where a line ends in a command, or in an answer, of a story."""
 
@@ -238,7 +240,7 @@ def check(members: Members, told: list[Told], game: str, board: str, step: str) 
 def seen(members: Members, board: Board) -> dict[str, str]:
     """What a story can tell of a board; empty where there is none."""
     row, followers = board.row, members.store.boards.followers(*board.row.place)
-    of_row = {what: getattr(row, what) or "" for what in ("turn", "winner", "vote", "voter", "submitted", "reason")}
+    of_row = {what: getattr(row, what) or "" for what in ROW}
     turns = " ".join(f"({turn.text})" if turn.automatic else turn.text for turn in board.turns)
     plan = " ".join(map(" ".join, board.plans.items())).replace("\n", "; ")
     seats = " ".join(map(str, board.state.seats))
