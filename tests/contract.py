@@ -104,8 +104,9 @@ class Members(Club):
         return self._mailed_since(before)
 
     def signs(self, name: str, line: str, body: str = "") -> list[Told]:
-        """A command with ``ME`` in the place of the userid and the password of who gives it."""
-        return self.give(name, re.sub(r"(?<!\S)ME(?!\S)", f"{name} {name}-secret", line), body)
+        """A command, or several, with ``ME`` in the place of the userid and the password of who gives it."""
+        line, body = (re.sub(r"(?<!\S)ME(?!\S)", f"{name} {name}-secret", text) for text in (line, body))
+        return self.give(name, line, body)
 
     def refused(self, name: str, line: str, body: str = "") -> Told:
         """The only answer to a command that is refused, which changes nothing and tells nobody else."""

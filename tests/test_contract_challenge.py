@@ -37,6 +37,11 @@ carol: symple standings / sender reads alice 3 / alice: symple limit ME / alice 
 alice: symple limit ME 4 / alice: symple limit ME / alice reads up to 4 active boards / alice has most 4 / \
 alice: symple seek ME 1 / alice reads You seek 1 challenge of Symple. / alice: symple seek ME 0 / \
 alice reads You seek no challenges of Symple.
+who refuses challenges of a game becomes inactive in it alone, and all problems are told at once
+    bob: symple reject ME / alice: symple challenge alice bob / bob has inactive True / \
+alice: spiro challenge alice bob / bob gets New Spiro Board 101 alice / \
+alice: symple challenge -size=4 --nagtime=x nosuch bob / told sender / sender gets Invalid challenge / \
+sender reads 'nosuch' / sender reads bob takes no challenges / sender reads -size=n / sender reads --nagtime
 a challenge takes one from what each player seeks
     alice: symple seek ME 2 / challenge alice bob / alice has seeking 1 / bob has seeking 0 / challenge alice bob / \
 alice has seeking 0 / challenge alice bob / alice has seeking 0
@@ -52,18 +57,6 @@ turn alice
 )
 def test_what_a_challenge_does(both_ways, story):
     follow(both_ways, story)
-
-
-def test_who_refuses_challenges_of_a_game_becomes_inactive_in_it_alone_and_all_problems_are_told_at_once(both_ways):
-    both_ways.signs("bob", "symple reject ME")
-    both_ways.give("alice", "symple challenge alice bob")
-    assert both_ways.store.players.get("symple", "bob").inactive
-    both_ways.give("alice", "spiro challenge alice bob")
-    assert both_ways.store.boards.unfinished() == [("spiro", "101")]
-    told = both_ways.give("alice", "symple challenge -size=4 --nagtime=x nosuch bob")
-    assert to(told) == [(SENDER, "Invalid challenge")]
-    for problem in ("'nosuch'", "bob takes no challenges", "-size=n", "--nagtime"):
-        assert problem in told[0].text
 
 
 def test_a_challenge_fills_in_the_usual_options(both_ways):

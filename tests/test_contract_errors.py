@@ -36,6 +36,12 @@ an error names what is wrong
     carol | symple move 101 ME c4 | You do not play on this board; alice and bob do.
     bob | symple move 101 ME c4 | It is not your turn; alice is to move.
     alice | spiro move 101 ME undo | dice
+    alice | spiro preview 101 e3:5 dice=7,1 e2:6:1 | 'dice=7,1' should be dice=
+    alice | spiro preview 101 e3:5 dice=1 e2:1 | two dice
+    alice | -small spiro preview 101 e3:5 | The options of board 101 are set
+    alice | spiro preview new 3 | Spiro is for 2 players
+    alice | spiro preview new 2 -foo | no option
+    alice | dice spiro 101 | The game is not over
     alice | symple challenge -nothing alice bob | -nothing
     alice | symple challenge -size=99 alice bob | 5 to 25
     alice | symple limit ME many | 'many' is no limit; it is a number from 0 to 999

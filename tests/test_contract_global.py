@@ -79,6 +79,14 @@ a broadcast goes to all who want it, once a week
 alice: broadcast ME⏎Hello there / told bob carol sender / bob gets Broadcast from alice / sender gets Broadcast / \
 bob reads broadcast bob PASSWORD off / 167 hours / alice refused: broadcast ME⏎Hello there / \
 sender reads once a week / 1 hours / bob: signoff ME / alice: broadcast ME⏎Hello there / told carol sender
+a refused line of multiple is undone alone
+    challenge alice bob / bob: symple reject ME / \
+alice: multiple⏎symple limit ME 3⏎symple challenge alice bob⏎symple seek ME x⏎symple seek ME 2 / alice has most 3 / \
+alice has seeking 2 / carol: symple games / sender reads no 102
+a line of multiple that comes too late forfeits, and the others go on
+    challenge --totaltime=1 alice bob / plays c3 b1 / 2 days / \
+alice: multiple⏎symple move 101 ME a1⏎symple seek ME 2 / winner bob / alice has seeking 2 / \
+sender reads used up their time / bob gets Symple Board 101 **
 whether one gets what users write to all is said back
     bob: broadcast ME on / bob reads You get what users write to all. / bob: broadcast ME off / \
 bob reads You do not get what users write to all.
@@ -226,30 +234,10 @@ def test_multiple_takes_1_to_50_commands_which_are_not_nested_and_have_no_commen
     assert begun.played() == ["c3"]
 
 
-def test_a_refused_line_of_multiple_is_undone_alone(begun):
-    begun.signs("bob", "symple reject ME")
-    body = lines("symple limit ME 3", "symple challenge alice bob", "symple seek ME x", "symple seek ME 2")
-    begun.give("alice", "multiple", body)
-    player = begun.store.players.get("symple", "alice")
-    assert (player.most, player.seeking) == (3, 2)
-    assert begun.store.boards.unfinished() == [("symple", "101")]
-
-
 def test_a_line_of_multiple_that_answers_others_alone_is_done(by_mail):
     by_mail.begin()
     told = by_mail.give("alice", "multiple", lines("symple move 101 ME c3"))
     assert "> symple move 101 alice PASSWORD c3\n\nDone.\n" in text_to(SENDER, told)
-
-
-def test_a_line_of_multiple_that_comes_too_late_forfeits_and_the_others_go_on(both_ways):
-    both_ways.begin("symple challenge -size=5 --totaltime=1 alice bob")
-    both_ways.plays("c3", "b1")
-    both_ways.pass_time(days=2)
-    told = both_ways.give("alice", "multiple", lines("symple move 101 ME a1", "symple seek ME 2"))
-    assert both_ways.at().winner == "bob"
-    assert both_ways.store.players.get("symple", "alice").seeking == 2
-    assert "used up their time" in text_to(SENDER, told)
-    assert "bob" in {one.to for one in told}
 
 
 def test_multiple_is_one_transaction_with_its_mails_its_answer_and_its_message_id(by_mail, monkeypatch):

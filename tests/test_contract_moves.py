@@ -153,6 +153,11 @@ a preview reveals no dice
 carol refused: spiro preview 101 e3:5 e2:4:2 / sender reads The dice for e2:4:2 are not thrown yet / \
 sender reads dice=4,2 / carol refused: spiro preview 101 dice=6 e3:6 / sender reads thrown already / \
 alice: submit e3:5 / told sender / sender reads bob's turn (O).
+what is shown of the past ends with a command that can be given now
+    challenge spiro -small -pieces=2 alice bob / alice: move e3:5⏎Now you / carol: spiro show 101#0 / \
+sender reads board 101 after 0 of its 1 move / sender reads spiro show 101 / sender reads no Now you / \
+carol: spiro preview 101 E2-C2-E4 / sender reads spiro move 101 bob PASSWORD e2:4:2#2 / \
+carol: spiro preview 101#0 e3:+ / sender reads spiro show 101
 a game with dice refuses undo, and offers draws
     challenge spiro -small -pieces=2 alice bob / plays e3:5 e2:4:2 / alice refused: move undo / sender reads dice / \
 alice: move propose / bob: move accept / turn
