@@ -34,6 +34,7 @@ from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.passwords import Passwords
+from pbm.refusals import Refused
 from pbm.runner import finish, prepare, read, run
 from pbm.server import Server
 from pbm.session import Session
@@ -151,6 +152,12 @@ class Club:
             if done.why:
                 raise done.why
             return [*done.letters]
+
+    def why_refused(self, line: str, comment: str = "", sender: str | None = None) -> str:
+        """Why a command is refused."""
+        with pytest.raises(Refused) as refused:
+            self.say(line, comment, sender)
+        return str(refused.value)
 
     def text(self, line: str) -> str:
         """What a command prints in a shell."""

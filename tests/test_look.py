@@ -25,8 +25,7 @@ def test_the_last_mail_has_all_moves_the_winner_and_the_secret_and_nothing_can_b
     assert all(turn.text in text for turn in board.turns)
     assert board.row.secret.hex() in text
     assert sha256(board.row.secret).hexdigest() in promise
-    with pytest.raises(Refused, match="has ended"):
-        pair.say("spiro preview 101 e3:5")
+    assert "has ended" in pair.why_refused("spiro preview 101 e3:5")
 
 
 def test_the_promise_of_the_dice_is_shown_with_the_board_and_those_of_a_turn_never_change(pair):
@@ -80,5 +79,4 @@ def test_the_dice_of_a_finished_board_are_checked_against_the_secret(pair):
     assert f"All {len(board.turns)} throws follow from the secret" in text
     with pair.store.writing():
         pair.store.db.execute("UPDATE turns SET dice = '[6, 6]' WHERE number = 2")
-    with pytest.raises(Refused, match="these moves do not follow from the secret: 2"):
-        pair.say("dice spiro 101")
+    assert "these moves do not follow from the secret: 2" in pair.why_refused("dice spiro 101")

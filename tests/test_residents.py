@@ -93,12 +93,6 @@ def signs(club, line, comment="", name="alice"):
     return club.say(line.replace("ME", f"{name} {PASSWORDS[name]}"), comment)
 
 
-def why_refused(club, line, **how):
-    with pytest.raises(Refused) as refused:
-        club.say(line, **how)
-    return str(refused.value)
-
-
 def add(club, robot):
     with club.store.writing():
         club.store.users.add(robot.userid, "", club.time)
@@ -172,10 +166,10 @@ def test_nobody_can_sign_as_a_robot_or_become_one(against):
         "signoff robot2 secret-7",
         "vacation robot2 secret-7",
     ):
-        assert why_refused(against, line) == "The userid or the password is wrong."
-    assert "There is a user robot2 already" in why_refused(against, "signup robot2 secret-7")
+        assert against.why_refused(line) == "The userid or the password is wrong."
+    assert "There is a user robot2 already" in against.why_refused("signup robot2 secret-7")
     against.say("reset robot2")
-    assert "This code is wrong" in why_refused(against, "reset robot2 0123 secret-7")
+    assert "This code is wrong" in against.why_refused("reset robot2 0123 secret-7")
     assert not against.mails("robot2")
 
 
@@ -270,7 +264,7 @@ def test_games_against_an_unrated_robot_are_unrated(against, mind):
 def test_a_user_has_so_many_boards_against_robots_at_once(against):
     for _ in range(4):
         against.say("spiro challenge -small robot1 alice")
-    said = why_refused(against, "spora challenge alice robot3")
+    said = against.why_refused("spora challenge alice robot3")
     assert said == "alice has 5 active boards against robots, and may not have more."
     against.say("spora challenge bob robot3")
     against.say("spora challenge alice bob")
@@ -291,11 +285,11 @@ def test_a_robot_takes_challenges_up_to_its_number_and_of_its_games_and_while_it
     add(against, Robot("deep", 1, games=("symple", "spiro"), most=1))
     add(against, Robot("tired", 1, paused=against.time))
     against.say("symple challenge alice deep")
-    said = why_refused(against, "symple challenge bob deep")
+    said = against.why_refused("symple challenge bob deep")
     assert said == "deep has 1 active board, and takes challenges only below 1."
-    said = why_refused(against, "spora challenge bob deep").splitlines()[0]
+    said = against.why_refused("spora challenge bob deep").splitlines()[0]
     assert said == "deep is a robot that does not play Spora; it plays Symple and Spiro."
-    said = why_refused(against, "spora challenge bob tired")
+    said = against.why_refused("spora challenge bob tired")
     assert said == "tired is a robot that is paused, and takes no challenges for now."
 
 
@@ -309,13 +303,13 @@ def test_a_robot_plays_in_no_tournament_of_a_game_that_it_does_not_play(shell):
 
 def test_by_mail_nobody_starts_boards_of_robots_alone_and_challenges_count_as_ever(against):
     sender = "alice@players.example"
-    assert "is started by the operator" in why_refused(against, "spiro challenge robot1 robot2", sender=sender)
-    stranger = why_refused(against, "spiro challenge alice robot2", sender="zoe@players.example")
+    assert "is started by the operator" in against.why_refused("spiro challenge robot1 robot2", sender=sender)
+    stranger = against.why_refused("spiro challenge alice robot2", sender="zoe@players.example")
     assert stranger == "A challenge by mail has to come from an address that a user has confirmed."
     with against.store.writing():
         assert Session(against.server, sender).take("challenge", 49)
     against.say("spiro challenge -small alice robot1", sender=sender)
-    assert "There were 50 challenges" in why_refused(against, "spiro challenge alice robot1", sender=sender)
+    assert "There were 50 challenges" in against.why_refused("spiro challenge alice robot1", sender=sender)
 
 
 # What they do
@@ -358,7 +352,7 @@ def test_it_says_what_it_thinks_when_it_is_asked_and_never_otherwise(against, mi
         plays(against)
         assert "robot1 writes:\n\nI play at level 1." in against.mails("alice")[-1].text
         signs(against, f"symple move 102 ME {move}")
-    assert why_refused(against, "symple challenge -talk alice bob") == "-talk is for boards on which a robot plays."
+    assert against.why_refused("symple challenge -talk alice bob") == "-talk is for boards on which a robot plays."
 
 
 def test_no_robot_shows_two_people_how_their_game_would_go_on(against):
@@ -366,7 +360,7 @@ def test_no_robot_shows_two_people_how_their_game_would_go_on(against):
     signs(against, "symple move 102 ME c3")
     signs(against, "symple move 102 ME a1", name="bob")
     for how in ("", " -talk"):
-        assert why_refused(against, f"symple challenge --from=102#1{how} alice robot2") == (
+        assert against.why_refused(f"symple challenge --from=102#1{how} alice robot2") == (
             "Symple 102 is still being played; no robot takes part in what begins with its positions."
         )
     against.say("symple challenge --from=102#1 alice alice")
@@ -550,7 +544,7 @@ def test_no_time_is_counted_while_a_robot_is_awaited(against):
     assert clean_up(Session(against.server))[:3] == (0, 0, 0)
     waiting = against.say("all games alice")[0].data["boards"]
     assert {(board["waits_for"], board["days_left"]) for board in waiting} == {("robot1", None), ("robot2", None)}
-    assert why_refused(against, f"symple nag 101 alice {PASSWORDS['alice']}").startswith("robot2 is a robot")
+    assert against.why_refused(f"symple nag 101 alice {PASSWORDS['alice']}").startswith("robot2 is a robot")
     assert plays(against) == 2
     against.pass_time(days=30)
     assert clean_up(Session(against.server)).forfeited == 2  # alice is to move on both

@@ -104,12 +104,6 @@ class League:
     def mails(self, name, subject):
         return [mail for mail in self.club.mails(name) if re.search(subject, mail.subject)]
 
-    def refused(self, line, sender=None):
-        """Why a line is refused."""
-        with pytest.raises(Refused) as why:
-            self.club.say(line, sender=sender)
-        return str(why.value)
-
 
 @pytest.fixture
 def league(club):
@@ -297,7 +291,7 @@ def test_a_move_after_the_end_of_the_round_loses(members, league):
     late = find_board(league.session, "symple", "s1").turn
     league.club.pass_time(days=3, minutes=1)
     why = f"The round was over, and it was {late}'s turn, so the game is over: they have forfeited."
-    assert league.refused(f"symple move s1 {late} {PASSWORDS[late]} c3") == why
+    assert members.why_refused(f"symple move s1 {late} {PASSWORDS[late]} c3") == why
     row = league.club.store.boards.get("symple", "s1")
     assert (row.winner, row.reason) == (row.opponent(late), "forfeited")
 
@@ -340,7 +334,7 @@ def test_a_board_that_the_operator_removes_counts_for_nobody_and_holds_up_no_rou
     league.end("s1", "first")
     assert shell.run("boards", "remove", "symple", "s2", "--yes").returncode == 0
     assert league.running() == ["s3", "s4"]
-    assert "started by its rounds" in league.refused(f"symple challenge --name=s9 {names[0]} {names[1]}")
+    assert "started by its rounds" in league.club.why_refused(f"symple challenge --name=s9 {names[0]} {names[1]}")
 
 
 # Joining, and the director
@@ -351,14 +345,14 @@ def test_players_join_and_leave_a_tournament_that_is_open(members, league):
     league.open(most=2)
     assert [mail.subject for mail in members.mails("carol")][-1] == "Symple tournament s: open"
     assert "alice takes part" in members.text("symple join S alice alice-secret")
-    assert "takes part in pool s already" in league.refused("symple join s alice alice-secret")
+    assert "takes part in pool s already" in members.why_refused("symple join s alice alice-secret")
     members.say("symple join s bob bob-secret")
-    assert "is full" in league.refused("symple join s carol carol-secret")
+    assert "is full" in members.why_refused("symple join s carol carol-secret")
     members.say("symple leave s alice alice-secret")
     members.say("symple join s carol carol-secret")
     assert "2 players" in members.text("symple table s") or "bob, carol" in members.text("symple table s")
     league.do("start")
-    assert "Nobody can join pool s any more" in league.refused("symple join s alice alice-secret")
+    assert "Nobody can join pool s any more" in members.why_refused("symple join s alice alice-secret")
     assert {one.pair for one in league.now().meetings} <= {("bob", "carol"), ("carol", "bob")}
 
 
@@ -411,15 +405,15 @@ def test_a_tournament_starts_by_itself_at_its_date_or_is_cancelled_if_nobody_has
     members.pass_time(days=6)
     clean_up(league.session)
     assert league.running() == ["s1"]
-    assert "There is no pool 't'" in league.refused("symple table t")
+    assert "There is no pool 't'" in members.why_refused("symple table t")
 
 
 def test_its_director_gives_commands_with_his_password_and_hears_what_happens(members, league):
     league.open(director="carol")
     for name in ("alice", "bob"):
         members.say(f"symple join s {name} {name}-secret")
-    assert "is not directed by alice" in league.refused("symple tournament s alice alice-secret start")
-    assert "password is wrong" in league.refused("symple tournament s carol wrong-secret start")
+    assert "is not directed by alice" in members.why_refused("symple tournament s alice alice-secret start")
+    assert "password is wrong" in members.why_refused("symple tournament s carol wrong-secret start")
     members.say("symple tournament s carol carol-secret start --dry-run", sender="carol@players.example")
     assert league.running() == []
     members.say("symple tournament s carol carol-secret start", sender="carol@players.example")
@@ -461,8 +455,8 @@ def test_who_has_asked_for_a_bye_sits_out_the_next_round_for_half_a_point(member
     done = members.text("symple bye S alice alice-secret")
     assert "alice has a bye in round 2 of pool s of Symple, which is half a point." in done
     assert members.mails("carol")[-1].subject == "Symple tournament s: alice has a bye"
-    assert "alice has a bye in round 2 of pool s already" in league.refused("symple bye s alice alice-secret")
-    assert "bob does not take part in pool s" in league.refused("symple bye s bob bob-secret")
+    assert "alice has a bye in round 2 of pool s already" in members.why_refused("symple bye s alice alice-secret")
+    assert "bob does not take part in pool s" in members.why_refused("symple bye s bob bob-secret")
     for board in ("s1", "s2"):
         league.end(board, "first")
     found = league.now()
@@ -477,19 +471,21 @@ def test_who_has_asked_for_a_bye_sits_out_the_next_round_for_half_a_point(member
     assert [line.split()[-1] for line in second.splitlines()] == ["R2", "bye=", "bye", "4:.", "3:."]
     told = " ".join(members.mails("alice")[-1].text.split())
     assert "You have the bye in round 2 that you asked for, which counts as half a point." in told
-    assert "A player can ask for no more than 1 bye in pool s" in league.refused("symple bye s alice alice-secret")
+    assert "A player can ask for no more than 1 bye in pool s" in members.why_refused("symple bye s alice alice-secret")
 
 
 def test_a_bye_is_asked_for_where_that_is_allowed_before_the_last_round_by_as_many_as_leave_two(members, league):
     everybody = ["alice", "bob", "carol"]
     league.start("swiss", everybody, rounds=3)
-    assert "A player can ask for no byes in pool s" in league.refused("symple bye s alice alice-secret")
+    assert "A player can ask for no byes in pool s" in members.why_refused("symple bye s alice alice-secret")
     league.start("swiss", everybody, pool="t", rounds=2, byes=1)
-    assert "Nobody can ask for a bye in the last round of pool t" in league.refused("symple bye t alice alice-secret")
+    assert "Nobody can ask for a bye in the last round of pool t" in members.why_refused(
+        "symple bye t alice alice-secret"
+    )
     league.start("swiss", everybody, pool="u", rounds=3, byes=2)
     members.say("symple bye u alice alice-secret", sender="alice@players.example")
     assert "alice has a bye in round 2 of pool u" in members.mails()[-1].text
-    assert "Nobody would be left to play round 2 of pool u" in league.refused("symple bye u bob bob-secret")
+    assert "Nobody would be left to play round 2 of pool u" in members.why_refused("symple bye u bob bob-secret")
     league.play(Random(1), pool="u")
     assert league.now("u").tournament.state == "finished"
 
