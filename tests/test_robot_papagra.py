@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from games import SKIP, papagra
 from games.boards import bits
 from pbm.robots.papagra import LAST_RAISE, Papagra
-from pbm.robots.papagra.all_turns import Grid, Scan
+from pbm.robots.papagra.all_turns import Scan
 from pbm.robots.thinking import Limit
 
 from examples import examples, played_by_robot
@@ -134,10 +134,3 @@ def test_it_beats_turns_at_random_by_looking_one_turn_ahead():
             else:
                 state = state.play(state.random(rng))
         assert state.result().winner == side
-
-
-def test_what_is_kept_in_mind_makes_no_difference(monkeypatch):
-    state = begun(4, 0, Random(2))
-    kept = Papagra(4, 0).think([state], Limit(playouts=3), Random(3))
-    monkeypatch.setattr(Grid, "SHAPES", 3)
-    assert Papagra(4, 0).think([state], Limit(playouts=3), Random(3)) == kept

@@ -124,14 +124,6 @@ def test_a_look_that_the_time_cuts_short_counts_for_nothing():
     assert (cut.line, cut.chance) == (one.line, one.chance)
 
 
-def test_what_is_kept_in_mind_makes_no_difference(monkeypatch):
-    states = [begun(7, 6, Random(2))]
-    kept = thinker({"size": 7}).think(states, Limit(playouts=10), Random(3))
-    for module in ("spora",):
-        monkeypatch.setattr(f"pbm.robots.{module}.BOARDS_KEPT", 3)
-    assert thinker({"size": 7}).think(states, Limit(playouts=10), Random(3)) == kept
-
-
 def test_with_a_pie_a_komi_is_named_that_is_about_fair_and_the_better_side_is_chosen():
     robot, rng = thinker({"size": 7}), Random(1)
     state = spora.new(size=7, pie=True, komi=None)

@@ -36,8 +36,6 @@ FEW_GROUPS = 4
 """If the enemy has at most so many groups, all sowings after all drops are tried, as one may capture all of them."""
 DROPS_SHARE = 0.6
 """The part of the time that looking at drops may take."""
-BOARDS_KEPT = 20_000
-"""How many boards a robot remembers with what they are worth."""
 
 
 class Weights(NamedTuple):
@@ -105,8 +103,6 @@ class Spora:
         every, width = self.board.all, self.board.width
         self.steps = {p: (p << width & every, p << 1 & every, p >> width & every, p >> 1 & every) for p in bits(every)}
         """The next point in each of the `WAYS`; 0 off the board."""
-        self.known_worth: dict[tuple[int, int], float] = {}
-        """The results of `_worth`, by its arguments."""
 
     def root(self, states: Sequence[State]) -> Stacked:
         """The last position, in which the pie is over."""
@@ -332,15 +328,9 @@ class Spora:
 
     def _worth(self, own: int, enemy: int) -> float:
         """What territory and groups add to the value, whatever the heights."""
-        known = self.known_worth.get((own, enemy))
-        if known is None:
-            if len(self.known_worth) > BOARDS_KEPT:
-                self.known_worth.clear()
-            # the first stack on the board has not won all of it
-            known = self.weights.territory * self._territory(own, enemy) if enemy else 0.0
-            known += self.weights.stifled * (self._stifled(own, enemy) - self._stifled(enemy, own))
-            self.known_worth[own, enemy] = known
-        return known
+        # the first stack on the board has not won all of it
+        territory = self.weights.territory * self._territory(own, enemy) if enemy else 0.0
+        return territory + self.weights.stifled * (self._stifled(own, enemy) - self._stifled(enemy, own))
 
     def _stifled(self, stacks: int, others: int) -> int:
         """How many groups have no more than one liberty."""

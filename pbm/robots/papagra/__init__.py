@@ -61,8 +61,6 @@ class Papagra:
         self.limit, self.opened, self.rng = Limit(), 0, Random()
         self.order: list[int] = []
         """The spaces, in the order in which they are tried in this thought."""
-        self.values: dict[tuple[int, int, Marks], float] = {}
-        """The results of `value`, by its arguments."""
         self.kept: dict[tuple[Stand, int], list[Choice]] = {}
         """The turns of later positions looked at in this thought; one that refuted the turn before it comes first."""
         self.stood: Counter[Marks] = Counter()
@@ -129,10 +127,7 @@ class Papagra:
         # a leader can answer by a turn that undoes itself, and the arrangement stands for the third time
         if times >= 2 or (has_stood and marks[0] < marks[1]):
             return 0.5 if marks[0] == marks[1] else float(marks[0] > marks[1])
-        key = own.bit_count(), enemy.bit_count(), marks
-        if key not in self.values:
-            self.values[key] = self.value(*key[:2], *marks)
-        return self.values[key]
+        return self.value(own.bit_count(), enemy.bit_count(), *marks)
 
     def _scan(self, stand: Stand) -> Scan:
         if self.opened and self.limit.is_reached(self.opened):

@@ -1,6 +1,7 @@
 """All turns of a position of Papagra, and what they do to groups, regions and marks."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from games.boards import Hexagon, bits
@@ -14,13 +15,12 @@ Actions = tuple[int, int, int]
 Parts = list[int]
 """Connected sets of spaces that do not touch: the groups of a side, or the regions."""
 _NONE: frozenset[int] = frozenset()
+SHAPES_KEPT = 100_000
+"""How many sets of spaces are remembered with their shapes, which saves half of the time."""
 
 
 class Grid:
     """A board, with tables of what is often asked of it."""
-
-    SHAPES = 100_000
-    """How many sets of spaces are remembered with their shapes."""
 
     def __init__(self, size: int) -> None:
         """Find the neighbours of each space."""
@@ -44,16 +44,8 @@ class Grid:
                 for row, is_one in rows.items()
                 if not row & ~there
             }
-        self.shapes: dict[int, int] = {}
-
-    def shape(self, part: int) -> int:
+        self.shape = lru_cache(SHAPES_KEPT)(partial(shape, self.hexagon))
         """The same number for all sets of one shape, as of `games.papagra.shape`."""
-        found = self.shapes.get(part)
-        if found is None:
-            if len(self.shapes) >= self.SHAPES:
-                self.shapes.clear()
-            found = self.shapes[part] = shape(self.hexagon, part)
-        return found
 
     def split(self, part: int, space: int) -> Parts:
         """The connected parts of a connected set after one of its spaces is taken away."""

@@ -14,6 +14,7 @@ the time (sequential halving: Karnin, Koren and Somekh 2013).
 import json
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import compress
 from math import exp, sqrt
 from operator import attrgetter, itemgetter, mul
@@ -51,7 +52,7 @@ TERMS = (
 PINNED = TERMS.index("pinned pieces")
 DOUBT = 10.0
 """How many dice are added to the ways: a lead counts less the longer they are, but the end of a race is luck, too."""
-SETS_KEPT = 500
+SETS_KEPT = 20_000
 """For how many sets of enemies near a cell it is kept how probably they hit it."""
 FOLDER = Path(__file__).parent
 """Where lies what tests/bench/learn_spiro.py learned on each board: weights of the terms, and networks."""
@@ -155,8 +156,7 @@ class _Half:
         ]
         self.near = [sum(1 << source for source in sources) for sources in self.hits]
         """From where an enemy can reach each cell in one turn, if nothing blocks it."""
-        self.chances: list[dict[int, tuple[float, float]]] = [{} for _ in track.cells]
-        """For each cell and the enemies near it, how probably they can jump there, and step there."""
+        self.hit_chances = lru_cache(SETS_KEPT)(self._hit_chances)  # saves a fifth of the time
         self.next_six = [
             sum(1 << target for die in range(1, 7) if (target := track.step[die][cell]) != OFF) for cell in track.cells
         ]
@@ -191,7 +191,7 @@ class _Half:
         for cell in men.singles:
             near = enemies.at & self.near[cell]
             if near:
-                by_jump, by_step = self.chances[cell].get(near) or self._chance(cell, near)
+                by_jump, by_step = self.hit_chances(cell, near)
                 lost += by_jump * self.made[cell]
                 risk += by_step
                 risked += by_step * self.made[cell]
@@ -208,18 +208,14 @@ class _Half:
         counts[4] += number
         return men.way + way, [*counts, number, number * men.way, firmly, way, enemies.idle_way, number > 1]
 
-    def _chance(self, cell: int, near: int) -> tuple[float, float]:
+    def _hit_chances(self, cell: int, near: int) -> tuple[float, float]:
         """How probably one of the enemies near a cell can jump there, and step there."""
         jumps = steps = 0
         for source, (by_jump, by_step) in self.hits[cell].items():
             if near & self.bits[source]:
                 jumps |= by_jump
                 steps |= by_step
-        if len(self.chances[cell]) >= SETS_KEPT:
-            self.chances[cell].clear()
-        chance = jumps.bit_count() / 36, steps.bit_count() / 36
-        self.chances[cell][near] = chance
-        return chance
+        return jumps.bit_count() / 36, steps.bit_count() / 36
 
 
 Hits = dict[int, tuple[int, int]]
