@@ -9,7 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
@@ -33,6 +33,7 @@ from pbm.__main__ import run as run_shell
 from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.letters import Letter
+from pbm.mail.incoming import Outcome, ReceivedMail, handle_prepared, prepare_mail
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.runner import finish, prepare, read, run
@@ -114,6 +115,13 @@ def mail_of(sender: str, subject: str, body: str = "", to: str = ADDRESS, **fiel
         mail[name.replace("_", "-")] = value
     mail.set_content(body)
     return mail.as_bytes(policy=SMTP)
+
+
+def handle(
+    server: Server, raw: bytes, sender: str | None, recipients: Sequence[str] = (), peer: str | None = None
+) -> Outcome:
+    """Do what a mail says, as the server does; the sender and the recipients are those of its envelope."""
+    return handle_prepared(server, prepare_mail(server, ReceivedMail(raw, sender, recipients, peer)))
 
 
 class Club:

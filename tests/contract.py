@@ -14,14 +14,13 @@ from pbm.board.board import Board
 from pbm.language.commands import root
 from pbm.language.grammar import Command, Group
 from pbm.language.line import Line
-from pbm.mail.incoming import handle
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.runner import run
 from pbm.session import Session
 from pbm.texts import clean, written
 
-from conftest import Club, Done, Made, lasting_folder, mail_of, make, stored
+from conftest import Club, Done, Made, handle, lasting_folder, mail_of, make, stored
 
 NAMES = "alice", "bob", "carol", "dora"
 SENDER = "sender"

@@ -19,7 +19,6 @@ from pbm.board.board import DROPPED
 from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.mail import sending
-from pbm.mail.incoming import handle
 from pbm.operator.doctor import examine
 from pbm.refusals import Refused
 from pbm.runner import run
@@ -28,7 +27,7 @@ from pbm.settings import transport
 
 import helptexts
 import reference_plans
-from conftest import ADDRESS, Club, mail_of
+from conftest import ADDRESS, Club, handle, mail_of
 from reference_server import BY_SERVER, FORFEIT, RESIGN, Secretary, Table, ratings
 
 NAMES = "alice bob carol dave erin frank grace heidi ivan judy kevin laura".split()

@@ -14,13 +14,12 @@ from pbm.blocks import read
 from pbm.board.board import Board
 from pbm.language import answers
 from pbm.mail import html
-from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.texts import WIDTH
 
 import helptexts
-from conftest import ADDRESS, PASSWORDS, mail_of
+from conftest import ADDRESS, PASSWORDS, handle, mail_of
 from contract import follow
 from examples import rules
 

@@ -3,10 +3,9 @@
 import pytest
 
 from pbm import budget, texts
-from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 
-from conftest import ADDRESS
+from conftest import ADDRESS, handle
 from test_mail import answer, message, reply_address
 
 

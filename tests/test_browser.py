@@ -20,12 +20,11 @@ from pbm.board.board import Board
 from pbm.drawing import images
 from pbm.language.help import help_letter
 from pbm.mail import html, illustrations
-from pbm.mail.incoming import handle
 from pbm.session import Session
 from pbm.store import BoardRow, Mail
 
 from browsers import NEEDS_BROWSER, PHONE, WIDE
-from conftest import ADDRESS, Club
+from conftest import ADDRESS, Club, handle
 
 pytestmark = NEEDS_BROWSER
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from pbm.mail.incoming import handle
-
+from conftest import handle
 from contract import SENDER, follow, text_to, to
 from examples import rules
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from pbm.mail.incoming import handle
-
+from conftest import handle
 from contract import follow, text_to, to
 from examples import rules
 

@@ -5,9 +5,7 @@ import subprocess
 
 import pytest
 
-from pbm.mail.incoming import handle
-
-from conftest import set_up
+from conftest import handle, set_up
 from contract import SENDER, follow, text_to, to
 from examples import rules
 

@@ -16,10 +16,9 @@ import pytest
 import pbm
 from pbm.access import tokens
 from pbm.budget import SECONDS_OF_MAIL
-from pbm.mail.incoming import handle
 from pbm.mail.reading import read
 
-from conftest import ADDRESS
+from conftest import ADDRESS, handle
 from examples import IS_QUICK, PART
 
 ROOM = Path(pbm.__file__).parent

@@ -14,12 +14,11 @@ from pbm.board.board import Board
 from pbm.language.commands import OF_GAME
 from pbm.language.grammar import Call
 from pbm.mail import incoming
-from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.store import Failures, Reply
 
-from conftest import ADDRESS, mail_of, stored
+from conftest import ADDRESS, handle, mail_of, stored
 
 ALICE = "alice@players.example"
 

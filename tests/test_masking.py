@@ -8,9 +8,9 @@ import games
 from pbm.language import masking
 from pbm.language.commands import root
 from pbm.language.line import Line
-from pbm.mail.incoming import handle
 from pbm.texts import without
 
+from conftest import handle
 from contract import commands_of
 from test_mail import ALICE, answer, message
 

@@ -2,9 +2,7 @@
 
 import pytest
 
-from pbm.mail.incoming import handle
-
-from conftest import PASSWORDS, set_up
+from conftest import PASSWORDS, handle, set_up
 from examples import rules
 from test_strangers import message
 

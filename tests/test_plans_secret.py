@@ -12,14 +12,13 @@ from pbm.access import tokens
 from pbm.actions import cleanup
 from pbm.language.commands import OF_A_GAME, OF_ALL, OF_ALL_GAMES, OF_ONESELF, root
 from pbm.language.line import Line
-from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.runner import run
 from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.pages import Look
 
-from conftest import ADDRESS, Club, Shell, stored
+from conftest import ADDRESS, Club, Shell, handle, stored
 from examples import IS_QUICK
 from test_answers import written
 

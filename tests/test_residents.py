@@ -21,7 +21,6 @@ from pbm.blocks import drawn_curve
 from pbm.board.board import Board
 from pbm.console import let_server_go_first, wait_for_end
 from pbm.levels import LEVEL_NUMBERS
-from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.robot_players import analysis, tasks
 from pbm.robot_players.analysis import Critic, curve
@@ -31,7 +30,7 @@ from pbm.session import Session
 from pbm.store import Robot, Store
 from pbm.store.robots import Claim, Task
 
-from conftest import PASSWORDS, sql
+from conftest import PASSWORDS, handle, sql
 from patience import PATIENCE
 from test_robots import program
 from test_serve import converse, inbox

@@ -19,14 +19,14 @@ from pbm.language.commands import root
 from pbm.language.grammar import Command, function
 from pbm.language.line import Line
 from pbm.mail import reading
-from pbm.mail.incoming import ReceivedMail, handle, handle_prepared, prepare_mail
+from pbm.mail.incoming import ReceivedMail, handle_prepared, prepare_mail
 from pbm.mail.typed import typed_in
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import Reply, Store
 
-from conftest import ADDRESS, Club
+from conftest import ADDRESS, Club, handle
 from contract import commands_of
 from test_strangers import message
 

@@ -16,11 +16,10 @@ from urllib.request import urlopen
 import pytest
 
 from pbm.access.quotas import most
-from pbm.mail.incoming import handle
 from pbm.mail.transports import RELAY_SECONDS
 from pbm.store import Replaced, Store
 
-from conftest import ADDRESS, stored
+from conftest import ADDRESS, handle, stored
 from patience import PATIENCE, until, until_it_waits
 from test_mail import message
 from test_serve import SERVE, in_order, port_of, running

@@ -15,7 +15,6 @@ from pbm.actions import tournaments
 from pbm.board import plan_lines
 from pbm.board.board import Board
 from pbm.drawing import images
-from pbm.mail.incoming import handle
 from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.pages import Look
@@ -25,7 +24,7 @@ from pbm.tournaments.roundrobin import RoundRobin
 import helptexts
 import patience
 from browsers import IS_DRAWN, NEEDS_BROWSER, PHONE, WIDE, WIDTH
-from conftest import PASSWORDS, Club
+from conftest import PASSWORDS, Club, handle
 from test_browser import BOARDS
 
 pytestmark = NEEDS_BROWSER

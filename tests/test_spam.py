@@ -16,11 +16,10 @@ from packages import install
 
 from pbm.actions import cleanup
 from pbm.mail.illustrations import Illustrator
-from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
 
-from conftest import ADDRESS, PASSWORDS
+from conftest import ADDRESS, PASSWORDS, handle
 from test_tournaments import league
 
 __all__ = ["league"]

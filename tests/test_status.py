@@ -8,11 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from pbm.actions import cleanup
-from pbm.mail import incoming
 from pbm.operator.status import look, needed
 from pbm.session import Session
 
-from conftest import sql, stored
+from conftest import handle, sql, stored
 from costs import cost
 from test_mail import message
 
@@ -49,7 +48,7 @@ def test_users_boards_and_mails_are_counted(pair):
 def test_commands_by_mail_are_counted_as_done_or_refused_for_a_day(pair):
     pair.store.db.execute("DELETE FROM commands")  # those of the shell that has made this board
     for subject in ("help", "spiro games", "spiro show 999", "rubbish", "list"):
-        incoming.handle(pair.server, message(subject), "alice@players.example")
+        handle(pair.server, message(subject), "alice@players.example")
         pair.pass_time(hours=1)
     assert look(pair.store, pair.time).commands == (3, 2)
     pair.pass_time(hours=19, minutes=30)

@@ -10,11 +10,11 @@ import pytest
 
 from pbm import passwords
 from pbm.access import quotas
-from pbm.mail.incoming import ReceivedMail, handle, handle_prepared, prepare_mail
+from pbm.mail.incoming import ReceivedMail, handle_prepared, prepare_mail
 from pbm.mail.writing import compose
 from pbm.store import PlayerRow, Store
 
-from conftest import Club, mail_of, pair_up, set_up
+from conftest import Club, handle, mail_of, pair_up, set_up
 from examples import IS_QUICK
 from patience import PATIENCE
 

@@ -17,7 +17,6 @@ from pbm.blocks import text_of
 from pbm.board.board import RESIGN
 from pbm.letters import contests
 from pbm.mail import html
-from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.robot_players.tasks import play_all
 from pbm.session import Session
@@ -26,7 +25,7 @@ from pbm.texts import WIDTH
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Kind, Tournament, points
 
-from conftest import ADDRESS, PASSWORDS, set_up
+from conftest import ADDRESS, PASSWORDS, handle, set_up
 from test_pairing import check_rules
 
 

@@ -9,11 +9,10 @@ import pytest
 from pbm.access import tokens
 from pbm.actions import cleanup
 from pbm.mail import incoming
-from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
 
-from conftest import ADDRESS, mail_of, set_up
+from conftest import ADDRESS, handle, mail_of, set_up
 
 BROADCAST, DIGEST, BOARD = "Broadcast from bob", "Symple Digest", "Symple Board 101 bob"
 

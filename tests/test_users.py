@@ -6,12 +6,11 @@ from types import SimpleNamespace
 import pytest
 from argon2.exceptions import VerificationError
 
-from pbm.mail.incoming import handle
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.store.boards import Among
 
-from conftest import ADDRESS, mail_of
+from conftest import ADDRESS, handle, mail_of
 
 STRANGER = "dave@players.example"
 

@@ -24,7 +24,7 @@ from icalendar import Calendar
 
 from pbm.access import tokens
 from pbm.actions import cleanup, users
-from pbm.mail.incoming import handle, handle_prepared, posted, prepare_mail
+from pbm.mail.incoming import handle_prepared, posted, prepare_mail
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
@@ -35,7 +35,7 @@ from pbm.site.pages import POLICY
 from pbm.store import Reply, Store
 from pbm.texts import fitted
 
-from conftest import ADDRESS, PASSWORDS, Club, Shell, begin_symple, sql, stored
+from conftest import ADDRESS, PASSWORDS, Club, Shell, begin_symple, handle, sql, stored
 from examples import IS_QUICK
 from patience import until
 from test_answers import answer_to, turns, written

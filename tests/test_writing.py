@@ -18,14 +18,13 @@ from pbm import blocks, letters, texts
 from pbm.actions import cleanup
 from pbm.blocks import Comment, Drawing, Moves, NextCommand, Paragraph, Preformatted, Rule, Table
 from pbm.board.board import Board
-from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.store import BoardRow, Mail, TurnRow
 from pbm.store.users import STORED_FORMS
 
 import helptexts
-from conftest import ADDRESS, PASSWORDS
+from conftest import ADDRESS, PASSWORDS, handle
 
 HTML = STORED_FORMS.index("html")
 HOSTILE = '<script>x()</script><img src="http://evil.example/x.png"></pre></body>&&lt;"\'\u202e'

@@ -178,17 +178,6 @@ def posted(
     return found.reply, ReceivedMail(raw, mail.sender, (recipient,), peer, mail)
 
 
-def handle(
-    server: Server,
-    raw: bytes,
-    envelope_sender: str | None,
-    recipients: Sequence[str] = (),
-    peer: str | None = None,
-) -> Outcome:
-    """Do what a mail says: `prepare_mail`, then `handle_prepared`. The arguments are those of a ReceivedMail."""
-    return handle_prepared(server, prepare_mail(server, ReceivedMail(raw, envelope_sender, recipients, peer)))
-
-
 def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
     """Do what a mail says, answer it, and note that it was handled: all in one transaction, and only once.
 
@@ -219,7 +208,7 @@ def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
 
 
 def handle_within_limits(server: Server, raw: bytes, envelope_sender: str | None, recipients: Sequence[str]) -> Outcome:
-    """Do what a mail says, as `handle` does, unless that takes too long; in the main thread only.
+    """Do what a mail says, unless that takes too long; in the main thread only.
 
     Raises TimeoutError if the mail has to come again.
     """

@@ -491,7 +491,8 @@ def mailed(server: Server, typed: Typed, statements: list[str] | None) -> tuple[
     if statements is not None:
         store.db.set_trace_callback(statements.append)
     start = time.thread_time()
-    outcome = incoming.handle(server, raw, f"{typed.userid}@players.example", (SERVER,))
+    received = incoming.ReceivedMail(raw, f"{typed.userid}@players.example", (SERVER,))
+    outcome = incoming.handle_prepared(server, incoming.prepare_mail(server, received))
     took = time.thread_time() - start
     if (outcome, outcome.reason) != ("command", "") or not isinstance(store, Watched):
         sys.exit(f"A legal move was refused: {outcome.reason}")
