@@ -73,7 +73,7 @@ def replay(game: str, board: str) -> None:
     if is_seen:
         _show_turns(found)
     else:
-        answer(listed(found), data(found))
+        answer(listed(found), {"replayed": letters.data(found.present), "turns": turns_as_data(found.turns)})
 
 
 @commands.command()
@@ -131,15 +131,14 @@ def _keys() -> Iterator[Iterator[str]]:
 
 def shown(point: Point) -> str:
     """A position in colours, with the turn that led to it."""
-    board, row = point.board, point.board.row
+    board = point.board
     turn = board.turns[point.moves - 1] if point.moves else None
     dice = f", dice {' '.join(map(str, turn.dice))}" if turn and turn.dice else ""
     last = f"{turn.userid}{dice}: {letters.turn_text(turn)}" if turn else "The beginning."
     coloured = painted(board.rules, letters.picture(point)[0].text)
-    end = [letters.status_of(point)] if point.is_present else []
-    comment = [Comment(row.commenter, row.comment).text] if row.comment and point.is_present else []
     where = f"Move {point.moves} of {len(board.turns)}. "
-    above, below = [letters.title(point), where + texts.broken(last)], [*end, *comment, KEYS]
+    end = _end(board) if point.is_present else []
+    above, below = [letters.title(point), where + texts.broken(last)], [*end, KEYS]
     return "\n\n".join([*map(escaped, above), coloured, *map(escaped, below)])
 
 
@@ -164,15 +163,14 @@ def painted(rules: Game[Any], drawn: str) -> str:
 
 def listed(board: Board) -> str:
     """The turns of a game as a table, the board at its end, and the last comment."""
-    point, row = board.present, board.row
+    point = board.present
     lines = [("Move", "Player", "Dice", "Turn")]
     for number, turn in enumerate(board.turns, 1):
         lines.append((str(number), turn.userid, " ".join(map(str, turn.dice)), letters.turn_text(turn)))
-    comment = [Comment(row.commenter, row.comment).text] if row.comment else []
-    shown = letters.title(point), texts.table(lines), letters.picture(point)[0].text, letters.status_of(point)
-    return "\n\n".join([*shown, *comment])
+    return "\n\n".join([letters.title(point), texts.table(lines), letters.picture(point)[0].text, *_end(board)])
 
 
-def data(board: Board) -> dict[str, object]:
-    """The same for programs."""
-    return {"replayed": letters.data(board.present), "turns": turns_as_data(board.turns)}
+def _end(board: Board) -> list[str]:
+    """How a game stands after its last turn, and the last comment."""
+    row = board.row
+    return [letters.status_of(board.present), *([Comment(row.commenter, row.comment).text] if row.comment else [])]
