@@ -23,8 +23,6 @@ from pbm.terminal import say
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Kind, Tournament
 
-OF_A_KIND = "rounds", "best_of", "until", "double", "team", "never", "byes"
-"""The options that not all kinds of tournaments have."""
 MOST_ROUNDS = 50
 MOST_GAMES = 9
 """How many games a match of a knockout has at most."""
@@ -152,7 +150,7 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
     """The tournament that the options describe. Raises Refused, with all objections to them."""
     kind = _kind(settings)
     times, problems = clocks.read({name: settings.get(name) for name in clocks.OPTIONS}, is_tournament=True)
-    for name in OF_A_KIND:
+    for name in dict.fromkeys(name for one in TOURNAMENT_KINDS.values() for name in one.settings):
         if settings[name] and name not in kind.settings:
             titles = (one.title for one in TOURNAMENT_KINDS.values() if name in one.settings)
             problems.append(f"--{name.replace('_', '-')} is for {' and '.join(titles)}.")
