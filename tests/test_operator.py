@@ -5,8 +5,6 @@ import os
 import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -43,6 +41,7 @@ from conftest import ADDRESS, pair_up, people_in, set_up, sql
 from examples import examples
 from patience import PATIENCE, until
 from test_plugin import MODULE, find_package
+from test_serve import running
 
 RECORDS = jsonschema.Draft202012Validator(
     json.loads((Path(__file__).parent.parent / "docs" / "record-schema.json").read_text())
@@ -294,13 +293,9 @@ def test_a_board_is_removed_and_its_players_are_told(operate, pair):
     assert find(pair, "spiro", "102")
 
 
-def test_a_board_that_counts_in_ratings_stays(operate, pair):
-    pair.store.players.add_result(ResultRow("spiro", "101", "alice", 1, 1600, 1824, 1, pair.time))
-    assert "counts in the ratings" in operate("boards", "remove", "spiro", "101", "--yes").err
-    assert find(pair, "spiro", "101")
-
-
-def test_a_board_stays_whose_game_ends_while_the_operator_is_asked(operate, pair, monkeypatch):
+def test_a_board_that_counts_in_ratings_stays_also_if_its_game_ends_while_the_operator_is_asked(
+    operate, pair, monkeypatch
+):
     def end(*_, **__):
         pair.store.players.add_result(ResultRow("spiro", "101", "alice", 1, 1600, 1824, 1, pair.time))
 
@@ -693,17 +688,15 @@ def test_restore_refuses_what_it_cannot_use(kept, query, reason):
 def test_whoever_waits_while_a_database_is_replaced_writes_nothing(kept):
     """He gets an error, so that what he was told comes again: nothing goes into the file that was put aside."""
     path = kept.folder / "pbm.db"
-    words = [sys.executable, "-m", "pbm", "signup", "dave", "dave-secret"]
-    with copies.keep_others_out(path):
-        waiting = subprocess.Popen(words, env=kept.environment, stderr=subprocess.PIPE, text=True)
-        until(lambda: _has_open(waiting.pid, path))
-        time.sleep(1)
-        assert waiting.poll() is None
-        copies.copy(kept.folder / "copy", kept.folder / "new")
-        copies.replace(path, kept.folder / "new", kept.folder / "old")
-    _, err = waiting.communicate(timeout=PATIENCE)
-    assert waiting.returncode == 1
-    assert "nothing was written" in " ".join(err.split())
+    with running(kept, "signup", "dave", "dave-secret") as waiting:
+        with copies.keep_others_out(path):
+            until(lambda: _has_open(waiting.pid, path))
+            time.sleep(1)
+            assert waiting.poll() is None
+            copies.copy(kept.folder / "copy", kept.folder / "new")
+            copies.replace(path, kept.folder / "new", kept.folder / "old")
+        assert waiting.wait(PATIENCE) == 1
+        assert "nothing was written" in " ".join(waiting.stderr.read().split())
     assert people_in(path) == ["alice"]
     assert people_in(kept.folder / "old") == ["alice", "bob"]
 

@@ -34,8 +34,8 @@ class Match(NamedTuple):
     options: Words
     """As in a challenge."""
     programs: tuple[Words, Words]
-    patience: float | None
-    """How many seconds a program has for a move; None if it may take for ever."""
+    patience: float
+    """How many seconds a program has for a move."""
     seed: str
     """Determines the dice."""
 
