@@ -18,7 +18,6 @@ SAME = {
     "challenge": "the deed, and the letter about it",
     "commands": "what each module of the operator brings, see pbm.console",
     "confirm": "a move, or that an operator means it",
-    "data": "what is told to programs, of a board or of a step",
     "main": "a program, as it is called from outside",
     "queue": "moves, and mails",
     "read": "a text becomes a value of its module",
