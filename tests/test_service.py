@@ -17,6 +17,7 @@ import pytest
 
 from pbm.access.quotas import most
 from pbm.mail.transports import RELAY_SECONDS
+from pbm.mail.writing import compose
 from pbm.store import Replaced, Store
 
 from conftest import ADDRESS, handle, stored
@@ -243,6 +244,12 @@ def test_mail_for_the_postmaster_is_limited_in_size_and_a_day(club):
 def test_mail_for_the_postmaster_gives_no_password_away(pair):
     to_postmaster(pair, message("symple move 101 alice alice-secret e3", "spiro move 101 alice alice-secret e3:5"))
     assert "alice-secret" not in str(pair.mails()[-1])
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u200d", "\xad", "\ufeff", "\ue000", "\U0010ffff"])
+def test_mail_for_the_postmaster_can_be_sent_whatever_stands_in_its_subject(club, unseen):
+    assert to_postmaster(club, message(f"down{unseen}?", "hello")) == "postmaster"
+    assert b"Subject: For the postmaster: down?\n" in compose(club.mails()[-1], ADDRESS)
 
 
 @pytest.mark.parametrize(

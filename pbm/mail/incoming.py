@@ -333,7 +333,8 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
         )
         for said in (mail.body, mail.subject)
     )
-    subject = " ".join(subject.split())[:MOST_LOGGED]
+    # one with a character that is not seen, as some emojis have it, could not be sent
+    subject = "".join(filter(str.isprintable, " ".join(subject.split())))[:MOST_LOGGED]
     if not server.operator:
         return Outcome("postmaster", reason=f"PBM_OPERATOR is not set; {subject}: {text[:MOST_LOGGED]}")
     if not Session(server).take("postmaster", address=server.operator):
