@@ -168,6 +168,12 @@ def test_no_word_that_may_be_a_password_is_logged_of_a_mail_whether_it_was_right
     assert outcome.command.startswith(line.partition(" ")[0])
 
 
+def test_a_password_behind_the_board_that_is_subscribed_is_not_logged(pair):
+    for line in ("spiro subscribe 101 carol carol-secret", "spiro unsubscribe all carol carol-secret"):
+        outcome = handle(pair.server, message(line), ALICE)
+        assert (outcome.told, outcome.command) == ("done", line.replace("carol-secret", "PASSWORD"))
+
+
 def test_the_log_says_why_an_answer_was_refused_with_its_commands_and_without_its_passwords(pair):
     assert answer(pair, "confirm").reason == "There is no submitted move to confirm."
     assert answer(pair, "sw0rdfish").reason.count("PASSWORD") == 1

@@ -389,7 +389,7 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
     """
     reply, (line, _, _), ready = command
     is_user, why, logged = server.store.users.is_taken, done.why, ""
-    right = ready.call.passwords if why is None and isinstance(ready.call, Call) else []
+    right = line.passwords() if why is None else None
     if line.command:
         logged = tokens.masked(without(line.typed, right) if right else line.logged(is_user))
     elif reply:
