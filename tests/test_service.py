@@ -244,6 +244,8 @@ def test_mail_for_the_postmaster_is_limited_in_size_and_a_day(club):
 def test_mail_for_the_postmaster_gives_no_password_away(pair):
     to_postmaster(pair, message("symple move 101 alice alice-secret e3", "spiro move 101 alice alice-secret e3:5"))
     assert "alice-secret" not in str(pair.mails()[-1])
+    to_postmaster(pair, message("symple move 101 alice alice-secret e3", "Is my password alice-secret wrong?"))
+    assert "alice-secret" not in str(pair.mails()[-1])
 
 
 @pytest.mark.parametrize("unseen", ["\u200b", "\u200d", "\xad", "\ufeff", "\ue000", "\U0010ffff"])

@@ -327,11 +327,9 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     It makes no loop if the operator's address leads back here: our mails say that a program has written them.
     """
     sender = mail.sender or ""
-    text, subject = (
-        tokens.masked(
-            masking.without_passwords(root, texts.clean(said)[:MOST_PASSED_ON], server.store.users.is_taken).text
-        )
-        for said in (mail.body, mail.subject)
+    said = texts.clean(f"{mail.subject}\n{mail.body}")[:MOST_PASSED_ON]
+    subject, _, text = tokens.masked(masking.without_passwords(root, said, server.store.users.is_taken).text).partition(
+        "\n"
     )
     # one with a character that is not seen, as some emojis have it, could not be sent
     subject = "".join(filter(str.isprintable, " ".join(subject.split())))[:MOST_LOGGED]
@@ -339,8 +337,8 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
         return Outcome("postmaster", reason=f"PBM_OPERATOR is not set; {subject}: {text[:MOST_LOGGED]}")
     if not Session(server).take("postmaster", address=server.operator):
         return Outcome("postmaster", reason=f"{most('postmaster', 'address')} were passed on today already")
-    said = f"From: {sender or 'unknown'}\nSubject: {subject}\n\n{text}"
-    letter = letters.note(said, subject=f"For the postmaster: {subject}", answer="")
+    told = f"From: {sender or 'unknown'}\nSubject: {subject}\n\n{text}"
+    letter = letters.note(told, subject=f"For the postmaster: {subject}", answer="")
     add_to_outbox(Session(server), server.operator, letter, reply_to=sender or None)
     return Outcome("postmaster")
 
