@@ -104,8 +104,8 @@ def as_row(kind: type[AnyRow], columns: Iterable[Any]) -> AnyRow:
 class Questions:
     """The base class of all nouns, such as `Boards`, which is `store.boards`.
 
-    A value in a query may also be a time or a day, which are stored as text, or a list, which SQL reads with
-    ``json_each``.
+    A value in a query may also be a time or a day, which are stored as text, or a list or a dict, which SQL reads as
+    JSON.
     """
 
     db: sqlite3.Connection
@@ -121,7 +121,7 @@ class Questions:
 
     def rows(self, kind: type[AnyRow], query: str, *values: object) -> list[AnyRow]:
         """The rows that a query finds."""
-        return [as_row(kind, found) for found in self.db.execute(query, values).fetchall()]
+        return [as_row(kind, found) for found in self.execute(query, *values)]
 
     def row(self, kind: type[AnyRow], query: str, *values: object) -> AnyRow | None:
         """The first row that a query finds; None if it finds none."""
@@ -130,7 +130,7 @@ class Questions:
 
     def column(self, query: str, *values: object) -> list[Any]:
         """The first value of each row that a query finds."""
-        return [found for found, *_ in self.db.execute(query, values).fetchall()]
+        return [found for found, *_ in self.execute(query, *values)]
 
     def value(self, query: str, *values: object) -> Any:
         """The first value of the first row that a query finds; None if it finds none."""

@@ -151,25 +151,22 @@ class Among(NamedTuple):
 
     @property
     def where(self) -> str:
-        """The condition in SQL, with a name for each of `values`."""
-        which = "game = :game" if len(self.games) == 1 else "game IN (SELECT value FROM json_each(:games))"
+        """The condition in SQL. Its only value is the selection as an object of JSON."""
+        which = "game IN (SELECT value FROM json_each(?1, '$.games'))"
+        if len(self.games) == 1:
+            which = "game = json_extract(?1, '$.games[0]')"
         if self.pool is not None:
-            which += " AND pool = :pool"
+            which += " AND pool = json_extract(?1, '$.pool')"
         if self.in_tournament is not None:
             which += f" AND pool IS {'NOT ' * self.in_tournament}NULL"
         if self.over is not None:
             which += f" AND ended IS {'NOT ' * self.over}NULL"
         if self.to_move:
-            which += " AND turn IN (SELECT value FROM json_each(:userids))"
+            which += " AND turn IN (SELECT value FROM json_each(?1, '$.userids'))"
         if not self.userids:
             return which
-        one = f"SELECT rowid FROM boards WHERE {which} AND %s IN (SELECT value FROM json_each(:userids))"
+        one = f"SELECT rowid FROM boards WHERE {which} AND %s IN (SELECT value FROM json_each(?1, '$.userids'))"
         return f"rowid IN ({' UNION '.join(one % seat for seat in SEATS)})"
-
-    @property
-    def values(self) -> dict[str, object]:
-        """The values in the condition, by name."""
-        return {"game": "".join(self.games[:1]), "games": [*self.games], "userids": [*self.userids], "pool": self.pool}
 
 
 class Boards(Questions):
@@ -236,17 +233,16 @@ class Boards(Questions):
         """The selected boards in that order, at most *most* of them."""
         index = " INDEXED BY boards_pool" if among.pool is not None else ""  # else all tournaments are looked at
         query = f"SELECT * FROM boards{index} WHERE {among.where} ORDER BY {order} LIMIT {most}"
-        return [as_row(BoardRow, row) for row in self.db.execute(query, among.values).fetchall()]
+        return self.rows(BoardRow, query, among._asdict())
 
     def names(self, among: Among, order: str = "game, board", most: int = -1) -> list[tuple[str, str]]:
         """Game and number of the selected boards in that order, at most *most* of them."""
         query = f"SELECT game, board FROM boards WHERE {among.where} ORDER BY {order} LIMIT {most}"
-        return self.db.execute(query, among.values).fetchall()
+        return self.execute(query, among._asdict())
 
     def count(self, among: Among) -> int:
         """How many boards are selected."""
-        (count,) = self.db.execute(f"SELECT count(*) FROM boards WHERE {among.where}", among.values).fetchone()
-        return int(count)
+        return int(self.value(f"SELECT count(*) FROM boards WHERE {among.where}", among._asdict()))
 
     def latest(self, among: Among, most: int) -> list[BoardRow]:
         """The selected boards that have changed last, at most *most* of them, the last one first."""
@@ -378,13 +374,13 @@ class Boards(Questions):
 
     def follow(self, game: str, board: str, userid: str, kind: str) -> bool:
         """Make a user follow a board. Returns False if they do so already."""
-        query = "INSERT INTO followers VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-        return self.db.execute(query, (game, board, userid, kind)).rowcount > 0
+        query = "INSERT INTO followers VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
+        return bool(self.execute(query, game, board, userid, kind))
 
     def unfollow(self, game: str, board: str, userid: str, kind: str) -> bool:
         """Make a user follow a board no longer. Returns False if they did not."""
-        query = f"DELETE FROM followers WHERE {OF_BOARD} AND userid = ? AND kind = ?"
-        return self.db.execute(query, (game, board, userid, kind)).rowcount > 0
+        query = f"DELETE FROM followers WHERE {OF_BOARD} AND userid = ? AND kind = ? RETURNING 1"
+        return bool(self.execute(query, game, board, userid, kind))
 
     def followed(self, game: str, userid: str, kind: str) -> list[str]:
         """The active boards that a user follows, by number."""

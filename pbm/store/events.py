@@ -118,7 +118,7 @@ class Events(Questions):
 
     def remove_hook(self, number: int) -> bool:
         """Delete a program. Returns False if there is none of that number."""
-        return self.db.execute("DELETE FROM hooks WHERE id = ?", [number]).rowcount > 0
+        return bool(self.execute("DELETE FROM hooks WHERE id = ? RETURNING id", number))
 
     def save_hook(self, hook: Hook) -> None:
         """Store the last event of a program, its tries and its problem."""

@@ -146,13 +146,14 @@ class Outbox(Questions):
 
     def postpone_due(self, now: datetime, due: datetime, problem: str) -> int:
         """Postpone all mails that are due *now*, with the problem, without counting a try. Returns how many."""
-        query = f"UPDATE outbox SET due = ?, problem = ? WHERE {TO_SEND}"
-        return self.db.execute(query, (due, problem, now)).rowcount
+        query = f"UPDATE outbox SET due = ?, problem = ? WHERE {TO_SEND} RETURNING id"
+        return len(self.execute(query, due, problem, now))
 
     def retry(self, numbers: Sequence[int], now: datetime) -> int:
         """Make mails due that have an address: those of these numbers, or all if there are none. Returns how many."""
-        query = f"UPDATE outbox SET due = ?1 WHERE address IS NOT NULL AND (?2 = '[]' OR {BY_IDS.replace('?', '?2')})"
-        return self.db.execute(query, (now, [*numbers])).rowcount
+        which = f"?2 = '[]' OR {BY_IDS.replace('?', '?2')}"
+        query = f"UPDATE outbox SET due = ?1 WHERE address IS NOT NULL AND ({which}) RETURNING id"
+        return len(self.execute(query, now, [*numbers]))
 
     def drop(self, mails: Iterable[Mail]) -> None:
         """Delete mails."""
@@ -203,8 +204,8 @@ class Handled(Questions):
 
     def record(self, sender: str, message_id: str, outcome: str, now: datetime) -> bool:
         """Note that a message was handled. Returns False, and notes nothing, if it was handled before."""
-        query = "INSERT INTO handled VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-        return self.db.execute(query, (sender, message_id, now, outcome)).rowcount > 0
+        query = "INSERT INTO handled VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
+        return bool(self.execute(query, sender, message_id, now, outcome))
 
     def note_outcome(self, sender: str, message_id: str, outcome: str) -> None:
         """Change the outcome of a message that was recorded before."""

@@ -255,8 +255,8 @@ class Users(Questions):
     def drop_address(self, userid: str, address: str) -> int:
         """Delete an address of a user, and the mails to them that would go there. Returns the number of mails."""
         self.execute("DELETE FROM addresses WHERE userid = ? AND address = ?", userid, address)
-        query = "DELETE FROM outbox WHERE userid = ? AND address = ? COLLATE NOCASE"
-        return self.db.execute(query, (userid, address)).rowcount
+        query = "DELETE FROM outbox WHERE userid = ? AND address = ? COLLATE NOCASE RETURNING id"
+        return len(self.execute(query, userid, address))
 
     # Bounces
 
