@@ -387,7 +387,8 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
     """
     reply, (line, _, _), ready = command
     is_user, why, logged = server.store.users.is_taken, done.why, ""
-    right = line.passwords() if why is None else None
+    call = ready.call
+    right = call.passwords if why is None and isinstance(call, Call) and not call.command.in_any_order else []
     if line.command:
         logged = tokens.masked(without(line.typed, right) if right else line.logged(is_user))
     elif reply:
