@@ -140,15 +140,21 @@ def waits_for_robot(store: Store, row: BoardRow) -> bool:
     return bool(store.robots.among([awaited(row)]))
 
 
-def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
-    """When the awaited player loses by the time of this move, as far as is known now."""
-    until, zone = row.happened + limits(row)[1], zone_of(row.weekends)
-    while left := max(timedelta(), limits(row)[1] - age(row, until)):
+def _time_of_age(row: BoardRow, wanted: timedelta) -> datetime:
+    """When a board has that age if nobody moves."""
+    until, zone = row.happened + wanted, zone_of(row.weekends)
+    while left := max(timedelta(), wanted - age(row, until)):
         day = until.astimezone(zone).date()
         if row.weekends and day.weekday() >= SATURDAY:
             until = datetime.combine(day + (7 - day.weekday()) * DAY, time(), zone).astimezone(UTC)
         else:
             until += left
+    return until
+
+
+def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
+    """When the awaited player loses by the time of this move, as far as is known now."""
+    until = _time_of_age(row, limits(row)[1])
     spared = [] if row.novacation else store.users.vacations(awaited(row), now.date() - GRACE)
     for away in spared:
         if away.first <= max(until, now).date():
@@ -161,8 +167,9 @@ def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
     left = ends_at(store, row, now) - now
     if row.total_days is None or awaited(row) != row.turn:
         return left
-    seats = (seat for seat, name in enumerate(row.players) if name == row.turn)
-    return min(left, row.total_days * DAY - timedelta(seconds=max(used(row, seat, now) for seat in seats)))
+    both = zip(row.players, (row.first_used, row.second_used), strict=True)
+    spent = max(seconds for name, seconds in both if name == row.turn)
+    return min(left, _time_of_age(row, row.total_days * DAY - timedelta(seconds=spent)) - now)
 
 
 # Vacations
