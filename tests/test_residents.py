@@ -423,6 +423,14 @@ def test_a_board_that_has_changed_meanwhile_is_thought_about_again(against, mind
     assert moves(against) == ["c3", "a1"]
 
 
+def test_a_board_that_is_left_while_a_robot_thinks_holds_up_no_other_one(against, mind, capsys):
+    against.say("symple challenge -size=5 robot2 alice")
+    mind.meanwhile = lambda: signs(against, "symple resign 101 ME")
+    assert plays(against) == 1
+    assert moves(against, "102")
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("meanwhile", "said"),
     [

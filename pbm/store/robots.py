@@ -133,10 +133,10 @@ class Robots(Questions):
         ]
 
     def claim_task(self, task: Task, claim: Claim | None) -> None:
-        """Store the claim of a process on a task; None releases it."""
+        """Store the claim of a process on a task; None releases it. Nothing is stored if the board was removed."""
         query = (
             "INSERT INTO robot_boards (game, board, robot, opponent, claimed_by, claimed_until) "
-            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE "
+            "SELECT game, board, ?3, ?4, ?5, ?6 FROM boards WHERE game = ?1 AND board = ?2 ON CONFLICT DO UPDATE "
             "SET claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until"
         )
         self.execute(query, *task, *(claim or (None, None)))
