@@ -293,6 +293,12 @@ def test_a_board_is_removed_and_its_players_are_told(operate, pair):
     assert find(pair, "spiro", "102")
 
 
+def test_a_board_is_removed_although_it_is_damaged(operate, board):
+    board.say("symple move 101 alice alice-secret a1")
+    board.store.db.execute("UPDATE turns SET text = 'x'")
+    assert operate("boards", "remove", "symple", "101", "--yes").out == "Symple board 101 is removed.\n"
+
+
 def test_a_board_that_counts_in_ratings_stays_also_if_its_game_ends_while_the_operator_is_asked(
     operate, pair, monkeypatch
 ):

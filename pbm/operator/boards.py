@@ -7,8 +7,9 @@ import click
 import games
 from pbm import letters, texts
 from pbm.actions import finding, rounds, turns
-from pbm.actions.finding import board_of, find_row
+from pbm.actions.finding import find_row
 from pbm.board import clocks
+from pbm.board.board import Board
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, answer_list, confirm, more_than, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, LISTED, UNLIMITED, WHOLE_NUMBER, YES, Commands, Listing
@@ -88,7 +89,8 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     moves = texts.counted(row.moves, "move")
     confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {moves}?", yes=yes)
     with server.store.writing():
-        found = board_of(session, _find_unrated(session, *row.place))  # the game may have ended meanwhile
+        # the game may have ended meanwhile; its turns are not replayed, because they may be damaged
+        found = Board(_find_unrated(session, *row.place), [], {})
         answer_with = letters.challenge(found, *found.players)
         turns.remove_and_tell(session, found, "was removed by the operator of this server.", answer_with)
         if row.pool:
