@@ -270,5 +270,5 @@ def _do_lines(ready: Ready) -> Letter:
         told.append(Paragraph(f"> {line.masked(session.store.users.is_taken).text}"))
         said = ([Paragraph(letter.data["error"])] if "error" in letter.data else letter.blocks for letter in answers)
         told += [block for blocks in said for block in blocks] or [Paragraph("Done.")]
-    data = {"answers": answered, "status": max(int(one.get("status", 0)) for one in answered)}
-    return letters.note(told, subject="multiple", answer="help multiple", data=data)
+    status = max(int(one.get("status", 0)) for one in answered)
+    return letters.note(told, subject="multiple", answer="help multiple", answers=answered, status=status)

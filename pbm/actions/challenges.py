@@ -329,7 +329,7 @@ def seekers(session: Session, word: str) -> list[Letter]:
         [lists.aligned(rows, {"Rating", "Seeking"}, {"Wants"})] if rows else "Nobody seeks challenges.",
         subject="List of seekers",
         answer="GAME seek USERID PASSWORD 1",
-        data={"seekers": told},
+        seekers=told,
     )
     return [lists.with_next(letter, "all seekers", following)]
 

@@ -136,7 +136,7 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
         [aligned([_waiting(session, row, among.userids) for row in rows]), *_calendar(session, among.userids)],
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
-        data={"boards": [_waiting_data(session, row, among.userids) for row in rows]},
+        boards=[_waiting_data(session, row, among.userids) for row in rows],
     )
     return [with_next(letter, " ".join(["all games", *named]), following)]
 
@@ -207,7 +207,7 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     if not rows:
         text, subject = finding.none_found(game, named), f"List of {game.capitalize()} games"
         answer = f"{game} challenge USERID1 USERID2"
-        return [letters.note(text, subject=subject, answer=answer, data={"boards": []})]
+        return [letters.note(text, subject=subject, answer=answer, boards=[])]
     if not named and (following >= finding.FIRST_NUMBER or session.store.boards.get(game, str(following))):
         named = ["all"]  # else the number of the page would be that of a board
     command = " ".join([game, "games", *named])
@@ -218,9 +218,9 @@ def _letter_of_table(session: Session, game: str, rows: Sequence[BoardRow]) -> L
     """The letter with a table of these boards."""
     shown = aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})
     boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
-    data = {"boards": [letters.data(board.present) for board in boards if board]}
+    found = [letters.data(board.present) for board in boards if board]
     subject = f"List of {game.capitalize()} games"
-    return letters.note([shown], subject=subject, answer=f"{game} show {rows[0].board}", data=data)
+    return letters.note([shown], subject=subject, answer=f"{game} show {rows[0].board}", boards=found)
 
 
 def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
@@ -234,7 +234,7 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
     counts = {name: session.store.boards.totals(name)[1] for name in games.names()}
     lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
     told = [Table(lines)]
-    return [letters.note(told, subject="List of games", answer="help GAME", data={"games": counts})]
+    return [letters.note(told, subject="List of games", answer="help GAME", games=counts)]
 
 
 def _letter_of_board(session: Session, game: str, reader: str | None, budget: Budget, board: str) -> Letter:
@@ -264,15 +264,15 @@ def _find_each(boards: Sequence[str], find: Callable[[str], Item]) -> tuple[list
 
 def _letter_of_nothing(text: str, answer: str) -> Letter:
     """The letter that says that no boards were found."""
-    return letters.note(text, subject="Show summary", answer=answer, data={"boards": []})
+    return letters.note(text, subject="Show summary", answer=answer, boards=[])
 
 
 def _not_found(game: str, missing: Mapping[str, str]) -> list[Letter]:
     """The letter that lists boards that were named and not found, if there are any."""
     if not missing:
         return []
-    text, data = "\n".join(missing.values()), {"missing": list(missing)}
-    return [letters.note(text, subject="Show summary", answer=f"{game} games", data=data)]
+    text = "\n".join(missing.values())
+    return [letters.note(text, subject="Show summary", answer=f"{game} games", missing=list(missing))]
 
 
 def _row(session: Session, row: BoardRow) -> Row:

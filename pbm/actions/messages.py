@@ -36,11 +36,11 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Refused("Nobody on this board takes your chat.")
     for robot in () if board.is_over else board.about.robots:
         session.store.robots.let_talk(Task(game, board.row.board, robot, board.row.opponent(robot)), "once")
-    data = {"userid": name, "game": game, "board": board.row.board, "readers": readers}
     mover = board.turn or ""
     return [
         letters.note([Comment(name, text)], subject=f"{game.capitalize()} chat {board.row.board} {name}",
-                 answer=f"{game} chat {board.row.board} {reader} PASSWORD", data=data)._replace(
+                 answer=f"{game} chat {board.row.board} {reader} PASSWORD",
+                 userid=name, game=game, board=board.row.board, readers=readers)._replace(
             to=reader, bare="chat", thread=board.thread, game=game, is_urgent=True, mover=mover,
             board=board.row.board if reader in following else "",
             is_subscribed=reader in board.about.subscribers,
@@ -70,8 +70,7 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
         )
         delivery.queue(session, letter._replace(to=reader))
     done = "\n".join([f"Your message is on its way to {', '.join(reached)}.", *unreached])
-    data = {"userid": name, "readers": reached}
-    return [letters.note(done, subject="Message", answer="help message", data=data)]
+    return [letters.note(done, subject="Message", answer="help message", userid=name, readers=reached)]
 
 
 def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
@@ -91,8 +90,7 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
         letter = letters.note([Comment(name, session.comment)], subject=f"Broadcast from {name}", answer=answer)
         delivery.queue(session, letter._replace(to=reader, is_subscribed=True))
     done = f"Your text is on its way to {texts.counted(len(readers), 'user')}."
-    data = {"userid": name, "count": len(readers)}
-    return [letters.note(done, subject="Broadcast", answer="help broadcast", data=data)]
+    return [letters.note(done, subject="Broadcast", answer="help broadcast", userid=name, count=len(readers))]
 
 
 def _switch(session: Session, name: str, switch: str) -> list[Letter]:

@@ -48,9 +48,15 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
         moves = "first move" if given == 1 else f"first {given} moves"
         verdict += f"\nThe dice of the {moves} are those of board {board.row.source}."
     told = Table(lines), Paragraph(verdict), Preformatted(proof)
-    data = {"secret": secret.hex(), "sha256": dice.commitment(secret), "dice": [*throws.values()]}
-    subject = f"{game.capitalize()} Board {number} Dice"
-    return [letters.note(told, subject=subject, answer=f"{game} show {number}", data=data)]
+    letter = letters.note(
+        told,
+        subject=f"{game.capitalize()} Board {number} Dice",
+        answer=f"{game} show {number}",
+        secret=secret.hex(),
+        sha256=dice.commitment(secret),
+        dice=[*throws.values()],
+    )
+    return [letter]
 
 
 def count_dice(session: Session, game: str) -> list[Letter]:
@@ -89,6 +95,14 @@ def count_dice(session: Session, game: str) -> list[Letter]:
         Table([TESTS, *found], TESTS[1:]),
         Paragraph(CHANCE),
     )
-    grid = [pairs[at : at + 6] for at in range(0, 36, 6)]
-    data = {"game": game, "throws": total, "faces": faces, "pairs": grid, "tests": tests}
-    return [letters.note(told, subject=f"{title} Dice", answer=f"dice {game} BOARD", data=data)]
+    letter = letters.note(
+        told,
+        subject=f"{title} Dice",
+        answer=f"dice {game} BOARD",
+        game=game,
+        throws=total,
+        faces=faces,
+        pairs=[pairs[at : at + 6] for at in range(0, 36, 6)],
+        tests=tests,
+    )
+    return [letter]

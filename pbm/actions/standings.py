@@ -64,7 +64,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if is_nobody else []
     told += [Preformatted("\n\n".join(tables))] if tables else []
     data = {"game": game} if number else _data(session, game)
-    letter = letters.note(told, subject=f"{name} Standings", answer=f"{game} challenge USERID1 USERID2", data=data)
+    letter = letters.note(told, subject=f"{name} Standings", answer=f"{game} challenge USERID1 USERID2", **data)
     return [lists.with_next(letter, f"{game} standings", following)]
 
 
@@ -96,12 +96,9 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
         }
         for one in results
     ]
-    data = {"game": game, "userid": player, "results": shown}
-    return [
-        letters.note(
-            [Paragraph(said), Preformatted(drawn)], subject=f"{name} Standings", answer=f"{game} standings", data=data
-        )
-    ]
+    told = Paragraph(said), Preformatted(drawn)
+    subject, answer = f"{name} Standings", f"{game} standings"
+    return [letters.note(told, subject=subject, answer=answer, game=game, userid=player, results=shown)]
 
 
 def history(session: Session, game: str, page: str) -> list[Letter]:
@@ -114,7 +111,8 @@ def history(session: Session, game: str, page: str) -> list[Letter]:
         [_fitting(lists.aligned(rows, NUMBERS, RARE).text)] if rows else f"No game of {name} is over yet.",
         subject=f"Historical List of {name} games",
         answer=f"{game} standings",
-        data={"game": game, "games": [_of_game(row, is_rated=is_rated) for row, is_rated in found]},
+        game=game,
+        games=[_of_game(row, is_rated=is_rated) for row, is_rated in found],
     )
     return [lists.with_next(letter, f"{game} history", following)]
 

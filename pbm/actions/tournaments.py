@@ -234,7 +234,7 @@ def _listed(session: Session, game: str) -> Letter:
     how = [Paragraph(f"To join: {_joining(game, 'POOL')}")] if any(row[-1] == ANYBODY for row in rows) else []
     told: Told = [Table(rows), *how] if found else f"No tournament of {title} is open, or on."
     answer = f"{game} table POOL" if found else f"{game} games tournament"
-    return letters.note(told, subject=f"{title} tournaments", answer=answer, data={"game": game, "tournaments": data})
+    return letters.note(told, subject=f"{title} tournaments", answer=answer, game=game, tournaments=data)
 
 
 def _who_joins(found: Shown) -> str:

@@ -109,7 +109,9 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
         [Paragraph(text), *([Comment(writer, comment)] if comment else [])],
         subject=f"{name} has been removed{_mark(comment)}",
         answer=challenge(board, *board.players),
-        data={"userid": leaver, "game": board.row.game, "removed": board.row.board},
+        userid=leaver,
+        game=board.row.game,
+        removed=board.row.board,
     )
     return letter._replace(to=to, thread=board.thread, game=board.row.game)
 

@@ -215,8 +215,8 @@ def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", t
         told,
         subject=f"{one.game.capitalize()} tournament {one.pool}: {subject}",
         answer=answer or f"{one.game} table {one.pool}",
-        data=status_of_tournament(shown),
         to=to,
+        **status_of_tournament(shown),
     )
 
 

@@ -71,15 +71,15 @@ class Letter(NamedTuple):
         return (*self.blocks, *how, *([NextCommand(self.answer, self.bare)] if self.answer else []))
 
 
-def note(told: Told, *, subject: str, answer: str, data: dict[str, Any] | None = None, to: str | None = None) -> Letter:
-    """A letter without a board, to a user or to whoever gave the command."""
+def note(told: Told, *, subject: str, answer: str, to: str | None = None, **data: Any) -> Letter:
+    """A letter without a board, to a user or to whoever gave the command; *data* is what it tells programs."""
     blocks = blocks_of(told)
-    return Letter(to, subject, blocks, answer, {**(data or {}), "reply": text_of(blocks)})
+    return Letter(to, subject, blocks, answer, {**data, "reply": text_of(blocks)})
 
 
-def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str, **data: object) -> Letter:
+def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str, **data: Any) -> Letter:
     """A letter without a board to a user, whose *data* begins with their userid."""
-    return note(told, subject=subject, answer=answer, data={"userid": name, **data}, to=name)
+    return note(told, subject=subject, answer=answer, to=name, userid=name, **data)
 
 
 def printed(found: Iterable[Letter]) -> str:
@@ -104,6 +104,6 @@ def as_one(found: Sequence[Letter]) -> dict[str, Any]:
     return one
 
 
-def settled(text: str, answer: str, **data: object) -> Letter:
+def settled(text: str, answer: str, **data: Any) -> Letter:
     """A letter to whoever gave the command, which confirms a setting."""
-    return note(fill(text, texts.WIDTH), subject="pbm settings", answer=answer, data=data)
+    return note(fill(text, texts.WIDTH), subject="pbm settings", answer=answer, **data)
