@@ -48,9 +48,9 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
         if not budget.is_spent and (session.in_shell or session.take("shown", user=name)):
             point = board_of(session, row).present
             shown += letters.of_board(session, point, name, kind="Subscription Summary", is_full=True)
-    lines = _said(f"You get every mail about these {game.capitalize()} boards", done)
+    lines = _sentence(f"You get every mail about these {game.capitalize()} boards", done)
     if not is_all:
-        lines += _said("Not subscribed", [f"{number} ({why})" for number, why in refused.items()])
+        lines += _sentence("Not subscribed", [f"{number} ({why})" for number, why in refused.items()])
     else:
         lines.append(f"You are subscribed to every board of {game.capitalize()} that begins from now on.")
     return [*shown, _summary(session, game, name, lines, added=done, unchanged=[*refused])]
@@ -80,8 +80,8 @@ def _stop(
     stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name, SUBSCRIBER)]
     unchanged = [number for number in dict.fromkeys(numbers) if number not in stopped]
     noun = "boards" if which == "these" else "board"
-    gone = _said(f"You get no more mails about {which} {noun}", stopped)
-    not_there = _said(f"You were not subscribed to {which}", unchanged)
+    gone = _sentence(f"You get no more mails about {which} {noun}", stopped)
+    not_there = _sentence(f"You were not subscribed to {which}", unchanged)
     return _summary(session, game, name, [*lines, *gone, *not_there], stopped=stopped, unchanged=unchanged)
 
 
@@ -168,7 +168,8 @@ def _named(session: Session, game: str, words: Sequence[str], name: str) -> list
     return found[::-1] if finding.is_backwards(among) else found
 
 
-def _said(text: str, boards: Sequence[str]) -> list[str]:
+def _sentence(text: str, boards: Sequence[str]) -> list[str]:
+    """A sentence that ends with a list of boards; nothing if there are none."""
     return [f"{text}: {', '.join(boards)}."] if boards else []
 
 

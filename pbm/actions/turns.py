@@ -146,7 +146,7 @@ def play_turn(session: Session, board: Board, name: str, text: str, reason: str 
 
     The *reason*, one of REASONS, is why the game ends by that turn, if the turn does not tell.
     """
-    if name in board.told and name not in board.plans:
+    if name in board.dropped_plans and name not in board.plans:
         keep_plan(session, board, name)  # the letters below tell it for the last time
     board.change(
         submitted=None,
@@ -295,7 +295,7 @@ def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
     A player without an address is told whenever they see the board, until they move or plan again.
     """
     keep_plan(session, board, name)
-    board.told[name] = why
+    board.dropped_plans[name] = why
     if not session.store.users.addresses(name):
         session.store.boards.keep_plan(*board.row.place, name, f"{DROPPED}{why}")
 

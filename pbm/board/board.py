@@ -84,7 +84,9 @@ class Board:
         self.turns = turns
         self.plans = {name: text for name, text in plans.items() if not text.startswith(DROPPED)}
         """The plan of each player as it is stored, or RESIGN."""
-        self.told = {name: text.removeprefix(DROPPED) for name, text in plans.items() if text.startswith(DROPPED)}
+        self.dropped_plans = {
+            name: text.removeprefix(DROPPED) for name, text in plans.items() if text.startswith(DROPPED)
+        }
         """Why the plan of a player was dropped; the next letters about the board tell only them."""
         self.about = about
         self.rules: games.Game[Any] = games.load(row.game)

@@ -67,7 +67,7 @@ def of_board(
             game=row.game,
             board="" if row.board == "new" else row.board,
             mover=board.turn or "",
-            is_urgent=point.is_over or to in board.told,
+            is_urgent=point.is_over or to in board.dropped_plans,
             is_subscribed=to in board.about.subscribers,
             hint=_hint(point, to) if row.board != "new" else "",
             point=point,
@@ -228,9 +228,9 @@ def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, objec
     told, data = list[str](), dict[str, object]()
     if to is None or not point.is_present:
         return [], data
-    if to in board.told:
-        told.append(board.told[to])
-        data["plan_dropped"] = board.told[to]
+    if to in board.dropped_plans:
+        told.append(board.dropped_plans[to])
+        data["plan_dropped"] = board.dropped_plans[to]
     if row.submitted and to == point.turn:
         data["submitted"] = row.submitted
         confirm = f"{row.game} confirm {row.board} {to} PASSWORD"
