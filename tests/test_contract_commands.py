@@ -1,6 +1,5 @@
 """The overview of the commands of a game, a row each, and what selects boards (docs/command-language.md, section 3)."""
 
-import re
 from itertools import product
 
 import pytest
@@ -57,6 +56,10 @@ sender reads Your plan: if any then b1 / bob: symple showas ME active / sender r
 sender gets no Symple Board 102 carol / bob: symple showas ME standard / sender reads Your plan: if any then b1 / \
 sender gets no Symple Board 102 carol / alice: symple showas ME next / sender gets Symple Board 101 alice / \
 sender gets no Symple Board 102 carol / sender reads no plan
+all seekers are listed, in all games, with their ratings
+    carol: all seekers / sender reads Nobody seeks challenges. / challenge alice bob / plays c3 a1 resign / \
+alice: symple seek ME 3 / carol: spiro seek ME 12 / bob: all seekers / \
+sender reads Game Name Rating Seeking spiro carol 12 symple alice 1424 3
 a player who has resigned reads on as a subscriber
     challenge alice bob / plays c3 b1 resign / dora answers: chat Hello / told alice bob dora / \
 alice: symple unsubscribe ME 101 / dora answers: chat Hello again / told bob dora
@@ -129,21 +132,6 @@ def test_limit_takes_a_number_or_a_word(four, word, most):
 )
 def test_what_is_no_number_of_challenges_is_refused_and_said_back(four, command, word):
     assert word in four.refused("alice", f"symple {command} ME {word}").text
-
-
-def test_all_seekers_lists_them_in_all_games_with_their_ratings(both_ways):
-    assert "Nobody seeks challenges." in text_to(SENDER, both_ways.give("carol", "all seekers"))
-    both_ways.begin()
-    for move in ("c3", "a1", "resign"):
-        both_ways.plays(move)
-    both_ways.signs("alice", "symple seek ME 3")
-    both_ways.signs("carol", "spiro seek ME 12")
-    told = text_to(SENDER, both_ways.give("bob", "all seekers"))
-    assert re.findall(r"^(?:Game|spiro|symple) .*", told, re.MULTILINE) == [
-        "Game    Name   Rating  Seeking",
-        "spiro   carol               12",
-        "symple  alice    1424        3",
-    ]
 
 
 # Selectors

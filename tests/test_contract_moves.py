@@ -144,6 +144,11 @@ sender reads c3: There is a white stone on c3 / sender reads Last turn: b1
 a preview stops when the game is over
     carol: spiro preview new 2 -small -pieces=1 dice=6 e3:6 dice=1,2 e2:1:2 dice=6,6 e1:x e1:x / told sender / \
 sender reads Won by first.
+a plan of a command goes on in the body, and stands above the comment
+    challenge alice bob / plays a1 / alice: plan if c3 then a5⏎if d4 then e5⏎⏎Hello / \
+plan alice if c3 then a5; if d4 then e5 / alice: plan clear⏎Hello / plan
+    challenge alice bob / alice: move a1⏎if c3 then a5⏎⏎Good luck! / plan alice if c3 then a5 / \
+bob reads alice writes: Good luck! / bob reads no if c3
 confirm plays a submitted move with its own comment
     challenge alice bob / alice: submit c3⏎words of the submission / alice: confirm⏎words of the confirmation / \
 told alice bob / all get Symple Board 101 bob ** / bob reads words of the confirmation / \

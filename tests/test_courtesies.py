@@ -13,10 +13,6 @@ from examples import rules
 from test_answers import answer, send, turns
 
 
-def plans(club):
-    return club.store.boards.plans("symple", "101")
-
-
 @pytest.mark.parametrize(
     "story",
     rules("""
@@ -148,22 +144,6 @@ def test_who_has_no_address_is_told_of_a_dropped_plan_until_they_move(club):
     assert dropped in club.text("symple plan 101 alice alice-secret")
     assert dropped in club.text("symple move 101 alice alice-secret a5")
     assert dropped not in club.text("symple showas alice alice-secret 101")
-
-
-def test_a_plan_of_a_subject_goes_on_in_the_body(board):
-    answer(board, "a1")
-    send(board, "symple plan 101 alice alice-secret if c3 then a9", "if d4 then e5\n\nHello")
-    assert plans(board) == {"alice": "if c3 then a9\nif d4 then e5"}
-    send(board, "symple plan 101 alice alice-secret clear", "Hello")
-    assert plans(board) == {}
-
-
-@pytest.mark.parametrize("sender", [None, "alice@players.example"])
-def test_a_plan_above_the_comment_of_a_command_is_no_comment_either(board, sender):
-    board.say("symple move 101 alice alice-secret a1", "if c3 then a9\n\nGood luck!", sender)
-    assert plans(board) == {"alice": "if c3 then a9"}
-    assert "alice writes:\n\nGood luck!" in board.mails("bob")[-1].text
-    assert "if c3" not in board.mails("bob")[-1].text
 
 
 # Notes
