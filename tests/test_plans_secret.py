@@ -16,7 +16,7 @@ from pbm.refusals import Refused
 from pbm.runner import run
 from pbm.session import Session
 from pbm.site.build import build
-from pbm.site.pages import Look
+from pbm.site.pages import SiteSettings
 
 from conftest import ADDRESS, Club, Shell, handle, stored
 from examples import IS_QUICK
@@ -207,7 +207,7 @@ def test_pages_and_what_programs_get_are_the_same(spied, tmp_path, monkeypatch):
         monkeypatch.chdir(folder)  # for the picture
         shell = Shell(folder)
         site, session = folder / "site", Session(club.server)
-        build(site, session, Look("https://games.example/", has_pictures=False))
+        build(site, session, SiteSettings("https://games.example/"))
         with closing(sqlite3.connect(folder / "pbm.db")) as copied:
             club.store.db.backup(copied)
         commands = (
@@ -222,7 +222,7 @@ def test_pages_and_what_programs_get_are_the_same(spied, tmp_path, monkeypatch):
             )
         )
         assert any("symple" in path.name or "symple" in str(path.parent) for path in site.rglob("*"))
-        build_again = build(site, session, Look("https://games.example/", has_pictures=False))
+        build_again = build(site, session, SiteSettings("https://games.example/"))
         assert build_again.written == 0
     assert all(one == found[0] for one in found)
 

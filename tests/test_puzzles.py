@@ -20,7 +20,7 @@ from pbm.robot_players.puzzles import Solver, TooLongError, puzzle_of
 from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.site.build import build
-from pbm.site.pages import Look
+from pbm.site.pages import SiteSettings
 from pbm.store.outbox import Held
 from pbm.store.robots import Puzzle
 
@@ -223,7 +223,7 @@ def test_puzzles_end_by_the_button_of_a_mail_program_and_by_off(solvers):
 
 def test_the_site_shows_puzzles_with_their_answers_folded(solvers, tmp_path):
     def page():
-        build(tmp_path, Session(solvers.server), Look("", has_pictures=False))
+        build(tmp_path, Session(solvers.server), SiteSettings())
         return (tmp_path / "symple" / "puzzles.html").read_text()
 
     first = page()

@@ -329,7 +329,7 @@ def test_a_fault_in_an_operators_command_is_shown_as_one_and_is_no_refusal(shell
     def planted(*_):
         raise ValueError("planted")
 
-    monkeypatch.setattr("pbm.operator.status.look", planted)
+    monkeypatch.setattr("pbm.operator.status.status_at", planted)
     shell.sign_up("alice")
     assert shell.refused("status") == "pbm has a fault here (ValueError: planted); PBM_DEBUG=1 shows where.\n"
     with pytest.raises(ValueError, match="planted"):  # with its traceback

@@ -23,7 +23,7 @@ from pbm.language.help import of_game
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.site.build import MANIFEST, NAMES, build
-from pbm.site.pages import Look, Pages
+from pbm.site.pages import Pages, SiteSettings
 from pbm.store import BoardRow
 from pbm.store.boards import Among
 from pbm.store.robots import Puzzle
@@ -37,7 +37,7 @@ from patience import PATIENCE, until
 from test_serve import running
 
 URL = "https://games.example/boards/"
-PLAIN, SITED = Look("", has_pictures=False), Look(URL, has_pictures=False)
+PLAIN, SITED = SiteSettings(), SiteSettings(URL)
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"quoted\" 'too'"
 
 
@@ -64,10 +64,10 @@ class Elements(HTMLParser):
         ]
 
 
-def written(club, folder, look=PLAIN, *, is_whole=False):
+def written(club, folder, site=PLAIN, *, is_whole=False):
     """Bring the site in a folder up to date, and say which files that has changed."""
     before = {path: path.stat().st_mtime_ns for path in files(folder)}
-    build(folder, Session(club.server), look, is_whole=is_whole)
+    build(folder, Session(club.server), site, is_whole=is_whole)
     after = {path: path.stat().st_mtime_ns for path in files(folder)}
     return {str(path.relative_to(folder)) for path in after if before.get(path) != after[path]}
 
@@ -195,13 +195,13 @@ def test_what_somebody_has_put_into_the_folder_leads_to_nothing_outside(played, 
     folder.mkdir()
     (folder / ".index.html.new").symlink_to(precious)
     names = ["../precious", str(precious), "symple/../../precious", "", ".", "\0"]
-    (folder / MANIFEST).write_text(json.dumps({"version": "", "seen": [1, 1, ""], "parts": {}}))
+    (folder / MANIFEST).write_text(json.dumps({"version": "", "seen": [1, 1, ""], "digests": {}}))
     (folder / NAMES).write_text("\n".join(names))
     written(played, folder)
     assert not (folder / "index.html").is_symlink()
     (folder / "symple" / "running-0").mkdir()
     manifest = json.loads((folder / MANIFEST).read_text())
-    manifest["parts"]["symple/running-0/../../../precious"] = "one that goes"
+    manifest["digests"]["symple/running-0/../../../precious"] = "one that goes"
     (folder / MANIFEST).write_text(json.dumps(manifest))
     move(played, "101 alice e5")
     assert "symple/101.html" in written(played, folder)
@@ -211,7 +211,7 @@ def test_what_somebody_has_put_into_the_folder_leads_to_nothing_outside(played, 
 SEEN = [1, 2], ["x", {}, None], [10**30, 1, "x"], [1, 10**30, "x"]
 
 
-@pytest.mark.parametrize("wrong", ["", "[]", "{}", {"parts": 5}, *({"seen": seen} for seen in SEEN)])
+@pytest.mark.parametrize("wrong", ["", "[]", "{}", {"digests": 5}, *({"seen": seen} for seen in SEEN)])
 def test_a_folder_whose_memory_is_damaged_is_written_as_a_whole(played, folder, wrong):
     written(played, folder)
     (folder / "symple" / "101.html").write_text("something else")
@@ -556,17 +556,17 @@ def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_an
     monkeypatch.setattr("pbm.site.build.MOST_DRAWN", 1)
     played.pass_time(hours=1)
     move(played, "101 alice a2")
-    look = Look(URL, has_pictures=True)
-    made = sorted(written(played, folder, look), key=lambda path: (folder / path).stat().st_mtime_ns)
+    site = SiteSettings(URL, has_pictures=True)
+    made = sorted(written(played, folder, site), key=lambda path: (folder / path).stat().st_mtime_ns)
     pictures = {"symple/101.png", *(f"{game}/board.png" for game in helptexts.GAMES)}
     assert set(made[-len(pictures) :]) == pictures == {path for path in made if path.endswith(".png")}
     assert image_of(folder / "symple" / "101.html") == f"{URL}symple/101.png"
     assert (folder / "symple" / "101.png").read_bytes().startswith(b"\x89PNG")
     assert image_of(folder / "symple" / "102.html") == f"{URL}symple/board.png"
-    assert written(played, folder, look) == set()
+    assert written(played, folder, site) == set()
     played.pass_time(hours=1)
     played.say("symple challenge -size=5 alice bob")
-    assert written(played, folder, look) >= {"symple/103.png"}
+    assert written(played, folder, site) >= {"symple/103.png"}
     assert image_of(folder / "symple" / "103.html") == f"{URL}symple/103.png"
 
 

@@ -17,7 +17,7 @@ from pbm.board.board import Board
 from pbm.drawing import images
 from pbm.session import Session
 from pbm.site.build import build
-from pbm.site.pages import Look
+from pbm.site.pages import SiteSettings
 from pbm.tournaments.kinds import Entrant, Tournament
 from pbm.tournaments.roundrobin import RoundRobin
 
@@ -108,7 +108,7 @@ class Visited:
             tournaments.start_tournament(
                 session, tournaments.set_up(session, cup, [Entrant("alice"), Entrant("bob"), Entrant("carol")])
             )
-        build(self.folder, Session(club.server), Look("", has_pictures=False))
+        build(self.folder, Session(club.server), SiteSettings())
 
 
 @pytest.fixture(scope="module")
@@ -347,7 +347,7 @@ def test_a_long_turn_wraps_and_the_list_of_moves_follows_the_slider(browser, tmp
         longest = max((board.state.random(rng) for _ in range(30)), key=len)
         club.say(f"sprout move 101 {board.turn} {PASSWORDS[board.turn]} {longest}")
     assert max(len(turn.text) for turn in board.turns) > 60
-    build(tmp_path / "site", Session(club.server), Look("", has_pictures=False))
+    build(tmp_path / "site", Session(club.server), SiteSettings())
     club.store.close()
     driver = opened(browser, SimpleNamespace(folder=tmp_path / "site"), "sprout/101.html", width=PHONE)
     widths, followed = [], []
@@ -385,7 +385,7 @@ def test_boards_of_every_kind_fit_the_screen_and_can_be_stepped_through_and_tapp
             board = Board.load(club.store, game, told.data["board"])
             turn = board.state.random(rng)
             club.say(f"{game} move {board.row.board} {board.turn} {PASSWORDS[board.turn]} {turn}")
-    build(tmp_path / "site", Session(club.server), Look("", has_pictures=False))
+    build(tmp_path / "site", Session(club.server), SiteSettings())
     pages = sorted(page.relative_to(tmp_path / "site") for page in (tmp_path / "site").glob("*/1*.html"))
     assert len(pages) == len(BOARDS)
     for page in pages:

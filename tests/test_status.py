@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from pbm.actions import cleanup
-from pbm.operator.status import look, needed
+from pbm.operator.status import needed, status_at
 from pbm.session import Session
 
 from conftest import handle, sql, stored
@@ -17,7 +17,7 @@ from test_mail import message
 
 
 def needs(club):
-    return [text.partition(". ")[0] for text in needed(look(club.store, club.time), club.time)]
+    return [text.partition(". ")[0] for text in needed(status_at(club.store, club.time), club.time)]
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_users_boards_and_mails_are_counted(pair):
     for name, due in (("alice", None), ("bob", pair.time)):
         mail = pair.mails(name)[0]
         pair.store.outbox.postpone(mail._replace(tries=0), due, "gone")
-    found = look(pair.store, pair.time)
+    found = status_at(pair.store, pair.time)
     assert (found.users, found.boards, found.active) == (2, 2, 2)
     mails = pair.mails()
     given_up = sum(mail.address is not None and mail.due is None for mail in mails)
@@ -50,18 +50,18 @@ def test_commands_by_mail_are_counted_as_done_or_refused_for_a_day(pair):
     for subject in ("help", "spiro games", "spiro show 999", "rubbish", "list"):
         handle(pair.server, message(subject), "alice@players.example")
         pair.pass_time(hours=1)
-    assert look(pair.store, pair.time).commands == (3, 2)
+    assert status_at(pair.store, pair.time).commands == (3, 2)
     pair.pass_time(hours=19, minutes=30)
-    assert look(pair.store, pair.time).commands == (2, 2)
+    assert status_at(pair.store, pair.time).commands == (2, 2)
     pair.pass_time(hours=24)
-    assert look(pair.store, pair.time).commands == (0, 0)
+    assert status_at(pair.store, pair.time).commands == (0, 0)
 
 
 def test_nothing_needs_a_person_where_all_is_done_but_a_disk_that_is_nearly_full(begun, monkeypatch):
     assert needs(begun) == []
     begun.pass_time(days=3)
     cleanup.clean_up(Session(begun.server))
-    assert look(begun.store, begun.time).cleanup == begun.time
+    assert status_at(begun.store, begun.time).cleanup == begun.time
     begun.store.db.execute("DELETE FROM outbox")
     assert needs(begun) == []
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=9, used=9, free=5_000_000))
@@ -119,10 +119,10 @@ def test_twenty_thousand_boards_and_users_are_counted_in_no_time(pair):
             pair.store.users.insert(
                 "users", {"userid": f"user{number}", "password": "x" * 100, "created": row["started"]}
             )
-    found = look(pair.store, pair.time)
+    found = status_at(pair.store, pair.time)
     assert (found.users, found.boards, found.active) == (20_003, 20_001, 1_001)
     everything = cost(lambda: pair.store.db.execute("SELECT * FROM boards").fetchall())
-    assert cost(lambda: look(pair.store, pair.time), 5) < everything / 5
+    assert cost(lambda: status_at(pair.store, pair.time), 5) < everything / 5
 
 
 # Backups with a date

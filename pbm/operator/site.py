@@ -16,7 +16,7 @@ from pbm.terminal import warn
 
 if TYPE_CHECKING:
     from pbm.site.build import Built
-    from pbm.site.pages import Look
+    from pbm.site.pages import SiteSettings
 
 commands = Commands("pbm")
 TEMPLATES_EXTRA = "Pages are made with Jinja2, which is not installed: pip install '.[site]' brings it."
@@ -54,19 +54,19 @@ def site(folder: Path, url: str, *, web: bool, whole: bool, follow: bool) -> int
     return 1 if done.failed else 0
 
 
-def shared(url: str) -> "Look":
+def shared(url: str) -> "SiteSettings":
     """What all pages have in common, by the options. Raises Refused."""
     try:
-        from pbm.site.pages import Look
+        from pbm.site.pages import SiteSettings
     except ImportError as error:
         raise Refused(TEMPLATES_EXTRA) from error
     if url and not is_site(url):
         raise Refused(f"{url!r} is no address of a site; it looks like https://games.example/.")
     where = url or settings.site() or ""
-    return Look(f"{where.rstrip('/')}/" if where else "", bool(where) and images.is_available())
+    return SiteSettings(f"{where.rstrip('/')}/" if where else "", bool(where) and images.is_available())
 
 
-def _update(session: Session, folder: Path, common: "Look", *, is_whole: bool = False) -> "Built":
+def _update(session: Session, folder: Path, common: "SiteSettings", *, is_whole: bool = False) -> "Built":
     """Bring the site up to date. Raises Refused if the folder cannot be written."""
     from pbm.site.build import build
 

@@ -55,7 +55,8 @@ def status() -> int:
     mail, or if they were given in a shell and changed something.
     """
     server = open_existing()
-    now, found = server.now(), look(server.store, server.now())
+    now = server.now()
+    found = status_at(server.store, now)
     needs = list(needed(found, now))
     if why := server.store.health.objection():
         needs.insert(0, f"The database cannot be written: {why}.")
@@ -63,7 +64,7 @@ def status() -> int:
     return 1 if needs else 0
 
 
-def look(store: Store, now: datetime) -> Status:
+def status_at(store: Store, now: datetime) -> Status:
     """The status of the server at the time *now*."""
     with store.reading():
         boards, active = store.boards.totals()

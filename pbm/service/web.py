@@ -37,7 +37,7 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.service import calendars
 from pbm.session import Session
-from pbm.site.pages import POLICY, Gone, Look, Pages
+from pbm.site.pages import POLICY, Gone, Pages, SiteSettings
 from pbm.store import Reply, Unusable
 from pbm.terminal import warn
 
@@ -74,7 +74,7 @@ class WebDoor:
     def __init__(self, server: Server, listening: socket.socket, site: str | None, url: str) -> None:
         """Listen at a socket; *site* is the folder of the files, and *url* their address."""
         self.server, self.listening, self.site = server, listening, site
-        self.pages = Pages(Session(server), Look("", has_pictures=False, has_door=True))
+        self.pages = Pages(Session(server), SiteSettings(has_door=True))
         urls = map(urlsplit, filter(None, (url, server.site, server.web)))
         self.origins = {each.netloc: f"{each.scheme}://{each.netloc}" for each in urls}
         self.posts: Counter[str] = Counter()
@@ -150,7 +150,7 @@ class WebDoor:
         """The picture of a board after a preview, else the page of the board as its reader sees it, if there is one."""
         for point in [letter.point for letter in told if letter.point and not letter.point.board.is_stored]:
             return {"svg": images.board_svg(point, style="")}
-        pages = Pages(self.pages.session, self.pages.look, player.userid, address)
+        pages = Pages(self.pages.session, self.pages.site, player.userid, address)
         with suppress(Gone):
             return {"page": pages.board(player.game, player.board)}
         return {}

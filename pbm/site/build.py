@@ -18,7 +18,7 @@ import games
 from pbm.drawing import svg
 from pbm.language.help import of_game
 from pbm.session import Session
-from pbm.site.pages import UNDRAWN, Gone, ListPage, Look, Pages, paginated, plain_png
+from pbm.site.pages import UNDRAWN, Gone, ListPage, Pages, SiteSettings, paginated, plain_png
 from pbm.store import Unusable
 from pbm.store.boards import BY_END, BY_NUMBER, Among
 from pbm.store.events import Changes, Seen
@@ -47,7 +47,7 @@ class Page(NamedTuple):
     """Within the folder of the site, such as ``symple/101.html``."""
     content: Callable[[], str | bytes]
     """Makes it. Raises Gone if there is nothing to make it of."""
-    part: str = ""
+    digest: str = ""
     """A digest of what stands on it, if it is a page of a list."""
 
 
@@ -78,7 +78,7 @@ class Subjects(NamedTuple):
 def build(
     folder: Path,
     session: Session,
-    look: Look,
+    site: SiteSettings,
     progress: Callable[[int, int], object] = lambda *_: None,
     *,
     is_whole: bool = False,
@@ -91,9 +91,9 @@ def build(
     """
     folder.mkdir(parents=True, exist_ok=True)
     names, seen = _names(folder), session.store.changes.seen()
-    version = _digest(_sources(), games.names(), look, session.server.address)
-    before, parts = (None, {}) if is_whole else _remembered(folder, version, session.store.changes)
-    stale = StalePages(session, look, parts).since(before)
+    version = _digest(_sources(), games.names(), site, session.server.address)
+    before, digests = (None, {}) if is_whole else _remembered(folder, version, session.store.changes)
+    stale = StalePages(session, site, digests).since(before)
     failed: dict[str, str] = {}
     made, gone, written = set[str](), set[str](), 0
     with FileIO(os.open(folder / NAMES, ADDING, 0o666), "ab") as list_of_names:
@@ -113,8 +113,8 @@ def build(
                 list_of_names.write(f"{page.path}\n".encode())
             written += _write(folder / page.path, content.encode() if isinstance(content, str) else content)
             made.add(page.path)
-            if page.part:
-                parts[page.path] = page.part
+            if page.digest:
+                digests[page.path] = page.digest
     if before is None:
         gone |= names - made - failed.keys()
     removed = sum(_remove(folder / path) for path in gone)
@@ -122,19 +122,19 @@ def build(
     if gone & names:
         _write(folder / NAMES, "".join(f"{path}\n" for path in sorted(left)).encode())
     if before != seen:
-        parts = {path: part for path, part in parts.items() if path not in gone}
-        _write(folder / MANIFEST, json.dumps({"version": version, "seen": seen, "parts": parts}).encode())
+        digests = {path: digest for path, digest in digests.items() if path not in gone}
+        _write(folder / MANIFEST, json.dumps({"version": version, "seen": seen, "digests": digests}).encode())
     return Built(len(left), written, removed, failed)
 
 
 class StalePages:
     """Finds the pages of a server's site that are to be made again."""
 
-    def __init__(self, session: Session, look: Look, parts: Mapping[str, str]) -> None:
-        """Look at a site, in which *parts* are the digests of the pages of lists, by their paths."""
-        self.store, self.look, self.parts = session.store, look, parts
+    def __init__(self, session: Session, site: SiteSettings, digests: Mapping[str, str]) -> None:
+        """Begin with a site, in which *digests* are the digests of the pages of lists, by their paths."""
+        self.store, self.site, self.digests = session.store, site, digests
         self.games = games.names()
-        self.made = Pages(session, look)
+        self.made = Pages(session, site)
 
     def since(self, seen: Seen | None) -> list[Page]:
         """The pages that have to be made again, or all if nothing was *seen*; PNG pictures come last."""
@@ -156,7 +156,7 @@ class StalePages:
         for game, pool in about.pools:
             yield Page(f"{game}/pool-{pool}.html", partial(self.made.pool, game, pool))
             yield Page(f"{game}/pool-{pool}.atom", partial(self.made.pool_feed, game, pool))
-        if self.look.has_pictures:
+        if self.site.has_pictures:
             latest = self.store.boards.latest(Among(self.games), MOST_DRAWN)
             self.made.drawn = {*about.boards} if seen else {row.place for row in latest}
         for game, board in about.boards:
@@ -194,7 +194,7 @@ class StalePages:
         yield Page("board.css", lambda: svg.STYLE)
         for game in self.games:
             yield Page(f"{game}/rules.html", partial(self.made.rules, game))
-            if self.look.has_pictures:
+            if self.site.has_pictures:
                 yield Page(f"{game}/{UNDRAWN}.png", partial(plain_png, game))
 
     def _of_game(self, game: str, changed: Collection[str]) -> Iterator[Page]:
@@ -219,11 +219,11 @@ class StalePages:
     ) -> Iterator[Page]:
         """The pages of a list whose content has changed, or that have one of the *changed* boards."""
         for list_page in list_pages:
-            part = _digest(list_page)
-            if self.parts.get(list_page.path) != part or any(item in changed for item in list_page.items):
-                yield Page(list_page.path, partial(make, list_page), part)
+            digest = _digest(list_page)
+            if self.digests.get(list_page.path) != digest or any(item in changed for item in list_page.items):
+                yield Page(list_page.path, partial(make, list_page), digest)
         here = {list_page.path for list_page in list_pages}
-        for path in self.parts:
+        for path in self.digests:
             if path.startswith(start) and path not in here:
                 yield Page(path, _nothing)
 
@@ -268,7 +268,7 @@ def _remembered(folder: Path, version: str, changes: Changes) -> tuple[Seen | No
         number, event, *times = manifest["seen"]
         seen = Seen(int(number), int(event), *map(str, times))
         if manifest["version"] == version and changes.has_gone_on_since(seen):
-            return seen, dict(manifest["parts"])
+            return seen, dict(manifest["digests"])
     return None, {}
 
 

@@ -109,12 +109,12 @@ UNDRAWN = "board"
 """The name of the picture of a game, which is that of its boards without a picture; the name of a board has a digit."""
 
 
-class Look(NamedTuple):
+class SiteSettings(NamedTuple):
     """What all pages have in common."""
 
-    url: str
+    url: str = ""
     """Where the site will stand, with a slash at its end; empty if that is not known, and all links are relative."""
-    has_pictures: bool
+    has_pictures: bool = False
     """Whether boards have a PNG, for those who link to them; that needs to know where the site is."""
     has_door: bool = False
     """Whether a web door stands at the same address, to which pages can post."""
@@ -123,10 +123,10 @@ class Look(NamedTuple):
 class Pages:
     """Makes the pages of a server's site from what is stored now."""
 
-    def __init__(self, session: Session, look: Look, reader: str = "", address: str = "") -> None:
-        """Make pages that have a *look* in common; for one *reader*, whose reply *address* is given, or for all."""
+    def __init__(self, session: Session, site: SiteSettings, reader: str = "", address: str = "") -> None:
+        """Make pages of a *site*; for one *reader*, whose reply *address* is given, or for all."""
         self.reader, self.address = reader, address or session.server.address
-        self.session, self.store, self.look = session, session.store, look
+        self.session, self.store, self.site = session, session.store, site
         self.games = games.names()
         self.drawn: set[tuple[str, str]] = set()
         """The boards that have a PNG of their own; the others show that of their game."""
@@ -166,7 +166,7 @@ class Pages:
             ratings=[*map(ratings.described, board.about.results)],
             proof=letters.dice_proof(board, is_told=True, is_over=board.is_over),
             record=f"{number}.json" if board.is_over else "",
-            image=f"{game}/{number if (game, number) in self.drawn else UNDRAWN}.png" if self.look.has_pictures else "",
+            image=f"{game}/{number if (game, number) in self.drawn else UNDRAWN}.png" if self.site.has_pictures else "",
             steps=markup.script(steps),
             is_over=board.is_over,
             **self._of_reader(point),
@@ -225,7 +225,7 @@ class Pages:
             title=game.capitalize(),
             brief=(rules.__doc__ or "").partition("\n")[0],
             picture=_diagram(game),
-            image=f"{game}/{UNDRAWN}.png" if self.look.has_pictures else "",
+            image=f"{game}/{UNDRAWN}.png" if self.site.has_pictures else "",
             running=running,
             finished=boards - running,
             pools=[one.pool for one in self.store.tournaments.all(game)],
@@ -362,9 +362,9 @@ class Pages:
                 games=self.games,
                 host=self.session.server.host,
                 address=self.address,
-                has_door=self.look.has_door,
+                has_door=self.site.has_door,
                 up="../" * path.count("/"),
-                url=self.look.url,
+                url=self.site.url,
                 path=path,
                 policy=POLICY,
                 title=title,
