@@ -17,15 +17,11 @@ from itertools import combinations
 from string import ascii_lowercase
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, Value, quoted, read_cells, read_turn
+from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.figures import ROW, BoardText, Cell, Figure, Label, Note, Picture, Piece, Place, Strokes, Way, pile
 
 SIDES: tuple[str, str] = ("X", "O")
 GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), latest=r"\([XO ]\)")
-
-
-def _usual_pieces(options: Mapping[str, Value]) -> Value:
-    return 6 if options["small"] else 12
 
 
 NOTATION = "f3:4 steps 4 cells, f3:+ jumps, f3-g1 goes there; a comma joins"
@@ -37,7 +33,7 @@ OPTIONS: Sequence[Option] = (
         "pieces",
         "how many pieces each side has: 1 to 99, usually 12 (6 on the small board)",
         range(1, 100),
-        _usual_pieces,
+        lambda options: 6 if options["small"] else 12,
     ),
 )
 

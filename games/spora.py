@@ -23,11 +23,9 @@ from games import (
     Glyphs,
     Illegal,
     Option,
-    Options,
     Position,
     Result,
     Taps,
-    Value,
     higher,
     quoted,
     read_cells,
@@ -47,16 +45,18 @@ KOMI = range(-99_999, 100_000)
 """What can be given or named as komi."""
 
 
-def _usual_komi(options: Options) -> Value:
-    return None if options["pie"] else 3
-
-
 NOTATION = "f1:3 drops three pieces, f1,d2@nnen drops one and sows from d2"
 TAPS = Taps(again=":")
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: 5 to 25, usually 13", range(5, 26), 13),
     Option("pie", "the first player names the komi, the second one chooses a side"),
-    Option("komi", "a whole number X, usually 3: White gets X + 0.5 points", KOMI, _usual_komi, excludes=("pie",)),
+    Option(
+        "komi",
+        "a whole number X, usually 3: White gets X + 0.5 points",
+        KOMI,
+        lambda options: None if options["pie"] else 3,
+        excludes=("pie",),
+    ),
 )
 
 Stacks = tuple[int, int, int, int]

@@ -82,7 +82,7 @@ def flush(
     tried: list[Tried] = []
     illustrator = Illustrator(server)
 
-    def go_on(*, is_enough: bool) -> tuple[int, list[Mail], bool]:
+    def go_on() -> tuple[int, list[Mail], bool]:
         with server.store.writing():
             untried = _note(server, tried)
             is_busy = server.store.outbox.are_due(server.now(), MOST_WITH_PICTURES)
@@ -92,7 +92,7 @@ def flush(
     with server.store.hold_lock("sending", "sending mails", LOCK_SECONDS, until), way:
         is_enough = not server.store.outbox.are_due(server.now(), 0)  # to look locks nothing
         while tried or not is_enough:
-            untried, mails, is_busy = _retry(partial(go_on, is_enough=is_enough), rest, pauses if tried else ())
+            untried, mails, is_busy = _retry(go_on, rest, pauses if tried else ())
             tried = []
             for mail in mails:
                 tried.append((mail, _send(server, way, mail, None if is_busy else illustrator)))

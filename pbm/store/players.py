@@ -78,6 +78,12 @@ class Section(NamedTuple):
     """Whether its players have finished `ESTABLISHED` rated games."""
     inactive: bool
 
+    @property
+    def where(self) -> str:
+        """The condition in SQL."""
+        is_established = f"(won + lost + tied >= {ESTABLISHED}) = {int(self.established)}"
+        return f"inactive = {int(self.inactive)} AND {is_established}"
+
 
 class Players(Questions):
     """What is stored of players."""
@@ -105,8 +111,8 @@ class Players(Questions):
         The highest rating comes first; of equal ratings, the older one. At most *most* are returned.
         """
         query = (
-            f"SELECT {COLUMNS} FROM players WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP}{_in(section)} "
-            f"ORDER BY rating DESC, rated, userid LIMIT {most}"
+            f"SELECT {COLUMNS} FROM players WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP} "
+            f"AND {section.where if section else 'TRUE'} ORDER BY rating DESC, rated, userid LIMIT {most}"
         )
         return self.rows(PlayerRow, query, game)
 
@@ -170,11 +176,3 @@ class Players(Questions):
         for userid, before, after in self.execute(query, game, [*userids]):
             found.setdefault(userid, [before]).append(after)
         return found
-
-
-def _in(section: Section | None) -> str:
-    """The condition in SQL for the players in a section of the standings."""
-    if section is None:
-        return ""
-    is_established = f"(won + lost + tied >= {ESTABLISHED}) = {int(section.established)}"
-    return f" AND inactive = {int(section.inactive)} AND {is_established}"
