@@ -177,6 +177,9 @@ def test_a_password_behind_the_board_that_is_subscribed_is_not_logged(pair):
 def test_the_log_says_why_an_answer_was_refused_with_its_commands_and_without_its_passwords(pair):
     assert answer(pair, "confirm").reason == "There is no submitted move to confirm."
     assert answer(pair, "sw0rdfish").reason.count("PASSWORD") == 1
+    assert "PASSWORD" in answer(pair, "plan\n\nspiro move 101 alice alice-secret 5").reason
+    assert "alice-secret" not in str(pair.mails()[-1])
+    assert handle(pair.server, message("list alice-secret"), ALICE).reason.startswith("There is no game 'PASSWORD'; ")
 
 
 @pytest.mark.parametrize(

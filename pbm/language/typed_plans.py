@@ -49,7 +49,8 @@ def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str])
         return plans.forget_plan(session, row, name)
     lines, rest = split_plan(text)
     if rest and not lines:
-        raise Illegal(f"{rest.splitlines()[0]!r} is no line of a plan; {HOW}.")
+        told = f"{first}\n{session.comment}".strip().partition("\n")[0]  # unlike in the body, passwords are masked
+        raise Illegal(f"{told!r} is no line of a plan; {HOW}.")
     notes = ["The text below your plan was sent to nobody; `chat` sends one."] if rest else []
     return plans.plan(session, row, name, [read(line) for line in lines], *notes)
 

@@ -396,7 +396,7 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
     if why is None:
         return Outcome("command", logged, letters=done.letters)
     letter = line.refusal(why, ready.session.comment, reply.game if reply else "", is_user)
-    words = [] if line.command else line.typed.split()
+    words = {*line.typed.split()} - {*logged.split()}
     secrets = [word for word in words if len(word) >= SHORTEST_PASSWORD and not root.knows(word)]
     reason = without(str(letter.data["error"]).partition("\n")[0], secrets)
     return Outcome("command", logged, reason if logged else "it begins with no command", [letter])
