@@ -5,7 +5,7 @@ as all; with PBM_TEST_RANDOM=1 all of them are others each time, to find what no
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from random import Random
 from string import ascii_lowercase
@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+import games
 from games import SKIP, Illegal, thrown
+from pbm.robots import Player
 
 IS_QUICK = "PBM_TEST_ALL" not in os.environ
 """Whether tests marked `long` are left out."""
@@ -79,6 +81,31 @@ def random_game(game: Any, options: dict[str, Any], seed: object, most: int | No
         if move is None:
             return
         state = thrown(state.play(move), rng)
+
+
+def some_position(game: Any, rng: Random, most: int, **options: Any) -> Any:
+    """A position after up to so many turns at random, in which the game goes on."""
+    states = [state for state, move in random_game(game, options, rng.random(), rng.randint(1, most + 1)) if move]
+    return states[-1]
+
+
+def positions(
+    name: str, options: Any, players: Sequence[Any], rng: Random, most: int = 300, begun: Sequence[Any] = ()
+) -> list[Any]:
+    """Those of a game, from the first one or those *begun* on; a player who is None plays at random."""
+    states = [*begun] or [thrown(games.load(name).new(**options), rng)]
+    while not (state := states[-1]).result() and len(states) <= most:
+        player = None if state.must_skip else players[state.turn]
+        states.append(thrown(state.play(player.think(states).move if player else state.random(rng)), rng))
+    return states
+
+
+def beats_chance(name: str, options: dict[str, Any], side: int, rng: Random, **how: int) -> bool:
+    """Whether a robot that plays that side, at a level or with so many playouts, beats turns at random."""
+    players: list[Player | None] = [None, None]
+    players[side] = Player(name, options, rng=rng, **how)
+    result = positions(name, options, players, rng)[-1].result()
+    return result is not None and result.winner == side
 
 
 def played_by_robot(state: Any, text: str) -> Any:

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 import games
-from games import SKIP, thrown
+from games import thrown
 from pbm.robots import Player
 
-from examples import IS_QUICK
+from examples import IS_QUICK, positions
 
 BOARDS = (
     "papagra -size=3",
@@ -31,32 +31,12 @@ LAST = 8
 """So many of the last positions of a game are looked at."""
 
 
-def after(state, move, rng):
-    return thrown(state.play(move), rng)
-
-
-def chosen(states, player, rng):
-    """The turn of a player, or one at random if there is none."""
-    state = states[-1]
-    if state.must_skip:
-        return SKIP
-    return player.think(states).move if player else state.random(rng)
-
-
-def game(name, options, players, rng):
-    """The positions of a game, from the first one on; a player who is None plays at random."""
-    states = [thrown(games.load(name).new(**options), rng)]
-    while not states[-1].result() and len(states) < 300:
-        states.append(after(states[-1], chosen(states, players[states[-1].turn], rng), rng))
-    return states
-
-
 def endings(name, options, rng):
     """Games as far as to positions near their ends in which somebody is to choose: one at random, one with a robot."""
     while True:
         for level in (None, 1, None, 2):
             players = [level and Player(name, options, level=level, rng=rng) for _ in range(2)]
-            states = game(name, options, players, rng)
+            states = positions(name, options, players, rng)
             for end in range(max(1, len(states) - LAST), len(states)):
                 if not states[end - 1].must_skip:
                     yield states[:end]
@@ -96,10 +76,9 @@ def test_what_is_called_certain_is_won(words):
         if round(100 * thought.chance) < 100:
             continue
         claims += 1
-        winner, path = states[-1].turn, [*states, after(states[-1], thought.move, rng)]
-        enemy = Player(name, options, level=3, rng=rng) if claims % 2 else None
-        while not path[-1].result():
-            path.append(after(path[-1], chosen(path, robot if path[-1].turn == winner else enemy, rng), rng))
-        assert path[-1].result().winner == winner, (thought, states[-1].view())
+        winner, players = states[-1].turn, [Player(name, options, level=3, rng=rng) if claims % 2 else None] * 2
+        players[winner] = robot
+        end = positions(name, options, players, rng, begun=[*states, thrown(states[-1].play(thought.move), rng)])[-1]
+        assert end.result().winner == winner, (thought, states[-1].view())
         if claims == CLAIMS:
             break

@@ -5,32 +5,21 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games import SKIP, papagra
+from games import papagra
 from games.boards import bits
 from pbm.robots.papagra import LAST_RAISE, Papagra
 from pbm.robots.papagra.all_turns import Scan
 from pbm.robots.thinking import Limit
 
-from examples import examples, played_by_robot
+from examples import beats_chance, examples, played_by_robot, some_position
 
 SEEDS = st.integers(0, 2**32)
-
-
-def begun(size, removals, rng, most=16):
-    """A position after some turns at random, in which the game goes on."""
-    state = papagra.new(size=size, removals=removals)
-    for _ in range(rng.randint(0, most)):
-        after = state.play(state.random(rng))
-        if after.result():
-            break
-        state = after
-    return state
 
 
 @examples(20)
 @given(size=st.sampled_from((3, 4)), seed=SEEDS)
 def test_all_that_a_turn_can_lead_to_is_found(size, seed):
-    state = begun(size, 0, Random(seed))
+    state = some_position(papagra, Random(seed), 16, size=size)
     mover, robot = state.turn, Papagra(size, 0)
     scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)], Limit())
     found = {(own, marks) for _, own, marks in scan.turns()}
@@ -42,7 +31,7 @@ def test_all_that_a_turn_can_lead_to_is_found(size, seed):
 @given(seed=SEEDS)
 def test_what_the_robot_expects_of_a_turn_is_what_it_leads_to(seed):
     rng = Random(seed)
-    state = begun(4, 3, rng)
+    state = some_position(papagra, rng, 16, size=4, removals=3)
     mover, robot = state.turn, Papagra(4, 3)
     scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)], Limit())
     found = [*scan.turns()]
@@ -56,7 +45,7 @@ def test_what_the_robot_expects_of_a_turn_is_what_it_leads_to(seed):
 @examples(20)
 @given(seed=SEEDS, least=st.integers(1, 8))
 def test_no_size_of_which_a_group_can_be_matched_is_overlooked(seed, least):
-    state, robot = begun(4, 0, Random(seed)), Papagra(4, 0)
+    state, robot = some_position(papagra, Random(seed), 16, size=4), Papagra(4, 0)
     if state.actions == 1 or least <= max(state.marks):
         return
     grid, stand = robot.grid, robot.stand(state)
@@ -75,7 +64,7 @@ def test_no_size_of_which_a_group_can_be_matched_is_overlooked(seed, least):
 @examples(20)
 @given(seed=SEEDS)
 def test_a_threat_is_the_stones_and_regions_with_which_the_enemy_takes_the_lead(seed):
-    state, robot = begun(3, 0, Random(seed)), Papagra(3, 0)
+    state, robot = some_position(papagra, Random(seed), 16, size=3), Papagra(3, 0)
     if state.actions == 1:
         return
     board, enemy, least = state.board, 1 - state.turn, max(state.marks) + 1
@@ -97,7 +86,7 @@ def test_a_raise_of_a_mark_is_worth_less_if_the_enemy_can_answer_it_by_a_higher_
     robot, less = Papagra(3, 0), 0
     robot.order = [*bits(robot.grid.all)]
     for seed in range(20):
-        stand = robot.stand(begun(3, 0, Random(seed)))
+        stand = robot.stand(some_position(papagra, Random(seed), 16, size=3))
         with_answers, without = (robot.raised(stand, depth, 0, 0, 1) for depth in (0, LAST_RAISE))
         assert with_answers <= without
         less += with_answers < without
@@ -124,13 +113,5 @@ def test_who_does_not_lead_makes_no_turn_that_undoes_itself():
 
 
 def test_it_beats_turns_at_random_by_looking_one_turn_ahead():
-    for side in (0, 1):
-        robot, rng, state = Papagra(3, 0), Random(side), papagra.new(size=3)
-        while not state.result():
-            if state.must_skip:
-                state = state.play(SKIP)
-            elif state.turn == side:
-                state = played_by_robot(state, robot.think([state], Limit(playouts=1), rng).move)
-            else:
-                state = state.play(state.random(rng))
-        assert state.result().winner == side
+    options = {"size": 3, "removals": 0}
+    assert all(beats_chance("papagra", options, side, Random(side), playouts=1) for side in (0, 1))

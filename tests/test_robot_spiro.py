@@ -15,7 +15,7 @@ from pbm.robots.spiro import LONG_GAME, TERMS, thinker
 from pbm.robots.spiro.positions import ROLLS, Track, seen, uses_of
 from pbm.robots.thinking import Limit
 
-from examples import examples
+from examples import beats_chance, examples, positions, some_position
 
 SEEDS = st.integers(0, 2**32)
 OPTIONS = st.sampled_from(
@@ -28,21 +28,6 @@ OPTIONS = st.sampled_from(
 )
 
 
-def thrown(state, rng):
-    return state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
-
-
-def begun(options, rng):
-    """A position after some turns at random, with its dice, while the game goes on."""
-    state = thrown(spiro.new(**options), rng)
-    for _ in range(rng.randint(0, 40)):
-        after = state.play(state.random(rng))
-        if after.result():
-            break
-        state = thrown(after, rng)
-    return state
-
-
 def track_of(options):
     return Track(small=options["small"], no_inwards=options["no_inwards"])
 
@@ -50,7 +35,7 @@ def track_of(options):
 @examples(300)
 @given(OPTIONS, SEEDS)
 def test_the_outcomes_of_a_throw_are_those_of_the_rules_each_once(options, seed):
-    state = begun(options, Random(seed))
+    state = some_position(spiro, Random(seed), 40, **options)
     track, sight = track_of(options), seen(state)
     found = [track.after(sight, *outcome).turned for outcome in track.outcomes(sight, state.dice)]
     moves = [move for move in state.moves() if move != SKIP]
@@ -62,7 +47,7 @@ def test_the_outcomes_of_a_throw_are_those_of_the_rules_each_once(options, seed)
 @given(OPTIONS, SEEDS)
 def test_the_way_to_each_outcome_is_a_turn_that_leads_there(options, seed):
     rng = Random(seed)
-    state = begun(options, rng)
+    state = some_position(spiro, rng, 40, **options)
     robot, sight = thinker(options), seen(state)
     outcomes = [*robot.track.outcomes(sight, state.dice).items()]
     for outcome, way in rng.sample(outcomes, min(5, len(outcomes))):
@@ -74,7 +59,7 @@ def test_the_way_to_each_outcome_is_a_turn_that_leads_there(options, seed):
 @examples(100)
 @given(OPTIONS, SEEDS)
 def test_the_best_outcomes_of_a_throw_are_legal_and_there_are_some_wherever_there_is_a_legal_turn(options, seed):
-    state = begun(options, Random(seed))
+    state = some_position(spiro, Random(seed), 40, **options)
     track, sight = track_of(options), seen(state)
     every, best = track.outcomes(sight, state.dice), track.outcomes(sight, state.dice, most=3)
     assert best.keys() <= every.keys()
@@ -122,7 +107,7 @@ def test_the_robot_bears_off_its_last_piece(small):
 @examples(40)
 @given(OPTIONS, SEEDS)
 def test_the_robot_plays_legal_turns_with_all_options_and_the_same_again(options, seed):
-    state = begun(options, Random(seed))
+    state = some_position(spiro, Random(seed), 40, **options)
     if state.must_skip:
         return
     robot, again = thinker(options), thinker(options)
@@ -134,7 +119,7 @@ def test_the_robot_plays_legal_turns_with_all_options_and_the_same_again(options
 
 def test_with_more_time_the_best_turns_are_compared_by_games_and_the_same_one_is_chosen_again():
     options = {"small": True, "no_inwards": False, "pieces": 6}
-    state = begun(options, Random(4))
+    state = some_position(spiro, Random(4), 40, **options)
 
     def thought(looks, **limits):
         limit = Limit(looks, clock=count().__next__, **limits)  # it is a second later each time that somebody looks
@@ -158,7 +143,7 @@ def test_a_game_that_is_rolled_out_is_won_by_the_side_that_bears_off_its_last_pi
 @pytest.mark.parametrize("small", [True, False])
 def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypatch, small):
     options = {"small": small, "no_inwards": False, "pieces": 6}
-    state = begun(options, Random(1))
+    state = some_position(spiro, Random(1), 40, **options)
     assert thinker(options).judge.net
     monkeypatch.setitem(sys.modules, "pbm.robots.spiro.net", None)  # as if its import of numpy failed
     robot = thinker(options)
@@ -169,7 +154,7 @@ def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypat
 @pytest.mark.parametrize("board", ["small", "medium"])
 def test_late_in_a_game_the_robot_plays_what_looks_best_by_its_terms_alone(monkeypatch, board):
     options = {"small": board == "small", "no_inwards": False, "pieces": 12}
-    states = [state for seed in range(10) if not (state := begun(options, Random(seed))).must_skip]
+    states = [state for seed in range(10) if not (state := some_position(spiro, Random(seed), 40, **options)).must_skip]
     robot = thinker(options)
     early = [robot.think([state] * LONG_GAME[board], Limit(playouts=1000), Random(1)) for state in states]
     late = [robot.think([state] * (LONG_GAME[board] + 1), Limit(playouts=1000), Random(1)) for state in states]
@@ -180,40 +165,28 @@ def test_late_in_a_game_the_robot_plays_what_looks_best_by_its_terms_alone(monke
     assert all(one != other for one, other in zip(early, alone, strict=True))
 
 
-def won(options, seed, level):
-    """Whether the robot, which is X in every other game, beats somebody who plays at random."""
-    rng, side = Random(seed), seed % 2
-    player = Player("spiro", options, level=level, rng=rng)
-    state = spiro.new(**options)
-    while not (result := state.result()):
-        state = thrown(state, rng)
-        is_robots = state.turn == side and not state.must_skip
-        state = state.play(player.think([state]).move if is_robots else state.random(rng))
-    return result.winner == side
+def wins(words, games_played):
+    """How many games the robot wins of so many against turns at random; it is X in every other one."""
+    options = games.read_options(spiro, words)
+    return sum(beats_chance("spiro", options, seed % 2, Random(seed), level=4) for seed in range(games_played))
 
 
 @pytest.mark.parametrize("words", [["-small"], ["-small", "-no_inwards", "-pieces=9"]])
 def test_the_robot_beats_somebody_who_plays_at_random(words):
-    options = games.read_options(spiro, words)
-    assert sum(won(options, seed, level=4) for seed in range(10)) >= 8
+    assert wins(words, 10) >= 8
 
 
 @pytest.mark.long
 def test_the_robot_beats_somebody_who_plays_at_random_on_the_usual_board():
-    assert sum(won(games.read_options(spiro, []), seed, level=4) for seed in range(5)) >= 4
+    assert wins([], 5) >= 4
 
 
 @pytest.mark.long
 def test_the_robot_ends_its_games_against_itself_on_the_usual_board():
-    options = games.read_options(spiro, [])
-    turns = 0
+    options, turns = games.read_options(spiro, []), 0
     for seed in range(10):
-        rng = Random(seed)
-        player = Player("spiro", options, playouts=1, rng=rng)
-        states = [thrown(spiro.new(**options), rng)]
-        while not states[-1].result():
-            state = states[-1]
-            after = state.play(SKIP if state.must_skip else player.think(states).move)
-            states.append(after if after.result() else thrown(after, rng))
-            turns += 1
+        players = [Player("spiro", options, playouts=1, rng=Random(seed))] * 2
+        states = positions("spiro", options, players, Random(seed), 1500)
+        assert states[-1].result()
+        turns += len(states) - 1
     assert turns <= 10 * 150

@@ -10,26 +10,17 @@ from games import spora
 from pbm.robots.spora import Sower, Spora, thinker
 from pbm.robots.thinking import Limit
 
-from examples import examples, played_by_robot
+from examples import examples, played_by_robot, some_position
 
 SEEDS = st.integers(0, 2**32)
 SIZES = st.sampled_from((5, 6, 7, 9))
-
-
-def begun(size, most, rng):
-    """A position after some turns at random, before the last one."""
-    state = spora.new(size=size)
-    for _ in range(rng.randint(0, most)):
-        if not state.result() and not state.is_last_turn:
-            state = state.play(state.random(rng))
-    return state
 
 
 @examples(100)
 @given(size=SIZES, seed=SEEDS)
 def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_margin_is_that_of_the_rules(size, seed):
     rng, knowledge = Random(seed), Spora(size)
-    state = begun(size, 20, rng)
+    state = some_position(spora, rng, 20, size=size)
     turns = []
     margin = knowledge.playout(knowledge.root([state]), rng, turns)
     for turn in turns:
@@ -43,7 +34,7 @@ def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_margin_is_that_
 @given(size=SIZES, seed=SEEDS)
 def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_rules_say(size, seed):
     rng, knowledge = Random(seed), Spora(size)
-    state = begun(size, 40, rng)
+    state = some_position(spora, rng, 40, size=size)
     position = knowledge.root([state])
     found = [] if state.result() else knowledge.valued(position, 30, rng, Limit())
     assert (knowledge.outcome(position) is None) == bool(found)
@@ -116,7 +107,7 @@ class Interrupted(Spora):
 
 
 def test_a_look_that_the_time_cuts_short_counts_for_nothing():
-    state, knowledge = begun(5, 2, Random(1)), Interrupted(5)
+    state, knowledge = some_position(spora, Random(1), 2, size=5), Interrupted(5)
     limit = Limit(10, clock=lambda: knowledge.now)
     cut = Sower(knowledge).think([state], limit, Random(3))
     assert knowledge.looks == 2

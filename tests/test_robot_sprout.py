@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games import SKIP, sprout
-from pbm.robots import Player
 from pbm.robots.sprout import Sprout
 
-from examples import examples, played_by_robot
+from examples import beats_chance, examples, played_by_robot
 
 SEEDS = st.integers(0, 2**32)
 BOARDS = st.sampled_from(("limping-3", "limping-5", "cairo-1", "square-9"))
@@ -73,12 +72,4 @@ def test_a_forced_pass_after_a_repeated_position_is_known_from_the_game_so_far()
 
 
 def test_the_first_level_beats_turns_at_random():
-    for side in (0, 1):
-        state = sprout.new(board="limping-3")
-        player, rng = Player("sprout", {"board": "limping-3"}, level=1, rng=Random(side)), Random(5 + side)
-        while not state.result():
-            if state.must_skip:
-                state = state.play(SKIP)
-            else:
-                state = state.play(player.think([state]).move if state.turn == side else state.random(rng))
-        assert state.result().winner == side
+    assert all(beats_chance("sprout", {"board": "limping-3"}, side, Random(side), level=1) for side in (0, 1))

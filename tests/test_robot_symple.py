@@ -8,26 +8,17 @@ from hypothesis import strategies as st
 from games import symple
 from pbm.robots.symple import Symple
 
-from examples import examples, played_by_robot
+from examples import examples, played_by_robot, some_position
 
 SEEDS = st.integers(0, 2**32)
 BOARDS = {"size": st.sampled_from((5, 7, 9, 13)), "penalty": st.sampled_from((2, 4, 8, 20)), "seed": SEEDS}
-
-
-def begun(size, penalty, rng):
-    """A position after some turns at random."""
-    state = symple.new(size=size, penalty=penalty)
-    for _ in range(rng.randint(0, 12)):
-        if not state.result():
-            state = state.play(state.random(rng))
-    return state
 
 
 @examples(100)
 @given(**BOARDS)
 def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_the_rules(size, penalty, seed):
     rng, knowledge = Random(seed), Symple(size, penalty)
-    state = begun(size, penalty, rng)
+    state = some_position(symple, rng, 12, size=size, penalty=penalty)
     turns = []
     worth = knowledge.playout(knowledge.root([state]), rng, turns)
     for turn in turns:
@@ -39,7 +30,7 @@ def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_
 @given(**BOARDS)
 def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_rules_say(size, penalty, seed):
     rng, knowledge = Random(seed), Symple(size, penalty)
-    state = begun(size, penalty, rng)
+    state = some_position(symple, rng, 12, size=size, penalty=penalty)
     position = knowledge.root([state])
     turns = [] if state.result() else knowledge.turns(position, 40, rng)
     assert (knowledge.outcome(position) is None) == bool(turns)

@@ -12,13 +12,14 @@ from typing import NamedTuple
 import pytest
 
 import games
-from games import spiro, thrown
+from games import spiro
 from pbm.robots import Player, thinker
 from pbm.robots.best_first import BestFirst
 from pbm.robots.general import Rules, leader
 from pbm.robots.search import Search
 from pbm.robots.thinking import Limit
 
+from examples import beats_chance, positions
 from test_plugin import FILES, PAGE
 
 HEX = FILES["hex_game/__init__.py"] + PAGE.rpartition("```python\n")[2].partition("```")[0]
@@ -33,14 +34,8 @@ def position(game, view, *words):
 
 def begun(game, rng, turns, *words):
     """The options, and the positions of a game that has gone on for some random turns."""
-    module = games.load(game)
-    options = games.read_options(module, words)
-    states = [thrown(module.new(**options), rng)]
-    while len(states) <= turns:
-        state = states[-1]
-        move = games.SKIP if state.must_skip else state.random(rng)
-        states.append(thrown(state.play(move), rng))
-    return options, states
+    options = games.read_options(games.load(game), words)
+    return options, positions(game, options, (None, None), rng, turns)
 
 
 GAMES = "papagra -size=4", "spiro -small", "spora -size=7", "sprout", "symple -size=9"
@@ -135,16 +130,6 @@ def test_whenever_the_time_is_up_there_is_a_legal_move(words, start):
         assert states[-1].parse(thought.move) == thought.move
 
 
-def played(game, players, rng):
-    """The player who wins a game between two ways to choose moves."""
-    state = thrown(game.new(size=4), rng)
-    states = [state]
-    while not state.result():
-        state = state.play(players[state.turn](states))
-        states.append(state)
-    return state.result().winner
-
-
 @pytest.fixture
 def hex_game(monkeypatch, tmp_path):
     """Hex, as the page about new games has it, with the playout that it adds at its end."""
@@ -160,11 +145,8 @@ def hex_game(monkeypatch, tmp_path):
 def test_a_game_that_nobody_knew_is_played_better_than_at_random(hex_game, offers_playout):
     if not offers_playout:
         del hex_game.playout
-    rng = Random(5)
     for number in range(4):
-        robot = Player("hex", {"size": 4}, playouts=60, rng=rng)
-        sides = [lambda states, robot=robot: robot.think(states).move, lambda states: states[-1].random(rng)]
-        assert played(hex_game, sides if number % 2 else sides[::-1], rng) == 1 - number % 2
+        assert beats_chance("hex", {"size": 4}, number % 2, Random(number), playouts=60)
 
 
 def test_the_playout_of_a_game_takes_the_place_of_random_turns(hex_game, monkeypatch):
