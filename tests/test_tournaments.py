@@ -285,6 +285,16 @@ def test_a_round_ends_at_its_time_by_the_loss_of_whoever_is_to_move(league):
     assert league.club.store.boards.get("symple", "s1").reason == "forfeited"
 
 
+def test_a_reminder_tells_the_loss_at_the_end_of_the_round(members, league):
+    league.start("swiss", ["alice", "bob"], rounds=1, round_days=3)
+    late = find_board(league.session, "symple", "s1").turn
+    league.club.pass_time(days=1)
+    clean_up(league.session)
+    [mail] = league.mails(late, "Nag")
+    rule = "Whoever is to move at the end of the round forfeits.\nFrom 2026-11-23 12:00 UTC on, you forfeit."
+    assert rule in mail.text
+
+
 def test_a_move_after_the_end_of_the_round_loses(members, league):
     league.start("swiss", ["alice", "bob"], rounds=1, round_days=3)
     late = find_board(league.session, "symple", "s1").turn

@@ -79,12 +79,21 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
         what, rule, then = "move", f"A board that does not begin within {allowed} is removed", "it is removed"
     else:
         what, rule, then = "move", f"A player who does not move for {allowed} forfeits", "you forfeit"
-    until = clocks.ends_at(store, row, now).astimezone(session.zone(late))
+    end, is_by_move = now + clocks.time_left(store, row, now), False
+    if end == row.until:
+        rule = "Whoever is to move at the end of the round forfeits"
+        then = "you forfeit" if late == row.turn else f"{row.turn} forfeits"
+    elif end < clocks.ends_at(store, row, now):
+        if not turns.can_leave(board):
+            rule = f"A player who uses {texts.counted(row.total_days or 0, 'day')} in the whole game forfeits"
+            then = "you forfeit"
+    else:
+        is_by_move = True
     told = [
         f"{late}, please {what}; the last move was {days} ago.",
-        f"{rule}.\nFrom {until:{texts.MINUTES}} on, {then}.",
+        f"{rule}.\nFrom {end.astimezone(session.zone(late)):{texts.MINUTES}} on, {then}.",
     ]
-    if store.users.has_auto_vacation(late) and not row.novacation:
+    if is_by_move and store.users.has_auto_vacation(late) and not row.novacation:
         today = now.date()
         left = clocks.days_left(store, late, today.year)
         taken = "Today has taken one of them.\n" if today in store.users.vacation_days(late, today) else ""
