@@ -132,8 +132,7 @@ def set_password(userid: str) -> None:
     standard input.
     """
     server = open_existing()
-    user = find_user(server, userid)
-    _check_person(server, user)
+    user = _find_person(server, userid)
     password = os.environ.get("PBM_PASSWORD")
     if not password and sys.stdin.isatty():
         password = str(click.prompt("New password", hide_input=True, confirmation_prompt=True, err=True))
@@ -166,12 +165,14 @@ def remove_user(userid: str, *, yes: bool) -> None:
     answer(text, letters.as_one(told) | {"reply": text})
 
 
-def _check_person(server: Server, user: UserRow) -> None:
-    """Raises Refused unless a user is a person who is signed up."""
+def _find_person(server: Server, userid: str) -> UserRow:
+    """A user. Raises Refused if there is none, if they have signed off, and if it is a robot."""
+    user = find_user(server, userid)
     if user.signed_off:
         raise Refused(f"{user.userid} has signed off.")
     if server.store.robots.get(user.userid):
         raise Refused(f"{user.userid} is a robot: it has no password and no address.")
+    return user
 
 
 # Addresses
@@ -211,8 +212,7 @@ def list_addresses(userids: tuple[str, ...], limit: int) -> None:
 def add_address(userid: str, address: str) -> None:
     """Give a user one more address. It counts as confirmed, and mails that wait for an address go there."""
     server = open_existing()
-    user = find_user(server, userid)
-    _check_person(server, user)
+    user = _find_person(server, userid)
     if not is_address(address) or is_ours(address, server.address):
         raise Refused(f"{address!r} cannot be a player's mail address.")
     with server.store.writing():
