@@ -6,6 +6,7 @@ as all; with PBM_TEST_RANDOM=1 all of them are others each time, to find what no
 
 import os
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from itertools import count
 from random import Random
 from string import ascii_lowercase
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 import games
 from games import SKIP, Illegal, thrown
+from pbm.board.board import Board
 from pbm.robots import Player
 
 IS_QUICK = "PBM_TEST_ALL" not in os.environ
@@ -106,6 +108,14 @@ def beats_chance(name: str, options: dict[str, Any], side: int, rng: Random, **h
     players[side] = Player(name, options, rng=rng, **how)
     result = positions(name, options, players, rng)[-1].result()
     return result is not None and result.winner == side
+
+
+def play_at_random(board: Board, rng: Random, most: int) -> None:
+    """Play on a board that is stored nowhere, a turn a minute, until it is over or has so many turns."""
+    while board.turn and len(board.turns) < most:
+        move = board.state.random(rng)
+        played = board.row.started + timedelta(minutes=len(board.turns))
+        board.play(board.turn, move, played, automatic=move == SKIP)
 
 
 def played_by_robot(state: Any, text: str) -> Any:

@@ -38,7 +38,7 @@ from pbm.tournaments.kinds import Tournament
 
 import helptexts
 from conftest import ADDRESS, pair_up, people_in, set_up, sql
-from examples import examples
+from examples import examples, play_at_random
 from patience import PATIENCE, until
 from test_plugin import MODULE, find_package
 from test_serve import running
@@ -519,8 +519,8 @@ def test_the_doctor_finds_a_skip_that_no_player_can_have_made(several):
     while not (board.turns and board.turns[-1].automatic):
         if board.is_over:
             board = Board(row, [], {})
-        forced = board.state.must_skip
-        board.play(board.turn, SKIP if forced else board.state.random(rng), several.time, automatic=forced)
+        move = board.state.random(rng)
+        board.play(board.turn, move, several.time, automatic=move == SKIP)
     turns = [*board.turns[:-1], board.turns[-1]._replace(automatic=False)]
     with pytest.raises(Unsound, match="the server has to skip this turn"):
         replayed(row, turns)
@@ -730,10 +730,7 @@ def play(server, game, options, rng, most):
         comment="Have fun",
     )
     board = Board(row, [], {})
-    while board.turn and len(board.turns) < most:
-        move = SKIP if board.state.must_skip else board.state.random(rng)
-        played = row.started + timedelta(minutes=len(board.turns))
-        board.play(board.turn, move, played, automatic=move == SKIP)
+    play_at_random(board, rng, most)
     return row, board
 
 

@@ -32,7 +32,7 @@ from pbm.tournaments.kinds import Entrant, Tournament
 
 import helptexts
 from conftest import PASSWORDS, Club, set_up
-from examples import examples
+from examples import examples, play_at_random
 from patience import PATIENCE, until
 from test_serve import running
 
@@ -295,10 +295,7 @@ def test_the_page_of_a_long_game_is_small_when_it_is_compressed(club, line):
     game, _, options = line.partition(" ")
     club.signed_up("alice", "bob")
     board = Board(BoardRow(game, "101", options, "alice", "bob", b"secret", club.time, turn="alice"), [], {})
-    rng = Random(1)
-    while board.turn and len(board.turns) < 300:
-        move = games.SKIP if board.state.must_skip else board.state.random(rng)
-        board.play(board.turn, move, club.time, automatic=move == games.SKIP)
+    play_at_random(board, Random(1), 300)
     with club.store.writing():
         club.store.boards.add(board.row)
         club.store.boards.save(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
