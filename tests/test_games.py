@@ -273,21 +273,6 @@ def test_a_position_has_what_never_differs():
         Coin(0, Result(None)).parse("x")
 
 
-@pytest.mark.parametrize("name", helptexts.GAMES)
-@pytest.mark.parametrize("view", [{}, {"cells": []}])
-def test_a_position_without_cells_is_refused(name, view):
-    with pytest.raises(Illegal, match='A position has "cells"'):
-        games.load(name).setup(view, **games.read_options(games.load(name), []))
-
-
-def test_spora_plays_a_turn_without_looking_for_objections(monkeypatch):
-    state = games.load("spora").new(size=5).play("a1").play("e5").play("c1:3")
-    monkeypatch.setattr("games.spora._drop_objection", None)
-    monkeypatch.setattr("games.spora._sowing_objection", None)
-    monkeypatch.setattr("games.spora.Turn.step_objection", None)
-    assert state.play("e4").play("b3,c1@ne").view()["cells"]["d2"] == "B1"
-
-
 @pytest.mark.parametrize(
     ("drawn", "latest"), [("(R . B", "(R"), (" (R) B", "(R)"), ("(R R) B", "(R R)"), ("R* B", "R*"), ("(Red) B", "")]
 )

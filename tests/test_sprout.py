@@ -71,17 +71,6 @@ def test_every_board_can_be_chosen_begins_empty_with_black_and_has_its_cells_in_
     assert list(state.moves()) == list(near)
 
 
-@pytest.mark.parametrize(
-    ("board", "of_three", "pairs"), [("cairo-1", 20, 100), ("cairo-2", 40, 360), ("square-9", 32, 144)]
-)
-def test_cells_inside_a_cairo_board_have_five_neighbours_and_those_at_the_rim_three(board, of_three, pairs):
-    numbers = [near.bit_count() for near in sprout.Layout(board).near_bit.values()]
-    assert sum(number in {2, 3} for number in numbers) == of_three
-    assert sum(numbers) == 2 * pairs
-    if board != "square-9":
-        assert set(numbers) == {3, 5}
-
-
 def test_the_usual_board_is_limping_5_and_such_a_board_has_one_cell_more_at_the_bottom_than_at_the_top():
     assert games.read_options(sprout, []) == {"board": "limping-5"}
     assert sprout.new() == sprout.new(board="limping-5")
@@ -546,11 +535,6 @@ def test_of_two_majorities_the_larger_wins_and_of_equal_ones_the_mover(turn, bla
 
 
 # Notation
-
-
-@pytest.mark.parametrize("text", ["f1,c4", "F1,C4", " f1 , c4 ", "f1 ,c4", "\tf1,\tC4\n"])
-def test_case_and_blanks_next_to_commas_do_not_matter(text):
-    assert play(start(), "c3").parse(text) == "f1,c4"
 
 
 @pytest.mark.parametrize(
