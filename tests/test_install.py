@@ -141,18 +141,12 @@ def test_an_installed_package_has_its_programs_games_and_help_texts(bare, tmp_pa
 def test_the_demo_plays_a_game_to_its_end_quickly_and_leaves_nothing_behind(shell, tmp_path):
     before = set(tmp_path.iterdir())
     begin = seconds()
-    done = shell.run("demo", TMPDIR=str(tmp_path))
+    told = shell.done("demo", TMPDIR=str(tmp_path))
     assert seconds() - begin < 60
-    assert (done.returncode, done.stderr) == (0, "")
     assert set(tmp_path.iterdir()) == before
-    for text in (
-        "Subject: confirm-address ",
-        "Subject: New Spiro Board 101 alice",
-        "The last mail to alice:",
-        "The dice came from this secret",
-    ):
-        assert text in done.stdout
-    assert "| Won by " in done.stdout.partition("The last mail to alice:")[2]
+    for text in ("Subject: confirm-address ", "Subject: New Spiro Board 101 alice", "The dice came from this secret"):
+        assert text in told
+    assert "| Won by " in told.partition("The last mail to alice:")[2]
 
 
 def test_the_demo_says_when_its_server_does_not_start(shell):

@@ -1,6 +1,5 @@
 """What every game promises, and how it is found out: games that break one promise each, and the command."""
 
-import json
 from random import Random
 from textwrap import indent
 from types import SimpleNamespace
@@ -184,13 +183,9 @@ def test_a_broken_promise_of_a_module_is_found(names, why):
 
 
 def test_the_command_says_that_a_game_keeps_its_promises_and_knows_no_other_game(shell):
-    done = shell.run("promises", "papagra")
-    assert (done.returncode, done.stdout) == (0, "papagra keeps all its promises.\n")
-    told = json.loads(shell.run("promises", "papagra", "--json").stdout)
-    assert told == {"game": "papagra", "ok": True, "broken": []}
-    done = shell.run("promises", "chess")
-    assert done.returncode == 2
-    assert "There is no game 'chess'; there are " in done.stderr
+    assert shell.done("promises", "papagra") == "papagra keeps all its promises.\n"
+    assert shell.json("promises", "papagra") == {"game": "papagra", "ok": True, "broken": []}
+    assert "There is no game 'chess'; there are " in shell.refused("promises", "chess", status=2)
 
 
 @pytest.mark.parametrize(

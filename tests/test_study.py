@@ -19,7 +19,7 @@ from pbm.operator import exchange, replay
 from pbm.operator.doctor import examine
 from pbm.refusals import Refused
 
-from conftest import PASSWORDS
+from conftest import PASSWORDS, set_up
 from patience import PATIENCE
 from test_json import check
 
@@ -49,14 +49,9 @@ def findings(club):
     return [finding for finding in found if finding.where != "PBM_ADDRESS"]
 
 
-@pytest.fixture
+@set_up
 def spiro(club):
     """alice and bob on board 101 of small Spiro after 6 moves."""
-    club.become(play_six_moves)
-    return club
-
-
-def play_six_moves(club):
     begun(club, "spiro challenge -small alice bob", 6)
 
 
@@ -222,11 +217,10 @@ def test_the_dice_of_a_record_that_are_taken_from_another_board_need_not_follow_
 
 def test_without_a_terminal_a_game_is_listed(spiro, shell):
     shell.environment["PBM_DB"] = str(spiro.store.path)
-    done = shell.run("replay", "spiro", "101")
+    told = shell.done("replay", "spiro", "101")
     board = Board.load(spiro.store, "spiro", "101")
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0
-    assert "\x1b" not in done.stdout
+    lines = told.splitlines()
+    assert "\x1b" not in told
     for number, turn in enumerate(board.turns, 1):
         assert f"{number}     {turn.userid:6}  {' '.join(map(str, turn.dice)):4}  {turn.text}" in lines
     assert board.rules.draw(board.state).splitlines()[-1] in lines
