@@ -267,7 +267,8 @@ def _do_lines(ready: Ready) -> Letter:
         done = _carry_out(Ready(session, call, line))
         answers = [line.refusal(done.why, is_user=session.store.users.is_taken)] if done.why else done.letters
         answered.append(letters.as_one(answers))
-        told.append(Paragraph(f"> {line.masked(session.store.users.is_taken).text}"))
+        quoted = without(line.masked(session.store.users.is_taken).text, done.why.secrets if done.why else ())
+        told.append(Paragraph(f"> {quoted}"))
         said = ([Paragraph(letter.data["error"])] if "error" in letter.data else letter.blocks for letter in answers)
         told += [block for blocks in said for block in blocks] or [Paragraph("Done.")]
     status = max(int(one.get("status", 0)) for one in answered)

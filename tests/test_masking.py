@@ -168,6 +168,17 @@ def test_no_word_that_may_be_a_password_is_logged_of_a_mail_whether_it_was_right
     assert outcome.command.startswith(line.partition(" ")[0])
 
 
+@pytest.mark.parametrize("line", [
+    "spiro move 101 x7Kp2-9qZ alice 5", "spiro move x7Kp2-9qZ 101 alice 5", "spiro resign alice x7Kp2-9qZ 101",
+    "spiro challenge -password=x7Kp2-9qZ alice bob",
+])  # fmt: skip
+def test_a_password_in_the_wrong_place_is_neither_said_back_nor_logged_though_its_letters_stand_apart(pair, line):
+    for raw in (message(line), message("multiple", line)):
+        outcome = handle(pair.server, raw, ALICE)
+        said = f"{outcome.command} {outcome.reason} {pair.mails()[-1].text}"
+        assert ("PASSWORD" in said, "x7kp2-9qz" in said.lower()) == (True, False)
+
+
 def test_a_password_behind_the_board_that_is_subscribed_is_not_logged(pair):
     for line in ("spiro subscribe 101 carol carol-secret", "spiro unsubscribe all carol carol-secret"):
         outcome = handle(pair.server, message(line), ALICE)

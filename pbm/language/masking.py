@@ -83,14 +83,14 @@ def is_strange(word: str) -> bool:
 
 
 def is_turn(word: str) -> bool:
-    """Whether a word can be a turn: it has no four letters in a row but for points of the compass, as in d2@nnen.
+    """Whether a word can be a turn: it has no two letters in a row but an x and another, or points of the compass.
 
-    So is the placeholder for one in our mails, such as MOVE#3.
+    Examples are xg7 and d2@nnen. So is the placeholder for one in our mails, such as MOVE#3.
     """
     if re.fullmatch(r"MOVE(#\d+)?", word):
         return True
-    runs = re.findall(r"[^\W\d_]{4,}", word.lower())
-    return re.fullmatch(r"[\w+,:@#=-]*", word) is not None and not any(run.strip("nesw") for run in runs)
+    runs = re.findall(r"[^\W\d_]{2,}", word.lower())
+    return re.fullmatch(r"[\w+,:@#=-]*", word) is not None and all(re.fullmatch("x.|[nesw]+", run) for run in runs)
 
 
 def _words(text: str) -> Iterator[Token]:
@@ -151,7 +151,7 @@ def _is_of_a_command(tree: Root, found: Sequence[Token], at: int) -> bool:
 def _named(text: str, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
     """The words behind "password:" and the like."""
     for at, word in enumerate(found):
-        name, _, value = word.plain.lower().partition("=")
+        name, _, value = word.plain.lower().lstrip("-").partition("=")
         if name not in NAMED:
             continue
         if value:

@@ -35,7 +35,7 @@ from pbm.runner import Effect, Ready
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Reply
-from pbm.texts import without
+from pbm.texts import reason_without, without
 
 MOST_BYTES = 1_000_000
 """The largest mail that is taken."""
@@ -398,7 +398,7 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
     letter = line.refusal(why, ready.session.comment, reply.game if reply else "", is_user)
     words = {*line.typed.split()} - {*logged.split()}
     secrets = [word for word in words if len(word) >= SHORTEST_PASSWORD and not root.knows(word)]
-    reason = without(str(letter.data["error"]).partition("\n")[0], secrets)
+    reason = reason_without(str(letter.data["error"]).partition("\n")[0], secrets)
     return Outcome("command", logged, reason if logged else "it begins with no command", [letter])
 
 
