@@ -18,7 +18,7 @@ from pbm.board.board import FORFEIT, RESIGN, SERVER
 from pbm.board.records import outcome, replayed
 from pbm.console import answer
 from pbm.console.usage import Commands
-from pbm.lab.duel import SEED, TIMEOUT, WORKERS, new_seed, number_of_games, read_words
+from pbm.lab.duel import SEED, TIMEOUT, WORKERS, number_of_games, read_words
 from pbm.lab.matches import Match, Played, play_pairs
 from pbm.referee import Referee
 from pbm.refusals import Refused
@@ -55,7 +55,7 @@ def arena(
     pool: str | None,
     workers: int,
     timeout: float,
-    seed: str | None,
+    seed: str,
 ) -> int:
     """Let programs play each other, each two as many games with each side, and print the table.
 
@@ -68,7 +68,6 @@ def arena(
     """
     game, options, named = read_words(words, ctx)
     programs = _programs(named)
-    seed = seed or new_seed()
     server = open_server() if pool else None
     tournament = open_pool(server, game, str(pool).lower(), options, [*programs]) if server else None
     pairs = (number + 1) // 2

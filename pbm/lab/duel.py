@@ -159,12 +159,9 @@ WORKERS = click.option(
 TIMEOUT = click.option(
     "--timeout", type=SECONDS, default=60, show_default=True, metavar="SECONDS", help="How long a move may take."
 )
-SEED = click.option("--seed", metavar="SEED", help="Make the dice repeat.")
-
-
-def new_seed() -> str:
-    """A random seed."""
-    return str(SystemRandom().randrange(2**32))
+SEED = click.option(
+    "--seed", default=lambda: str(SystemRandom().randrange(2**32)), metavar="SEED", help="Make the dice repeat."
+)
 
 
 @commands.command(context_settings={"ignore_unknown_options": True})
@@ -187,7 +184,7 @@ def duel(
     number: int,
     workers: int,
     timeout: float,
-    seed: str | None,
+    seed: str,
     sprt: tuple[float, float] | None,
     cluster: str | None,
 ) -> int:
@@ -210,7 +207,7 @@ def duel(
     if cluster and ctx.get_parameter_source("workers") is not ParameterSource.DEFAULT:
         raise click.UsageError("--workers is for games that are played here, and not with --dask.", ctx)
     first, second = map(command_words if cluster else startable_words, named)
-    match = Match(game, options, (first, second), timeout, seed or new_seed())
+    match = Match(game, options, (first, second), timeout, seed)
     status, pairs, done = 0, (number + 1) // 2, list[TwoGames]()
     is_seen = not ctx.obj and sys.stderr.isatty()
     with click.progressbar(length=pairs, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
