@@ -82,7 +82,10 @@ def point_of(store: Store, drawing: Drawing) -> Point | None:
 
 
 def figure(point: Point) -> Figure | None:
-    """The figure of a position; None if the game has none. If it is over, it says how, and not whose turn it is."""
+    """The figure of a position; None if the game has no figures.
+
+    The figure of a game that is over says how it ended, and not whose turn it is.
+    """
     rules: Any = point.board.rules
     if not hasattr(rules, "figure"):
         return None

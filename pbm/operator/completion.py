@@ -218,10 +218,10 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
     return []
 
 
-def _from_store(look: Callable[[Store], list[str]]) -> list[str]:
-    """What *look* finds in the database; nothing if there is none that can be read."""
+def _from_store(find: Callable[[Store], list[str]]) -> list[str]:
+    """What *find* returns for the database; nothing if there is none that can be read."""
     try:
         with Store(database_path(), read_only=True) as store, store.reading():
-            return look(store)
+            return find(store)
     except Unusable:
         return []

@@ -352,7 +352,7 @@ async def serve(
     site: Sequence[str] = (),
     door: "WebDoor | None" = None,
 ) -> None:
-    """Serve until the process is told to end; *note* is told what came of each mail, which the main *thread* handles.
+    """Serve until the process is told to end. The main *thread* handles each mail; *note* gets it with its outcome.
 
     So many processes play for *robots*; one writes a *site*, if the words of that command are given. What is posted at
     a *door* is handled like a mail. Raises Refused if nobody can listen there, and Replaced if the database has become
