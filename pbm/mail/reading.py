@@ -195,10 +195,9 @@ def _text_in(part: Message, *, has_name: bool) -> str:
         return next((text for one in parts if (text := _text_in(one, has_name=has_name)).strip()), "")
     if kind not in {"text/plain", "text/html"} and not kind.startswith("multipart/"):  # one without parts is a text
         return ""
-    payload = _payload(part)
     most = MOST_HTML if kind == "text/html" else MOST_TEXT
-    raw = payload[: 4 * most] if isinstance(payload, bytes) else b""
-    text = _decoded(raw, str(parameters.get("charset") or ""))[:most].replace("\r\n", "\n").replace("\r", "\n")
+    text = _decoded(_payload(part)[: 4 * most], str(parameters.get("charset") or ""))[:most]
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     if kind == "text/html":
         from pbm.mail.unhtml import to_text
 
@@ -208,7 +207,7 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     return clean(text)
 
 
-def _payload(part: Message) -> object:
+def _payload(part: Message) -> bytes:
     """The bytes of a part that is no multipart; if it is in base64, without plain lines that were put under it."""
     encoding = without_comments(str(part.get("Content-Transfer-Encoding", ""))).strip(' "\t\r\n').lower()
     if encoding in {"base64", "quoted-printable"}:
@@ -220,7 +219,8 @@ def _payload(part: Message) -> object:
             last = next((at + 1 for at in range(last) if lines[at].rstrip().endswith("=")), last)
             if 0 < last < len(lines):
                 part.set_payload("\n".join(lines[:last]))
-    return part.get_payload(decode=True)
+    payload = part.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else b""
 
 
 def _parts(message: Message) -> list[Message]:
@@ -290,8 +290,7 @@ def _returned_id(parts: list[Message]) -> str:
     for part in parts:
         returned = _parts(part) if part.get_content_type() in {"message/rfc822", "message/global"} else []
         if part.get_content_type() == "text/rfc822-headers":
-            payload = part.get_payload(decode=True)
-            returned = [BytesHeaderParser().parsebytes(payload if isinstance(payload, bytes) else b"")]
+            returned = [BytesHeaderParser().parsebytes(_payload(part))]
         if returned:
             return str(returned[0]["Message-ID"] or "").strip()
     return ""
