@@ -20,8 +20,16 @@ from pbm.robots.thinking import Limit, P, T, Thought
 
 ALMOST = 0.994
 """What a turn is worth if all the answers that were found lose for certain."""
-WIDENED = 2
-"""After so many visits more answers to a position are looked at."""
+CURIOSITY = 0.1
+"""The constant of the bonus for what was seldom looked at."""
+MOST_AT_ROOT = 100
+"""How many turns of the position are looked at, and of one whose answers all seem to lose."""
+MOST_INSIDE = 20
+"""How many turns of a later position are looked at."""
+MOST_WIDENED = 80
+"""How many are looked at when it comes up again."""
+WIDENED_AT = 2
+"""At which of its visits that is."""
 CHECK_SHARE = 0.1
 """The part of the time that is kept to look at more answers to the turn that is best."""
 MOST_CHECKED = 8
@@ -74,23 +82,14 @@ class Branch(Generic[P, T]):
 class BestFirst(Generic[P, T]):
     """A `Thinker` that looks at positions one by one."""
 
-    def __init__(
-        self,
-        knowledge: Valuation[P, T],
-        *,
-        curiosity: float = 0.1,
-        at_root: int = 100,
-        inside: int = 20,
-        widened: int = 80,
-    ) -> None:
-        """Search with that knowledge, so many turns of the position, of later ones, and of those that come up again."""
+    def __init__(self, knowledge: Valuation[P, T]) -> None:
+        """Search with that knowledge."""
         self.knowledge = knowledge
-        self.curiosity, self.at_root, self.inside, self.widened = curiosity, at_root, inside, widened
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """The turn that was looked at most, or one that wins for certain."""
         root, begun = Branch[P, T](None, self.knowledge.root(states), 0.5), limit.clock()
-        self._look(root, self.at_root, rng, limit)
+        self._look(root, MOST_AT_ROOT, rng, limit)
         self._value(root)
         looked, search = 1, limit.earlier(CHECK_SHARE * (limit.until - begun) if limit.until is not None else 0)
         while not search.is_reached(looked) and not root.is_settled and len(root.answers) > 1:
@@ -117,18 +116,18 @@ class BestFirst(Generic[P, T]):
         path = [root]
         while path[-1].answers:
             branch = path[-1]
-            unrest = self.curiosity * sqrt(log(branch.visits + 1))
+            unrest = CURIOSITY * sqrt(log(branch.visits + 1))
             open_ones = [one for one in branch.answers if not one.is_settled]
             path.append(max(open_ones, key=lambda one: one.value + unrest / sqrt(one.visits + 1)))
-        self._look(path[-1], self.inside, rng, limit)
+        self._look(path[-1], MOST_INSIDE, rng, limit)
         if limit.is_time_up:  # the best answer may not have been found
             path[-1].answers.clear()
             return
         for branch in reversed(path):
-            if branch.visits == WIDENED and branch is not root:
-                self._look(branch, self.widened, rng, limit)
+            if branch.visits == WIDENED_AT and branch is not root:
+                self._look(branch, MOST_WIDENED, rng, limit)
             if all(one.value <= 1 - ALMOST for one in branch.answers):
-                self._look(branch, self.at_root, rng, limit)  # there can be a way out among turns that seemed bad
+                self._look(branch, MOST_AT_ROOT, rng, limit)  # there can be a way out among turns that seemed bad
             self._value(branch)
 
     def _choose(self, root: Branch[P, T], rng: Random, limit: Limit) -> Branch[P, T]:
@@ -143,7 +142,7 @@ class BestFirst(Generic[P, T]):
             if limit.is_time_up or (best and best.value >= one.value):
                 break
             if not one.is_settled:
-                self._look(one, self.at_root, rng, limit)
+                self._look(one, MOST_AT_ROOT, rng, limit)
                 self._value(one)
             if not best or one.value > best.value:
                 best = one

@@ -21,42 +21,35 @@ from typing import Any, NamedTuple, cast
 from games import Options, State
 from games.boards import Square, bits
 from games.spora import SIDES, TALLEST, Stacks, Turn, new, raised
-from pbm.robots.best_first import BestFirst
+from pbm.robots.best_first import MOST_INSIDE, MOST_WIDENED, BestFirst
 from pbm.robots.thinking import Limit, Thought, any_of, guessed
 
 WAYS = "nesw"
 """The directions of a sowing; the opposite of number n is n ^ 2."""
 WON = 50.0
 """The value of a game that is won."""
-MOST_INSIDE = 20
-"""How many turns the search asks for in a later position."""
-MOST_WIDENED = 80
-"""How many it asks for when that position comes up again."""
 FEW_GROUPS = 4
 """If the enemy has at most so many groups, all sowings after all drops are tried, as one may capture all of them."""
 DROPS_SHARE = 0.6
 """The part of the time that looking at drops may take."""
 
-
-class Weights(NamedTuple):
-    """What is added to the logarithm of the odds of the side that has just moved."""
-
-    stacks: float = 0.35
-    """For each own stack, less the enemy's."""
-    fours: float = 0.5
-    """For each own stack of four, less the enemy's."""
-    territory: float = 0.1
-    """For each point of own territory, less the enemy's."""
-    stifled: float = -0.5
-    """For each own group with a single liberty, less the enemy's."""
-    komi: float = 0.14
-    """For each point of komi."""
-    turn: float = -0.4
-    """Always, because it is the enemy's turn."""
-    single: float = -0.15
-    """For each own single piece that a sowing could reach and capture."""
-    ruin: float = -0.6
-    """If a sowing could capture a lone single piece or stack of two, which is one of at most two own groups."""
+# What is added to the logarithm of the odds of the side that has just moved
+STACK_WORTH = 0.35
+"""For each own stack, less the enemy's."""
+FOUR_WORTH = 0.5
+"""For each own stack of four, less the enemy's."""
+TERRITORY_WORTH = 0.1
+"""For each point of own territory, less the enemy's."""
+STIFLED_WORTH = -0.5
+"""For each own group with a single liberty, less the enemy's."""
+KOMI_WORTH = 0.14
+"""For each point of komi."""
+TURN_WORTH = -0.4
+"""Always, because it is the enemy's turn."""
+SINGLE_WORTH = -0.15
+"""For each own single piece that a sowing could reach and capture."""
+RUIN_WORTH = -0.6
+"""If a sowing could capture a lone single piece or stack of two, which is one of at most two own groups."""
 
 
 class Stacked(NamedTuple):
@@ -97,9 +90,9 @@ Candidate = tuple[float, str, Turn]
 class Spora:
     """A `Valuation` of Spora on one board."""
 
-    def __init__(self, size: int, weights: Weights | None = None) -> None:
+    def __init__(self, size: int) -> None:
         """Make the tables of a board of that size."""
-        self.board, self.weights, self.full = Square(size), weights or Weights(), new(size=size).reserve[0]
+        self.board, self.full = Square(size), new(size=size).reserve[0]
         every, width = self.board.all, self.board.width
         self.steps = {p: (p << width & every, p << 1 & every, p >> width & every, p >> 1 & every) for p in bits(every)}
         """The next point in each of the `WAYS`; 0 off the board."""
@@ -322,15 +315,9 @@ class Spora:
 
     def _rough(self, turn: Turn) -> float:
         """What the stacks alone are worth."""
-        own, enemy, weights = turn.own, turn.enemy, self.weights
+        own, enemy = turn.own, turn.enemy
         fours = own[3].bit_count() - enemy[3].bit_count()
-        return weights.stacks * (own[0].bit_count() - enemy[0].bit_count()) + weights.fours * fours
-
-    def _worth(self, own: int, enemy: int) -> float:
-        """What territory and groups add to the value, whatever the heights."""
-        # the first stack on the board has not won all of it
-        territory = self.weights.territory * self._territory(own, enemy) if enemy else 0.0
-        return territory + self.weights.stifled * (self._stifled(own, enemy) - self._stifled(enemy, own))
+        return STACK_WORTH * (own[0].bit_count() - enemy[0].bit_count()) + FOUR_WORTH * fours
 
     def _stifled(self, stacks: int, others: int) -> int:
         """How many groups have no more than one liberty."""
@@ -344,20 +331,22 @@ class Spora:
 
     def _value(self, position: Stacked, turn: Turn) -> float:
         """The logarithm of the odds of the mover after that turn."""
-        weights, near = self.weights, self.board.near
         own, enemy, enemy_2 = turn.own[0], turn.enemy[0], turn.enemy[1]
         if not own:
             return -WON
         if not enemy and position.have_dropped[1]:
             return WON
-        value = self._rough(turn) + self._worth(own, enemy) + weights.komi * position.lead + weights.turn
+        # the first stack on the board has not won all of it
+        ground = TERRITORY_WORTH * self._territory(own, enemy) if enemy else 0.0
+        ground += STIFLED_WORTH * (self._stifled(own, enemy) - self._stifled(enemy, own))
+        value = self._rough(turn) + ground + KOMI_WORTH * position.lead + TURN_WORTH
         if enemy_2:
             singles, pairs = self._reachable(turn.own, turn.enemy)
-            value += weights.single * singles.bit_count()
-            if (singles | pairs) & ~near(own):
+            value += SINGLE_WORTH * singles.bit_count()
+            if (singles | pairs) & ~self.board.near(own):
                 rest = own & ~self.board.group(own & -own, own)
                 if not rest & ~self.board.group(rest & -rest, rest):
-                    value += weights.ruin
+                    value += RUIN_WORTH
         return value
 
     def _reachable(self, stacks: Stacks, enemy: Stacks) -> tuple[int, int]:
@@ -376,7 +365,7 @@ class Sower:
 
     def __init__(self, knowledge: Spora) -> None:
         """Search with that knowledge."""
-        self.knowledge, self.search = knowledge, BestFirst(knowledge, inside=MOST_INSIDE, widened=MOST_WIDENED)
+        self.knowledge, self.search = knowledge, BestFirst(knowledge)
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """The best turn; of the komi the fairest, and of the sides the better one."""
