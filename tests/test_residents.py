@@ -363,6 +363,12 @@ def test_no_robot_shows_two_people_how_their_game_would_go_on(against):
             "Symple 102 is still being played; no robot takes part in what begins with its positions."
         )
     against.say("symple challenge --from=102#1 alice alice")
+    assert "Symple 102 is still" in against.why_refused("symple challenge --from=103 alice robot2")
+    for move in ("d4", "e5", "resign"):
+        signs(against, f"symple move 103 ME {move}")
+    assert against.why_refused(f"symple analyse 103 alice {PASSWORDS['alice']}") == (
+        "It began with a position of board 102, on which two people still play."
+    )
     against.say("symple challenge --from=101#1 alice robot2")
     signs(against, "symple move 102 ME resign")
     against.say("symple challenge --from=102#1 alice robot2")

@@ -4,7 +4,7 @@ from itertools import islice
 
 from pbm import letters
 from pbm.access.quotas import most
-from pbm.actions.finding import board_of
+from pbm.actions.finding import board_of, played_source
 from pbm.board.board import LEAVING, Board
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -16,6 +16,8 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Note that a user wants the analysis of a game that is over. Raises Refused."""
     board = board_of(session, row)
     choices(board)
+    if played := played_source(session, row):
+        raise Refused(f"It began with a position of board {played}, on which two people still play.")
     if not session.store.users.addresses(name):
         raise Refused("An analysis comes by mail, and you have no mail address.")
     if not session.take("analysis", user=name):

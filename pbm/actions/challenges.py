@@ -9,7 +9,7 @@ from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.access.quotas import most
 from pbm.actions import lists, turns
-from pbm.actions.finding import find_point
+from pbm.actions.finding import find_point, played_source
 from pbm.board import clocks
 from pbm.board.board import LEAVING, Point
 from pbm.letters import Letter
@@ -109,7 +109,8 @@ def _beginning(
 ) -> Point:
     """The position of another board with which a new one begins. Raises Refused.
 
-    A robot may not take part while two people still play the other board: it would show them how to go on.
+    A robot may not take part while two people still play the other board, or one from which that began: it would show
+    them how to go on.
     """
     of = re.match("[a-z][a-z0-9]*(?=-)", source.lower())
     word = source[of.end() + 1 :] if of else source
@@ -129,11 +130,10 @@ def _beginning(
         raise Refused(
             f"The game was over then; --from={point.board.row.board}#{point.moves - 1} is before its last turn."
         )
-    people = {*point.board.players} - point.board.about.robots.keys()
-    if has_robot and len(people) > 1 and not point.board.is_over:
+    if has_robot and (still_on := played_source(session, point.board.row)):
         raise Refused(
-            f"{game.capitalize()} {point.board.row.board} is still being played; no robot takes part in what "
-            "begins with its positions."
+            f"{game.capitalize()} {still_on} is still being played; no robot takes part in what begins with its "
+            "positions."
         )
     return point
 

@@ -65,6 +65,19 @@ def board_of(session: Session, row: BoardRow) -> Board:
     return Board(row, store.boards.turns(*place), store.boards.plans(*place), about)
 
 
+def played_source(session: Session, row: BoardRow) -> str | None:
+    """The first of a board, the one from which it began, and so on, on which two people still play; None if none is."""
+    store, seen = session.store, set[str]()
+    found: BoardRow | None = row
+    while found and found.board not in seen:  # records that were imported may name each other
+        people = {*found.players} - store.robots.among(found.players).keys()
+        if len(people) > 1 and not found.ended:
+            return found.board
+        seen.add(found.board)
+        found = store.boards.get(found.game, found.source) if found.source else None
+    return None
+
+
 def player_at_sender(session: Session, board: Board, reader: str | None = None) -> str | None:
     """The player of a board who has confirmed the address that the command came from; None in a shell.
 

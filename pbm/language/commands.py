@@ -142,7 +142,7 @@ OF_A_GAME = (
         what would have been better.
 
         A robot thinks about it when no other robot has to move, which takes some minutes. You can ask for three games a
-        day.
+        day. A game that began with a position of another one waits until two people do not play that any more.
         """),
     Command("nag", ON_BOARD, "actions.reminders.nag",
         text="""Remind your opponent that it is their turn on a board, at most once in three days.
