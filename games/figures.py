@@ -247,7 +247,7 @@ class Picture:
     """A board in text, to be written piece by piece."""
 
     def __init__(self, lines: int) -> None:
-        """Begin with so many lines of blanks."""
+        """Begin with that many lines of blanks."""
         self.lines = [[" "] * 80 for _ in range(lines)]
 
     def put(self, line: int, column: int, text: str) -> None:

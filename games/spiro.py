@@ -78,7 +78,7 @@ class Board:
         """For each cell with another one behind its wall, the cell to which a jump leads."""
 
     def step(self, cell: int, pips: int) -> int:
-        """The cell so many steps on, or OFF."""
+        """The cell that many *pips* further along the path, or OFF."""
         return cell + pips if cell % self.length + pips < self.length else OFF
 
     def distance(self, cell: int) -> int:
@@ -269,7 +269,7 @@ class Turn:
         return legal
 
     def fullest(self, ways: Ways) -> tuple[int, Uses]:
-        """The fewest pips that can be left when one of these ways goes on, and a way that leaves so many."""
+        """The fewest pips that can be left when one of these ways goes on, and a way that leaves that many."""
         fewest: float = math.inf
         best: Uses = ()
         seen = set(ways)
@@ -524,7 +524,7 @@ class _Link(NamedTuple):
     pips: int | None = None
 
     def is_done(self, at: int, pips: int) -> bool:
-        """Whether a piece that came to *at* with so many pips has done what the link says."""
+        """Whether a piece that reached *at* with that many *pips* has done what the link says."""
         return (self.target is None or at == self.target) and (self.pips is None or pips == self.pips)
 
 

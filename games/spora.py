@@ -77,7 +77,7 @@ def raised(stacks: Stacks, point: int, count: int) -> Stacks:
 
 
 def lowered(stacks: Stacks, point: int, count: int) -> Stacks:
-    """The stacks with *count* pieces less on a point, which has at least so many."""
+    """The stacks with *count* pieces fewer on a point, which has at least that many."""
     return raised(without(stacks, point), point, _height(stacks, point) - count)
 
 
@@ -190,7 +190,7 @@ class Turn(NamedTuple):
         return f"its group would be the only {colour} one, after there were several"
 
     def step_objection(self, point: int, direction: str, last: str, hand: int) -> str:
-        """Why a hand of so many pieces cannot go on from a point; empty if it can. *last* is its last direction."""
+        """Why a *hand* of that many pieces cannot go on from a point; empty if it can. *last* is its last direction."""
         name = self.board.name[point]
         if direction == _BACK.get(last):
             return f"it would turn straight back at {name}"
@@ -525,7 +525,7 @@ def _read_item(state: State, turn: Turn, part: str) -> tuple[str, Turn]:
 
 
 def _drop_objection(state: State, turn: Turn, name: str, count: int) -> str:
-    """Why the player cannot drop so many pieces there; empty if they can."""
+    """Why the player cannot drop that many pieces there; empty if they can."""
     left = state.reserve[state.turn]
     if turn.dropped and not state.is_last_turn:
         return f"{name} would be a second drop; a turn has one, and then at most one sowing such as d2@nnen."

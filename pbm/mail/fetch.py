@@ -26,7 +26,7 @@ LISTENING_SECONDS = 600
 POLLING_SECONDS = 60
 """Seconds from one look to the next where the mail server cannot say that there is new mail."""
 MOST_REPLY_BYTES = 2 * incoming.MOST_BYTES
-"""How many bytes the mail server may send for one command, whatever it says of their number."""
+"""How many bytes the mail server may send for one command, whatever number it announces."""
 MOST_SEARCHES = 100
 """How many searches in a row a mail server can cause by telling of new mails."""
 

@@ -115,7 +115,7 @@ class PreparedMail(NamedTuple):
     """What it is, in a word such as ``command`` or ``bounce``."""
     command: MailedCommand | None = None
     outcome: Outcome | None = None
-    """The outcome, if the command is done already: a page has only asked something, of which nothing is stored."""
+    """The outcome, if the command is done already: a page has only asked something, and nothing of that is stored."""
 
 
 def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, str | None]:

@@ -49,7 +49,7 @@ class Valuation(Protocol[P, T]):
         """What the game was worth for side 0 if it is over."""
 
     def valued(self, position: P, most: int, rng: Random, limit: Limit) -> Sequence[tuple[float, T, P]]:
-        """At most so many turns, each with the position after it, those first that look best.
+        """At most *most* turns, each with the position after it; the best-looking turns come first.
 
         There is at least one, and no more are looked for when the limit is reached.
         The value is the chance of the side to move to win after the turn: more than 0 and less than 1.
@@ -60,7 +60,7 @@ class Valuation(Protocol[P, T]):
 
 
 class Branch(Generic[P, T]):
-    """A turn and what comes of it."""
+    """A turn, the position after it, and the answers that were looked at."""
 
     __slots__ = ("after", "answers", "is_settled", "turn", "value", "visits")
 

@@ -54,7 +54,7 @@ class Rules(Knowledge[State, str]):
         return tuple(sorted(state.dice)), state
 
     def turns(self, position: State, most: int, rng: Random) -> list[str]:
-        """All turns if there are at most so many, else some at random; in any order, as nothing is known of them."""
+        """All turns if there are at most *most*, else some at random; in any order, as nothing is known of them."""
         turns = self.all_turns(position, most)
         if turns is None:
             return list(dict.fromkeys(position.random(rng) for _ in range(most)))

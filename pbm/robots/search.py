@@ -66,13 +66,13 @@ class Knowledge(Protocol[P, T]):
         return (), position
 
     def turns(self, position: P, most: int, rng: Random) -> Sequence[T]:
-        """At most so many different legal turns that make sense, those first that look best for the side to move.
+        """At most *most* different legal turns that make sense; the best-looking for the side to move come first.
 
         There is at least one: a forced skip is a turn, too.
         """
 
     def all_turns(self, position: P, most: int) -> Sequence[T] | None:
-        """Every legal turn, or one of those that lead to the same position; None if there are more than so many."""
+        """Every legal turn, or one of those that lead to the same position; None if there are more than *most*."""
 
     def tries(self, position: P, rng: Random) -> Iterable[T]:
         """Turns of which one may win at once. They are tried where there are too many turns to list them all."""

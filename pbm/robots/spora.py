@@ -394,13 +394,13 @@ def _chance(value: float) -> float:
 
 
 def _with(text: str, count: int) -> str:
-    """The turn with so many pieces dropped."""
+    """The turn with *count* pieces dropped."""
     drop, comma, sowing = text.partition(",")
     return f"{drop}:{count}{comma}{sowing}" if count > 1 else text
 
 
 def _can_capture(enemy: Stacks, point: int, hand: int) -> bool:
-    """Whether a hand of so many pieces captures the stack on a point."""
+    """Whether a *hand* of that many pieces captures the stack on a point."""
     return hand > 1 and not enemy[2] & point and (hand == TALLEST or not enemy[1] & point)
 
 

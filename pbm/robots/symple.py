@@ -182,7 +182,7 @@ class Symple(Knowledge[Stones, int]):
         return ",".join(sorted(self.board.names(growth), key=lambda name: name[0]) + self.board.names(turn & ~growth))
 
     def _worth(self, own: int, enemy: int, surplus: int, turn: int) -> float:
-        """What a full board is worth for side 0, where the player to move has so many groups more."""
+        """What a full board is worth for side 0, where the player to move has *surplus* groups more."""
         is_won = own.bit_count() - enemy.bit_count() > self.penalty * surplus
         return float(is_won != turn)
 

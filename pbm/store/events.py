@@ -99,7 +99,7 @@ class Events(Questions):
     # Programs
 
     def since(self, since: int, most: int) -> list[Event]:
-        """The events with a higher number, at most so many."""
+        """The events with a higher number, at most *most* of them."""
         query = f"SELECT {', '.join(Event._fields)} FROM events WHERE id > ? ORDER BY id LIMIT ?"
         return self.rows(Event, query, since, most)
 

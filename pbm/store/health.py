@@ -105,7 +105,7 @@ class Health(Questions):
         return bool(self.value("PRAGMA journal_mode") == "wal")
 
     def board_names(self, sample: int | None = None) -> list[tuple[str, str]]:
-        """Game and number of every board, or of a *sample* of so many boards at random, in their order."""
+        """Game and number of every board, or of a *sample*, that many boards at random, in their order."""
         boards = "boards" if sample is None else f"(SELECT game, board FROM boards ORDER BY random() LIMIT {sample:d})"
         return self.execute(f"SELECT game, board FROM {boards} ORDER BY game, board")
 

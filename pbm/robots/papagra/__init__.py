@@ -109,7 +109,7 @@ class Papagra:
             choices[: len(searched)] = searched
 
     def value(self, own: int, enemy: int, own_mark: int, enemy_mark: int) -> float:
-        """What a position with so many stones is worth for the side that has just moved."""
+        """The value of a position with these numbers of stones for the side that has just moved."""
         if own_mark == enemy_mark:
             return 0.5
         if own_mark < enemy_mark:

@@ -219,7 +219,7 @@ class Scan:
                 yield (a, b, 0), half.own ^ b, self._moved(marks, self._matched(groups, regions) - matched_a)
 
     def threats(self) -> Iterator[int]:
-        """For each turn with which the enemy would take the lead, the spaces of which the mover has to occupy one."""
+        """For each turn with which the enemy would take the lead, some spaces: the mover has to occupy one of them."""
         groups, least = self.grid.hexagon.groups, max(self.marks) + 1
         enemy = Scan(self.grid, Stand(self.enemy, self.own, *self.marks[::-1]), self.order, self.limit)
         for _, stones, _ in enemy.raising(least):
@@ -227,7 +227,7 @@ class Scan:
             yield sum(regions) | stones & ~self.enemy
 
     def thinned(self, found: Reached, most: int) -> Iterator[Reached]:
-        """The turn with each third action: one stone is removed, or a whole group of at most so many stones."""
+        """The turn with each third action: one stone is removed, or a whole group of at most *most* stones."""
         (a, b, _), own, marks = found
         matched = self._matched_with(own)
         whole = [group for group in self.grid.hexagon.groups(own) if 1 < group.bit_count() <= most]

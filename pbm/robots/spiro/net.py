@@ -11,7 +11,7 @@ import numpy as np
 from pbm.robots.spiro.positions import Sight
 
 HEIGHTS = np.array([(n == 1, n > 1, n > 2, max(n - 3, 0) / 4) for n in range(100)], np.float32)
-"""What the network is told of so many free pieces on a cell."""
+"""What the network is told of each number of free pieces on a cell."""
 
 
 class Net:
@@ -26,7 +26,7 @@ class Net:
             )
 
     def values(self, sights: Sequence[Sight], rows: Sequence[int], terms: Sequence[Sequence[float]]) -> list[float]:
-        """The logarithms of the odds in these positions, of which each has its row of weights and its terms."""
+        """The logarithms of the odds in these positions. Each has its row of weights and its terms."""
         counted = np.array(terms, np.float32)
         stacks = b"".join([row for sight in sights for row in sight])
         cells = np.frombuffer(stacks, np.uint8).reshape(len(sights), 4, -1)

@@ -17,7 +17,7 @@ ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """All throws of two dice, each once."""
 
 JUMP = 1.35
-"""How many dice a jump costs, of which there are fewer than dice."""
+"""How many dice a jump costs: more than one, because there are fewer jumps than dice."""
 ALL_WAYS = 1_000_000
 """More ways than a turn has."""
 
@@ -74,7 +74,7 @@ JUMPED, ONE_JUMP, TWO_JUMPS, NOT_BACK = 0, 1, 2, 3
 
 
 def uses_of(way: Way) -> list[tuple[int, int, int]]:
-    """The uses of dice of which a way consists, in their order: a piece's cell, where it went, and by which die."""
+    """The uses of dice in a way, in their order: a piece's cell, where it went, and by which die."""
     uses: list[tuple[int, int, int]] = []
     while way:
         way, cell, target, die = way
