@@ -1,1 +1,6 @@
 """pbm: a server on which people play abstract board games by shell and by e-mail."""
+
+import sys
+
+START_PBM = (sys.executable, "-P", "-m", "pbm")
+"""Starts pbm as a process of its own, whatever the current folder holds."""

@@ -1,6 +1,5 @@
 """Sending: mails that a transaction has put into the outbox go out here, one by one, until they have arrived."""
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
@@ -9,7 +8,7 @@ from hashlib import sha256
 from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeVar
 
-from pbm import texts
+from pbm import START_PBM, texts
 from pbm.access import tokens
 from pbm.mail.illustrations import Illustrator
 from pbm.mail.transports import Transport, Undelivered
@@ -23,7 +22,7 @@ FIRST_DELAY = timedelta(minutes=5)
 LONGEST_DELAY = timedelta(hours=6)
 GIVEN_UP_AFTER = timedelta(days=5)
 """How old a mail is when it is given up; it stays in the outbox for the operator to see."""
-SENDER = (sys.executable, "-P", "-m", "pbm", "outbox", "keep-sending")
+SENDER = (*START_PBM, "outbox", "keep-sending")
 """A process that sends; it is told through a pipe that there may be mails, and ends with the pipe."""
 LOOKING_SECONDS = 1.0
 """Seconds after which the outbox is looked at for mails that other processes have put there."""

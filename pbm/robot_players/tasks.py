@@ -5,7 +5,6 @@ import json
 import os
 import resource
 import shlex
-import sys
 import time
 from asyncio.subprocess import PIPE
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,7 +17,7 @@ from random import Random
 from subprocess import Popen
 
 from games import Illegal, needs_dice
-from pbm import delivery, letters, runner
+from pbm import START_PBM, delivery, letters, runner
 from pbm.actions import finding
 from pbm.board.board import Board
 from pbm.budget import limited
@@ -56,7 +55,7 @@ NICENESS = 10
 """The niceness of processes that think."""
 IDLE_NICENESS = 19
 """The niceness of a process that thinks in idle time."""
-THINKER = (sys.executable, "-P", "-m", "pbm", "robots", "think")
+THINKER = (*START_PBM, "robots", "think")
 """The command of a process that thinks in idle time."""
 IDLE_FACTOR = 10
 """How many times as long as its thinking, which counts time of the processor, a task of idle time may take."""

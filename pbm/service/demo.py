@@ -5,7 +5,6 @@ import os
 import re
 import smtplib
 import subprocess
-import sys
 import time
 import webbrowser
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from urllib.request import urlopen
 
 import games
 from games import DiceState
+from pbm import START_PBM
 from pbm.refusals import Refused
 
 SERVER_ADDRESS = "pbm@pbm.example"
@@ -135,7 +135,7 @@ def _server(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str]
     """
     settings = {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER_ADDRESS}
     environment = {name: value for name, value in os.environ.items() if name != "PBM_TRANSPORT"} | settings
-    command = [sys.executable, "-P", "-m", "pbm", "serve", "--listen=127.0.0.1:0", *options]
+    command = [*START_PBM, "serve", "--listen=127.0.0.1:0", *options]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

@@ -21,6 +21,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from pbm import START_PBM
 from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.disk import reason
 from pbm.mail import incoming
@@ -50,11 +51,11 @@ M_MMAP_THRESHOLD, LARGE_BYTES = -3, 128 * 1024
 
 glibc begins with that number, and raises it with each mail that is larger, up to 32 MB.
 """
-HOOKS = (sys.executable, "-P", "-m", "pbm", "hook", "keep-running")
+HOOKS = (*START_PBM, "hook", "keep-running")
 """A process that runs programs for events."""
-PLAYER = (sys.executable, "-P", "-m", "pbm", "robots", "run")
+PLAYER = (*START_PBM, "robots", "run")
 """A process that plays for robots; the mails that it causes are sent by SENDER."""
-SITE = (sys.executable, "-P", "-m", "pbm", "site", "--follow")
+SITE = (*START_PBM, "site", "--follow")
 """A process that writes a site, followed by the words of that command."""
 
 
