@@ -197,7 +197,7 @@ def confirm(question: str, *, yes: bool) -> None:
 def contexts(words: Sequence[str]) -> list[click.Context]:
     """A context for each word, as long as the words name groups and commands of the operator that help shows.
 
-    For example, `tournament start` has a context of the group `tournament`, and one of its command `start`.
+    For example, `users list` has a context of the group `users`, and one of its command `list`.
     """
     ctx, found = click.Context(OPERATORS, info_name="pbm"), list[click.Context]()
     for word in words:
