@@ -277,6 +277,11 @@ def test_half_a_character_in_what_is_posted_is_no_fault_of_the_server(door):
     assert door.ask("POST", "/answer", body, Content_Type="application/json")[0] == 303
 
 
+def test_null_in_what_is_posted_is_no_text(door):
+    body = json.dumps({"token": door.token("bob", "102"), "text": "chat", "comment": None, "id": None})
+    assert "A chat needs a text" in door.ask("POST", "/answer", body, Content_Type="application/json")[2]
+
+
 def test_the_site_is_handed_out_with_the_headers_of_its_pages(door):
     for path in ("/", "/symple/101.html", "/site.css", "/board.js", "/answer", "/nothing"):
         status, headers, _ = door.ask("GET", path)

@@ -214,7 +214,8 @@ class WebDoor:
             raise HTTPException(415, "What is posted is a form, or JSON.")
         try:
             found = json.loads(body) if kind == "application/json" else dict(parse_qsl(body.decode()))
-            return {name: str(value).encode(errors="replace").decode() for name, value in found.items()}
+            given = {name: str(value) for name, value in found.items() if value is not None}
+            return {name: text.encode(errors="replace").decode() for name, text in given.items()}
         except (ValueError, AttributeError, RecursionError) as why:
             raise HTTPException(400, "This is no form, and no object in JSON.") from why
 
