@@ -48,6 +48,10 @@ def test_a_user_who_changes_his_address_is_not_welcomed_again(club):
     [
         ("Re: ", "", {}, True),
         ("AW: ", "Yes, that is me.", {}, True),
+        *(
+            (f"{prefix}: ", "", {}, True)
+            for prefix in ("R", "I", "BLS", "Vá", "ΑΠ", "Отв", "תשובה", "رد", "返信", "İLT")
+        ),
         ("Re: ", "", {"Auto-Submitted": "auto-replied"}, False),
         ("Re: ", "I am out of the office until Monday.", {}, False),
         ("Re: ", "Hello,\n\nI am away until Monday, 3 May.", {"X-Vacation": "yes"}, False),

@@ -12,7 +12,9 @@ from pbm.texts import FRONT_OF_CELL
 
 REPLIES = (
     r"\[[^\[\]]{1,40}\]|\*{2,} ?[^*]{0,20}(spam|junk|extern)[^*]{0,20}\*{2,}"
-    r"|(re|fwd?|aw|wg|sv|vs|vb|vl|antw|doorst|tr|rif|rv|enc|res|odp|pd|ynt|ilt|nag|回复|答复|转发|回覆|轉寄)"
+    r"|(re|fwd?|aw|wg|sv|vs|vb|vl|antw|doorst|tr|rif|rv|enc|res|odp|pd|ynt|[iİ]lt|nag|回复|答复|转发|回覆|轉寄"
+    r"|r|i|bls|trs|atb|yml|odg|vá|továbbítás|απ|πρθ|σχετ|отв|відп|תגובה|תשובה|הועבר|رد|返信|転送|답장|회신|전달"
+    r"|trả lời|chuyển tiếp)"
     r"(\[\d+\]|\^\d+)? ?[:\uff1a]"
 )
 """What mail programs put in front of a subject that they answer or forward, mail servers in front of one that looks
@@ -67,7 +69,7 @@ def tidied(line: str) -> list[str]:
     Options in front of the second word come behind it.
     """
     text = line.lstrip()
-    if replies := re.match(rf"(?:(?:{REPLIES})[ *]*)+", text, re.IGNORECASE | re.ASCII):
+    if replies := re.match(rf"(?:(?:{REPLIES})[ *]*)+", text, re.IGNORECASE):
         text = text[replies.end() :]
     words = [word for word in text.split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and games.exists(words[1].lower()):
