@@ -421,7 +421,7 @@ class State(_Fields, Position):
             cell = self.board.number[name]
             for use in uses:
                 piece, stacks[cell] = stacks[cell][-1], stacks[cell][:-1]
-                target = self._target(cell, use)
+                target = self.board.jump[cell] if use == "+" else OFF if use == "x" else self.board.step(cell, int(use))
                 if target == OFF:
                     continue
                 if use == "+" and stacks[target] == enemy:
@@ -468,12 +468,6 @@ class State(_Fields, Position):
     def view(self) -> dict[str, Any]:
         """What every view has, and the dice."""
         return {**super().view(), "dice": [] if self.result() else list(self.dice)}
-
-    def _target(self, cell: int, use: str) -> int:
-        """Where a piece goes by a use of a die that is written ``+``, ``x`` or as a number of pips."""
-        if use == "+":
-            return self.board.jump[cell]
-        return OFF if use == "x" else self.board.step(cell, int(use))
 
 
 def new(*, small: bool = False, no_inwards: bool = False, pieces: int = 12) -> State:

@@ -50,29 +50,6 @@ DOUBTS = {
 """Kinds of rows that should not exist, each with a query that names them."""
 
 
-BROKEN_RATINGS = """
-    SELECT game, userid, games, before, count, led FROM (
-        SELECT *, row_number() OVER player - 1 AS count, lag(after, 1, ?) OVER player AS led
-        FROM results WINDOW player AS (PARTITION BY game, userid ORDER BY games)
-    ) WHERE games <> count + 1 OR before <> led ORDER BY game, userid, count
-"""
-"""Rated games that do not continue the ones before: their number among the player's games and rating before, as stored,
-then the number of games before and the rating after those."""
-WRONG_SCORES = """
-    SELECT game, userid, players.rating, players.won, players.lost, players.tied,
-        sums.rating, coalesce(sums.won, 0), coalesce(sums.lost, 0), coalesce(sums.tied, 0)
-    FROM players LEFT JOIN (
-        SELECT game, userid, max(games), after AS rating,
-            sum(outcome = 1) AS won, sum(outcome = -1) AS lost, sum(outcome = 0) AS tied
-        FROM results GROUP BY game, userid
-    ) AS sums USING (game, userid)
-    WHERE (players.rating, players.won, players.lost, players.tied)
-        IS NOT (sums.rating, coalesce(sums.won, 0), coalesce(sums.lost, 0), coalesce(sums.tied, 0))
-    ORDER BY game, userid
-"""
-"""Players whose rating and counts are not what their results add up to: the stored values, and those of the results."""
-
-
 class Health(Questions):
     """The checks of the database."""
 
@@ -124,12 +101,33 @@ class Health(Questions):
                 yield what, str(which)
 
     def broken_ratings(self, start: int) -> list[tuple[str, str, int, int, int, int]]:
-        """The rows of BROKEN_RATINGS, where *start* is the rating before the first game of a player."""
-        return self.execute(BROKEN_RATINGS, start)
+        """Rated games that do not continue the ones before: game and userid, then four numbers.
+
+        These are the stored number among the player's games and rating before; then the number of games before and the
+        rating after those. *start* is the rating before the first game.
+        """
+        query = """
+            SELECT game, userid, games, before, count, led FROM (
+                SELECT *, row_number() OVER player - 1 AS count, lag(after, 1, ?) OVER player AS led
+                FROM results WINDOW player AS (PARTITION BY game, userid ORDER BY games)
+            ) WHERE games <> count + 1 OR before <> led ORDER BY game, userid, count
+        """
+        return self.execute(query, start)
 
     def wrong_scores(self) -> list[tuple[Any, ...]]:
-        """The rows of WRONG_SCORES."""
-        return self.execute(WRONG_SCORES)
+        """Players whose rating and counts are not those of their results: game, userid, the stored ones, the others."""
+        return self.execute("""
+            SELECT game, userid, players.rating, players.won, players.lost, players.tied,
+                sums.rating, coalesce(sums.won, 0), coalesce(sums.lost, 0), coalesce(sums.tied, 0)
+            FROM players LEFT JOIN (
+                SELECT game, userid, max(games), after AS rating,
+                    sum(outcome = 1) AS won, sum(outcome = -1) AS lost, sum(outcome = 0) AS tied
+                FROM results GROUP BY game, userid
+            ) AS sums USING (game, userid)
+            WHERE (players.rating, players.won, players.lost, players.tied)
+                IS NOT (sums.rating, coalesce(sums.won, 0), coalesce(sums.lost, 0), coalesce(sums.tied, 0))
+            ORDER BY game, userid
+        """)
 
     def rated_games(self) -> Iterator[tuple[ResultRow, ResultRow]]:
         """The results of all rated games, each with the result of the other player."""
