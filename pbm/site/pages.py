@@ -15,7 +15,6 @@ from pbm.actions import finding, tournaments
 from pbm.board import ratings, records
 from pbm.board.board import Board, Point
 from pbm.drawing import images, svg
-from pbm.drawing.images import board_png
 from pbm.language.help import of_game
 from pbm.letters.contests import Shown
 from pbm.mail.illustrations import few_turns
@@ -159,10 +158,8 @@ class Pages:
             has_dice=games.needs_dice(board.states[0]),
             subject=f"Re: {row.game.capitalize()} Board {row.board}",
             notation=games.notation(row.game),
-            commenter=row.commenter,
-            comment=row.comment,
+            row=row,
             curve=self._chances(game, number),
-            curve_of=row.first_player,
             ratings=[*map(ratings.described, board.about.results)],
             proof=letters.dice_proof(board, is_told=True, is_over=board.is_over),
             record=f"{number}.json" if board.is_over else "",
@@ -200,7 +197,7 @@ class Pages:
 
     def png(self, game: str, number: str) -> bytes:
         """The picture of a board, for those who link to it."""
-        return board_png(self._load(game, number).present, 1)
+        return images.board_png(self._load(game, number).present, 1)
 
     def _load(self, game: str, number: str) -> Board:
         """A board with all its turns, and what it did to ratings; its pages are made one after the other.
