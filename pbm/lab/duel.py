@@ -41,15 +41,15 @@ def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, floa
     outcomes, number = Counter(game.points for pair in pairs for game in pair.played), 2 * len(pairs)
     drawn = outcomes[0.5]
     programs = []
-    for index, (won, lost) in enumerate([(outcomes[1], outcomes[0]), (outcomes[0], outcomes[1])]):
+    for index, (win, loss) in enumerate([(1, 0), (0, 1)]):
         seconds = [spent for pair in pairs for spent in pair.seconds[index]]
         programs.append(
             {
                 "program": " ".join(match.programs[index]),
-                "won": won,
+                "won": outcomes[win],
                 "drawn": drawn,
-                "lost": lost,
-                "points": won + drawn / 2,
+                "lost": outcomes[loss],
+                "points": outcomes[win] + drawn / 2,
                 "moves": len(seconds),
                 "seconds": round(sum(seconds) / (len(seconds) or 1), 4),
                 "longest": round(max(seconds, default=0), 4),
