@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -25,7 +24,7 @@ from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.ratings import START, Rating, new_rating
 from pbm.board.records import Unsound, differences, outcome, replayed
-from pbm.console import answer, existing_database, let_server_go_first, progress_bar
+from pbm.console import answer, existing_database, let_server_go_first, progress_bar, time_text
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, Commands
 from pbm.disk import left_behind, reason
 from pbm.language.help import of_game
@@ -102,7 +101,7 @@ def examine(
     yield from _file(path)
     try:
         with Store(path, read_only=True) as store, store.reading():
-            checks = (
+            for check in (
                 _database(store),
                 _boards(store, now, progress, processes, sample),
                 _ratings(store),
@@ -111,8 +110,8 @@ def examine(
                 _mails(store, now),
                 _zones(store),
                 _robots(store, now),
-            )
-            yield from chain.from_iterable(map(_readable, checks))
+            ):
+                yield from _readable(check)
     except Unusable as why:
         yield Finding("database", str(why), "If it is damaged, go back to a backup: `pbm restore FILE`.")
     yield from _settings()
@@ -275,14 +274,14 @@ def _mails(store: Store, now: datetime) -> Iterator[Finding]:
     """Check that mail goes out, and that the clock is not behind."""
     due = store.health.oldest_due(now)
     if due and due < now - OLDEST_DUE:
-        what = f"a mail has been due since {due:%Y-%m-%d %H:%M} UTC; is anything sending?"
+        what = f"a mail has been due since {time_text(due)}; is anything sending?"
         yield Finding("outbox", what, "Let `pbm serve` run, or `pbm outbox flush` from cron.")
     if given_up := store.outbox.counts().given_up:
         mend = "`pbm outbox list` tells why; then `pbm outbox retry ID` or `pbm outbox drop ID`."
         yield Finding("outbox", f"mails that were given up: {given_up}.", mend)
     latest = store.health.latest()
     if latest and latest > now + CLOCK_ERROR:
-        what = f"something was done at {latest:%Y-%m-%d %H:%M} UTC, but it is {now:%Y-%m-%d %H:%M} UTC."
+        what = f"something was done at {time_text(latest)}, but it is {time_text(now)}."
         yield Finding("clock", what, "Set the clock of this machine right (`timedatectl`).")
 
 
