@@ -42,6 +42,7 @@ an error names what is wrong
     alice | spiro preview new 3 | Spiro is for 2 players
     alice | spiro preview new 2 -foo | no option
     alice | dice spiro 101 | The game is not over
+    alice | dice go 101 | There is no game 'go'
     alice | symple challenge -nothing alice bob | -nothing
     alice | symple challenge -size=99 alice bob | 5 to 25
     alice | symple limit ME many | 'many' is no limit; it is a number from 0 to 999

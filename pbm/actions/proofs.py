@@ -23,6 +23,8 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
     Without a number, count the dice of all boards.
     """
     game = game.lower()
+    if not games.exists(game):
+        raise Refused(games.unknown(game))
     if not number:
         return count_dice(session, game)
     board = find_board(session, game, number)
@@ -62,8 +64,6 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
 def count_dice(session: Session, game: str) -> list[Letter]:
     """Count all dice that were thrown in a game, and tell how likely honest dice differ as much. Raises Refused."""
     title = game.capitalize()
-    if not games.exists(game):
-        raise Refused(games.unknown(game))
     rules = games.load(game)
     if not games.needs_dice(rules.new(**games.read_options(rules, []))):
         raise Refused(f"{title} is played without dice.")
