@@ -549,6 +549,13 @@ def test_five_bounces_over_three_days_suspend_an_address(pair):
     assert not suspended(pair, "bob")
 
 
+def test_bounces_of_two_months_ago_are_forgotten(pair):
+    for _ in range(2):
+        assert [bounce(pair) for _ in range(4)] == ["bounce"] * 4
+        assert not suspended(pair)
+        pair.pass_time(days=60)
+
+
 def test_mail_to_a_user_whose_addresses_all_bounce_waits_until_he_writes_again(pair):
     suspend(pair)
     assert {one.address for one in pair.mails("alice")} == {None}  # what was on its way

@@ -51,6 +51,8 @@ MOST_LOGGED = 200
 MOST_BOUNCES = 5
 BOUNCING_FOR = timedelta(days=3)
 """An address that has bounced so often in a row, and for so long, gets no more mail."""
+BOUNCES_COUNT_FOR = timedelta(days=60)
+"""So long after the first bounce of a row, the next one begins another row: mails have arrived in between."""
 NO_HOST = "guests.invalid"
 """In place of a mail host for users who have no address (RFC 2606)."""
 GUESTS = "A command with a userid comes by mail, or from a page of a user who has a mail address."
@@ -346,7 +348,7 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
 def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:
     """Count that mails to an address bounce, and send it no more if they have done so for long."""
     address = next(meaning.number for meaning in meanings if meaning.kind == tokens.BOUNCE)
-    bounces, since = server.store.users.count_bounce(address, server.now())
+    bounces, since = server.store.users.count_bounce(address, server.now(), server.now() - BOUNCES_COUNT_FOR)
     if bounces >= MOST_BOUNCES and server.now() - since >= BOUNCING_FOR:
         server.store.users.suspend_address(address, server.now())
 

@@ -266,13 +266,17 @@ class Users(Questions):
         address: str | None = self.value(query, number)
         return address
 
-    def count_bounce(self, number: int, now: datetime) -> tuple[int, datetime]:
-        """Count a bounce of an address. Returns the number of bounces in a row, and the time of the first one."""
+    def count_bounce(self, number: int, now: datetime, before: datetime) -> tuple[int, datetime]:
+        """Count a bounce of an address. Returns the number of bounces in a row, and the time of the first one.
+
+        A row that began *before* that time is forgotten.
+        """
         query = (
-            "UPDATE addresses SET bounces = bounces + 1, bouncing_since = coalesce(bouncing_since, ?) "
-            "WHERE rowid = ? RETURNING bounces, bouncing_since"
+            "UPDATE addresses SET bounces = iif(bouncing_since > ?2, bounces + 1, 1), "
+            "bouncing_since = iif(bouncing_since > ?2, bouncing_since, ?1) "
+            "WHERE rowid = ?3 RETURNING bounces, bouncing_since"
         )
-        [(bounces, since)] = self.execute(query, now, number)
+        [(bounces, since)] = self.execute(query, now, before, number)
         return bounces, datetime.fromisoformat(since)
 
     def suspend_address(self, number: int, now: datetime) -> None:
