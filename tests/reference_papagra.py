@@ -8,6 +8,8 @@ right, and one up or down and one to either side.
 from collections import Counter
 from itertools import combinations
 
+from examples import parts
+
 AROUND = ((2, 0), (1, 1), (-1, 1), (-2, 0), (-1, -1), (1, -1))
 LETTER = {"pink": "P", "black": "B"}
 OTHER = {"pink": "black", "black": "pink"}
@@ -24,20 +26,8 @@ def spaces(size):
     return places
 
 
-def parts(places):
-    """The connected parts of a set of places."""
-    left, found = set(places), []
-    while left:
-        part, front = set(), [left.pop()]
-        while front:
-            x, y = front.pop()
-            part.add((x, y))
-            for dx, dy in AROUND:
-                if (x + dx, y + dy) in left:
-                    left.remove((x + dx, y + dy))
-                    front.append((x + dx, y + dy))
-        found.append(frozenset(part))
-    return found
+def around(place):
+    return {(place[0] + dx, place[1] + dy) for dx, dy in AROUND}
 
 
 def same_shape(one, other):
@@ -69,11 +59,13 @@ class Papagra:
 
     def matched(self):
         """The matched groups of each side."""
-        empty = parts(place for name, place in self.places.items() if name not in self.cells)
+        empty = parts({place for name, place in self.places.items() if name not in self.cells}, around)
         return {
             side: {
                 group
-                for group in parts(self.places[name] for name, stone in self.cells.items() if stone == LETTER[side])
+                for group in parts(
+                    {self.places[name] for name, stone in self.cells.items() if stone == LETTER[side]}, around
+                )
                 if any(len(group) == len(region) and same_shape(group, region) for region in empty)
             }
             for side in LETTER

@@ -3,6 +3,8 @@
 import re
 from functools import cache
 
+from examples import connected
+
 WALLS = {
     "cairo-1": """\
      a  b  c  d  e  f  g  h  i  j  k  l
@@ -121,7 +123,7 @@ def from_wall(lines):
     bricks = {}  # place in the picture -> all places of the brick
     for y, line in enumerate(inner):
         for x in [x for x, mark in enumerate(line) if mark == "."]:
-            brick = inside_of_the_walls(inner, y, x)
+            brick = connected((y, x), lambda place: inside_of_the_walls(inner, *place))
             bricks.update(dict.fromkeys(brick, brick))
     names = {}
     for y in reversed(range(len(inner))):
@@ -139,13 +141,7 @@ def from_wall(lines):
 
 
 def inside_of_the_walls(lines, y, x):
-    brick, todo = set(), [(y, x)]
-    while todo:
-        y, x = place = todo.pop()
-        if place not in brick and lines[y][x] in " .":
-            brick.add(place)
-            todo += [(y + 1, x), (y - 1, x), (y, x + 1), (y, x - 1)]
-    return frozenset(brick)
+    return [(y, x) for y, x in ((y + 1, x), (y - 1, x), (y, x + 1), (y, x - 1)) if lines[y][x] in " ."]
 
 
 class Refused(Exception):
@@ -172,13 +168,8 @@ class Reference:
     # Terms
 
     def group_of(self, cell):
-        group, todo = set(), [cell]
-        while todo:
-            one = todo.pop()
-            if one not in group:
-                group.add(one)
-                todo += [n for n in self.near[one] if self.stones.get(n) == self.stones[cell]]
-        return frozenset(group)
+        stone = self.stones[cell]
+        return connected(cell, lambda one: [near for near in self.near[one] if self.stones.get(near) == stone])
 
     def groups(self, side):
         return {self.group_of(cell) for cell, stone in self.stones.items() if stone == SIDES[side]}

@@ -3,6 +3,8 @@
 import re
 from itertools import combinations
 
+from examples import parts
+
 WHITE, BLACK = "white", "black"
 
 
@@ -35,18 +37,7 @@ class Position:
         return {point for point, stone in self.stones.items() if stone == colour}
 
     def groups(self, colour):
-        groups = []
-        left = self.stones_of(colour)
-        while left:
-            group, to_visit = set(), [min(left)]
-            while to_visit:
-                at = to_visit.pop()
-                if at in left:
-                    left.remove(at)
-                    group.add(at)
-                    to_visit.extend(neighbours(at))
-            groups.append(group)
-        return groups
+        return parts(self.stones_of(colour), neighbours)
 
     def grows(self, stone):
         """The numbers of the own groups that a stone would grow."""
