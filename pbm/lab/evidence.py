@@ -21,8 +21,6 @@ def wilson(points: float, number: int) -> tuple[float, float]:
     It is the score interval of Wilson (1927, "Probable inference, the law of succession, and statistical inference").
     Draws make it wider than it need be.
     """
-    if not number:
-        return 0, 1
     share, square = points / number, NORMAL_95**2
     middle = (share + square / (2 * number)) / (1 + square / number)
     half = NORMAL_95 * sqrt(share * (1 - share) / number + square / (4 * number**2)) / (1 + square / number)
