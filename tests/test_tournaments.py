@@ -320,6 +320,13 @@ def test_a_robot_that_moves_after_the_end_of_the_round_leaves_the_other_player_t
         assert league.running() == running
 
 
+def test_a_tournament_that_is_announced_starts_although_a_user_has_taken_the_name_of_a_board(members, league):
+    league.open(names=["alice", "bob"], starts=league.club.time)
+    members.say("signup s1 s1-secret")
+    clean_up(league.session)
+    assert league.running() == ["s2"]
+
+
 def test_who_signs_off_takes_part_no_more(members, league):
     league.start("swiss", ["alice", "bob", "carol"], rounds=2)
     members.say("signoff bob bob-secret")

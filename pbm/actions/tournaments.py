@@ -112,8 +112,8 @@ def _first_games(found: Shown) -> Sequence[Pair]:
     return rounds.next_games(found._replace(tournament=found.tournament._replace(state="running"))).pairs
 
 
-def _problems_of_names(session: Session, found: Shown) -> Iterator[str]:
-    """Sentences about boards of the first round that would have the name of a user."""
+def problems_of_names(session: Session, found: Shown) -> Iterator[str]:
+    """Sentences about boards of the first round that would have the name of a user; another pool can be chosen."""
     one = found.tournament
     for number in range(1, len(_first_games(found)) + 1):
         if session.store.users.is_taken(f"{one.pool}{number}"):
@@ -125,7 +125,7 @@ def start_tournament(session: Session, found: Shown) -> Shown:
 
     Raises Refused, with all objections.
     """
-    refuse([*problems_of_start(found)] or _problems_of_names(session, found))
+    refuse(problems_of_start(found))
     one = found.tournament._replace(state="running")
     session.store.tournaments.save(one)
     names = [entrant.name for entrant in found.entrants]

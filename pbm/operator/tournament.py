@@ -236,7 +236,10 @@ def _announce(session: Session, one: Tournament, entrants: Sequence[Entrant], *,
 def _start(session: Session, one: Tournament, entrants: Sequence[Entrant], *, dry_run: bool, as_csv: bool) -> None:
     """Start a tournament, and print its boards."""
     with on_trial(session, dry_run=dry_run):
-        found = tournaments.start_tournament(session, tournaments.set_up(session, one, entrants))
+        found = tournaments.set_up(session, one, entrants)
+        problems = [*tournaments.problems_of_start(found)] or tournaments.problems_of_names(session, found)
+        tournaments.refuse(problems)
+        found = tournaments.start_tournament(session, found)
     boards, idle = found.boards, found.idle
     rows = [(name, *pair) for name, pair in boards.items()]
     schedule = [{"board": name, "players": pair} for name, pair in boards.items()]
