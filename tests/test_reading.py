@@ -270,6 +270,8 @@ def test_a_quotation_is_cut_with_the_line_that_tells_who_wrote_and_a_signature_b
         "-----Izvirno sporočilo-----",
         "-----Αρχικό μήνυμα-----",
         "-----הודעה מקורית-----",
+        "Summary: Symple board 101, alice (white) against bob (black)",
+        "Notes: Spiro board a1 after 3 of its 5 moves, alice (X) against bob (O)",
         "Begin forwarded message:",
         "From: x@y.example\nSent: Friday\nTo: z\nSubject: b",
         "*From:* x@y.example\n*Date:* Friday\n*To:* z",

@@ -54,10 +54,11 @@ BANNER = re.compile(
     r"|doorgestuurd|inoltrat|reenviad|encaminhad|vidarebefordra|videresend|välitetty|przekazan|пересыла|原始|转发|轉寄"
     r"|元のメッセージ|원본|izvirn|αρχικό|pôvodn|оригинал|вихідне|מקורית|الأصلية|thư gốc|pesan asli"
     r")(?:[^-=*]{0,40}| e-mail) ?[-=*]{3,}|begin forwarded message:|anfang der weitergeleiteten nachricht:"
-    r"|début du message réexpédié ?:|inizio messaggio inoltrato:|inicio del mensaje reenviado:)\s*",
+    r"|début du message réexpédié ?:|inizio messaggio inoltrato:|inicio del mensaje reenviado:"
+    r"|(?:(?:subscription )?summary|new|notes|preview|submit): \S+ board \S+(?:,| after ).*)\s*",
     re.IGNORECASE,
 )
-"""A line above a mail that is answered or passed on."""
+"""A line above a mail that is answered or passed on, or the first one of our own mails about a board: it has notes."""
 NAMES_OF_FIELDS = {
     "from": "from von de da van från fra lähettäjä od от kimden feladó nadawca expéditeur "
     "发件人 寄件者 差出人 보낸사람 από dela від šalje од từ dari מאת من از nuo no saatja",
