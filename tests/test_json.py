@@ -18,7 +18,7 @@ from pbm.board.board import Board
 from pbm.language.commands import root
 from pbm.store import Store
 
-from conftest import ADDRESS, PASSWORDS
+from conftest import ADDRESS, PASSWORDS, sql
 from helptexts import FOLDER, operators
 from test_fetch import PASSWORD, Mailbox, serving
 
@@ -201,8 +201,7 @@ class Said:
 
     def asked(self, query):
         """What the database says."""
-        with closing(sqlite3.connect(self.folder / "pbm.db")) as db:
-            return db.execute(query).fetchone()[0]
+        return sql(self.folder / "pbm.db", query)[0][0]
 
     def record(self):
         """A file with a game that another server has recorded."""
@@ -249,9 +248,7 @@ def happened(tmp_path_factory):
             assert shell.main(["spiro", "move", "101", name, PASSWORDS[name], move]) == 0
         for name in ("bob", "alice"):
             assert shell.main(["spiro", "resign", "101", name, PASSWORDS[name]]) == 0
-    with closing(sqlite3.connect(folder / "pbm.db")) as db:
-        db.execute("UPDATE addresses SET suspended = '2026-11-20T12:00:00+00:00' WHERE userid = 'carol'")
-        db.commit()
+    sql(folder / "pbm.db", "UPDATE addresses SET suspended = '2026-11-20T12:00:00+00:00' WHERE userid = 'carol'")
     return folder / "pbm.db"
 
 
@@ -482,10 +479,8 @@ def test_a_fault_is_one_finding(said, monkeypatch):
 
 
 def test_a_board_that_cannot_be_looked_at_is_no_text_on_standard_error(said):
-    with closing(sqlite3.connect(said.folder / "pbm.db")) as db:
-        changes = "options = '-nix', started = '2020-01-01T12:00:00+00:00', changed = NULL"
-        db.execute(f"UPDATE boards SET {changes} WHERE game = 'symple' AND board = '101'")
-        db.commit()
+    changes = "options = '-nix', started = '2020-01-01T12:00:00+00:00', changed = NULL"
+    sql(said.folder / "pbm.db", f"UPDATE boards SET {changes} WHERE game = 'symple' AND board = '101'")
     answer, status = said("cleanup")
     check(answer, "cleaning")
     assert (len(answer["problems"]), status) == (1, 1)

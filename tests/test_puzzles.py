@@ -2,8 +2,6 @@
 
 import json
 import re
-import sqlite3
-from contextlib import closing
 from email import message_from_bytes
 from itertools import count
 from types import SimpleNamespace
@@ -24,7 +22,7 @@ from pbm.site.pages import SiteSettings
 from pbm.store.outbox import Held
 from pbm.store.robots import Puzzle
 
-from conftest import ADDRESS, PASSWORDS, two_players
+from conftest import ADDRESS, PASSWORDS, sql, two_players
 from reference_symple import Position
 from test_unsubscribe import press
 
@@ -102,8 +100,7 @@ def test_a_board_that_cannot_be_played_again_is_left_out(shell):
     two_players(shell)
     for board, moves in GAMES.items():
         play(lambda line: shell.run(*line.split()), board, moves)
-    with closing(sqlite3.connect(shell.folder / "pbm.db")) as db, db:
-        db.execute("UPDATE turns SET text = 'z9' WHERE number = 1")
+    sql(shell.folder / "pbm.db", "UPDATE turns SET text = 'z9' WHERE number = 1")
     done = shell.run("puzzles", "symple")
     assert (done.returncode, done.stdout) == (0, "0 puzzles in 2 boards.\n")
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == [
