@@ -209,6 +209,14 @@ who cannot remind is told why
     challenge alice bob / plays c3 b1 / alice refused: nag / sender reads It is your turn / carol refused: nag / \
 sender reads You do not play on this board / bob refused: symple nag 999 ME / \
 sender reads There is no Symple board '999' / bob refused: symple nag 101 / sender reads missing
+all games take selectors and several users
+    challenge alice bob / plays c3 b1 resign / challenge spora carol alice / challenge papagra --name=a1 alice dora / \
+bob: all games alice / sender reads papagra a1 / sender reads spora 101 / sender reads no symple 101 / \
+bob: all games alice active / sender reads papagra a1 / sender reads spora 101 / sender reads no symple 101 / \
+bob: all games alice next / sender reads papagra a1 / sender reads no spora 101 / sender reads no symple 101 / \
+bob: all games alice inactive / sender reads symple 101 / sender reads no spora 101 / sender reads no papagra a1 / \
+bob: all games alice tournament / sender reads papagra a1 / sender reads no spora 101 / \
+bob: all games dora carol / sender reads papagra a1 / sender reads spora 101 / sender reads no symple 101
 a proposal waits for its answer, whoever is to move
     challenge alice bob / plays c3 b1 / alice: symple move 101 ME propose / alice: all games alice / \
 sender reads alice 2026-11-20 12:00 21 for bob / dora: all games dora / sender reads There are no boards for 'dora'.
@@ -260,25 +268,6 @@ def test_all_games_are_one_table_with_opponent_turn_and_the_days_that_are_left(m
     ]
 
 
-def test_all_games_take_selectors_and_several_users(begun):
-    begun.plays("c3", "b1", "resign")
-    begun.begin("spora challenge -size=5 carol alice")
-    begun.begin("papagra challenge --name=a1 alice dora")
-    boards = {
-        words: [line[:2] for line in table(begun.give("bob", f"all games {words}"))[1:] if len(line) > 4]
-        for words in ("alice", "alice active", "alice next", "alice inactive", "alice tournament", "dora carol")
-    }
-    both = [["papagra", "a1"], ["spora", "101"]]
-    assert boards == {
-        "alice": both,
-        "alice active": both,
-        "alice next": [["papagra", "a1"]],
-        "alice inactive": [["symple", "101"]],
-        "alice tournament": [["papagra", "a1"]],
-        "dora carol": both,
-    }
-
-
 def test_by_mail_all_games_have_pages(by_mail, monkeypatch):
     monkeypatch.setattr("pbm.actions.lists.LINES_OF_PAGE", 2)
     for _ in range(3):
@@ -317,24 +306,14 @@ def test_a_zone_that_the_machine_has_lost_reads_as_utc(game):
 # Honest ends
 
 
-@pytest.mark.parametrize("end", ["resign", "signoff", "forfeit", "total time"])
-@pytest.mark.parametrize("moves", [0, 1])
-def test_a_game_in_which_not_both_have_moved_is_never_rated(four, end, moves):
-    board = four.begin(f"symple challenge -size=5 --name=a1 {'--totaltime=3' * (end == 'total time')} alice bob")
-    four.plays(*["c3"][:moves], board=board)
-    name = four.at(board).turn
-    if end == "resign":
-        four.signs(name, f"symple resign {board} ME")
-    elif end == "signoff":
-        four.signs(name, "signoff ME")
-    else:
-        four.pass_time(days=7)
-        four.clean()
-    assert four.at(board).is_over
-    assert four.store.players.results_of_board("symple", board) == []
-    assert four.store.players.get("symple", "alice").rating is None
-    text = text_to(SENDER, four.give("carol", f"symple show {board}"))
-    assert "It is unrated because not both players have moved." in text
+@pytest.mark.parametrize(("played", "name"), [("", "alice"), ("plays c3 / ", "bob")])
+@pytest.mark.parametrize("end", ["NAME: symple resign a1 ME", "NAME: signoff ME", "7 days / clean up"])
+@pytest.mark.parametrize("option", ["", "--totaltime=3"])
+def test_a_game_in_which_not_both_have_moved_is_never_rated(four, option, end, played, name):
+    ended = f"{played}{end.replace('NAME', name)} / turn / alice has rating None / carol: symple show a1"
+    unrated = "sender reads It is unrated because not both players have moved."
+    follow(four, f"challenge --name=a1 {option} alice bob / {ended} / {unrated}")
+    assert four.store.players.results_of_board("symple", "a1") == []
 
 
 ENDS = {
