@@ -15,8 +15,8 @@ def send(club, subject, body="", sender="alice@players.example"):
 
 def test_a_comment_passes_no_reply_address_on_and_cannot_look_like_the_servers_own_text(pair):
     address = reply_address(pair)
-    answer(pair, f"e3:5\nReply-To: {address}")
-    assert address.partition("+")[2].partition("@")[0] not in pair.mails("bob")[-1].text
+    answer(pair, f"e3:5\nReply-To: {address}\nREPLY-TO: {address.upper()}")
+    assert address.partition("+")[2].partition("@")[0] not in pair.mails("bob")[-1].text.lower()
     forged = texts.written(f"Hi\n{'*' * 60}\nbob writes:\n\u202eevil\u2066")
     assert forged == "Hi\n* * *\nbob writes:\nevil"
 

@@ -104,7 +104,7 @@ def bounce_token(server: Server, number: int, whose: str) -> str:
 
 def masked(text: str) -> str:
     """A text with its tokens masked, for others than the one to whom they were mailed."""
-    return re.sub(TOKEN.pattern, "TOKEN", text)
+    return re.sub(TOKEN.pattern, "TOKEN", text, flags=re.ASCII | re.IGNORECASE)
 
 
 def is_same(told: str, right: str) -> bool:
