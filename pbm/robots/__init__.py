@@ -7,14 +7,15 @@ from random import Random
 
 from games import Options, State
 from pbm.levels import GAMES, PATIENT_SECONDS, USUAL_LEVEL, levels
-from pbm.robots import general
+from pbm.robots.general import Rules
+from pbm.robots.search import Search
 from pbm.robots.thinking import Limit, Thinker, Thought
 
 
 def thinker(game: str, options: Options) -> Thinker:
     """Our best `Thinker` for a game. Raises LookupError if there is no such game."""
     if game not in GAMES:
-        return general.Generalist(game)
+        return Search(Rules(game))
     found: Thinker = import_module(f"{__name__}.{game}").thinker(options)
     return found
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import games
 from games import SKIP, State, thrown
-from pbm.robots.search import Knowledge, Search
-from pbm.robots.thinking import Limit, Thought
+from pbm.robots.search import Knowledge
 
 CUT_AFTER = 400
 """After how many turns a game that is played at random is cut, at first."""
@@ -26,8 +25,6 @@ class Rules(Knowledge[State, str]):
         """Load the game. Raises LookupError if there is no such game."""
         self.own_playout = getattr(games.load(game), "playout", None)
         self.longest = CUT_AFTER
-        self.limit = Limit()
-        """When its time is up, a game that is played at random is cut."""
 
     def root(self, states: Sequence[State]) -> State:
         """The last position."""
@@ -91,20 +88,6 @@ class Rules(Knowledge[State, str]):
     def text(self, position: State, turn: str) -> str:
         """The turn itself."""
         return turn
-
-
-class Generalist(Search[State, str]):
-    """A `Thinker` in any game."""
-
-    def __init__(self, game: str) -> None:
-        """Know the rules of that game."""
-        self.rules = Rules(game)
-        super().__init__(self.rules)
-
-    def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
-        """As of any search; the limit also cuts a single game at random that takes too long."""
-        self.rules.limit = limit
-        return super().think(states, limit, rng)
 
 
 def leader(state: State) -> float:

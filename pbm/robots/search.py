@@ -48,6 +48,9 @@ class Knowledge(Protocol[P, T]):
     Sides are those of the game: 0 is the one that moves first.
     """
 
+    limit: Limit = Limit()
+    """The limit of the search. A playout may look at its time."""
+
     def root(self, states: Sequence[State]) -> P:
         """The last of these positions, which are those of the game so far."""
 
@@ -172,6 +175,7 @@ class Search(Generic[P, T]):
     def grow(self, states: Sequence[State], limit: Limit, rng: Random) -> tuple[Node[P, T], int]:
         """A tree from the last of these positions on, and how many games were played for it."""
         begun = limit.clock()
+        self.knowledge.limit = limit
         root = Node(self.knowledge, self.knowledge.root(states))
         root.turns = self._root_turns(root, limit, begun, rng)
         root.turns[:0] = islice(self._wins(root, limit.part(self.ROOT_SHARE), rng), 1)

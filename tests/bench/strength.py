@@ -23,7 +23,8 @@ from games import SKIP, Options, State, thrown
 from pbm.lab.evidence import wilson
 from pbm.levels import levels
 from pbm.robots import Player, thinker
-from pbm.robots.general import Generalist, Rules, leader
+from pbm.robots.general import Rules, leader
+from pbm.robots.search import Search
 from pbm.robots.thinking import Limit, Thinker
 
 from openspiel import install
@@ -65,7 +66,7 @@ class Side(NamedTuple):
             from spiel import Spiel
 
             return Spiel(game, self.amount, rng).move
-        robot = thinker(game, options) if self.kind == "robot" else Generalist(game)
+        robot = thinker(game, options) if self.kind == "robot" else Search(Rules(game))
         return partial(_timed, robot, self.amount, rng)
 
 
