@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
 
-IN_SHELL, BY_MAIL = 5.0, 0.6
+COMMAND_SECONDS_IN_SHELL, COMMAND_SECONDS_BY_MAIL = 5.0, 0.6
 """How many seconds a command may compute before it leaves the rest undone; a move takes a thousandth of a second."""
 SECONDS_OF_MAIL = 1.0
 """How long it may take to read a mail and prepare its command, and again to carry the command out."""
 NEVER_STOPPED = ("contextlib", "pbm.budget", "pbm.store")
 """Modules whose names begin like this are not stopped: they must always finish what they begin."""
-SOON = 0.01
+RETRY_SECONDS = 0.01
 """Seconds until `limited` tries again to stop code that was in one of `NEVER_STOPPED`."""
 
 
@@ -22,7 +22,7 @@ class Budget:
 
     def __init__(self, *, in_shell: bool) -> None:
         """Begin to compute for a user of a shell, or for the sender of a mail."""
-        self.until = time.process_time() + (IN_SHELL if in_shell else BY_MAIL)
+        self.until = time.process_time() + (COMMAND_SECONDS_IN_SHELL if in_shell else COMMAND_SECONDS_BY_MAIL)
 
     @property
     def is_spent(self) -> bool:
@@ -67,7 +67,7 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
             return
         left = until + _granted.get() - clock()  # other threads compute, too, and the timer counts all of them
         if left > 0 or (frame and str(frame.f_globals.get("__name__")).startswith(NEVER_STOPPED)):
-            signal.setitimer(timer, min(max(left, SOON), seconds))
+            signal.setitimer(timer, min(max(left, RETRY_SECONDS), seconds))
             return
         signal.setitimer(timer, seconds)  # in case something catches even _Stopped
         raise _Stopped

@@ -12,7 +12,7 @@ COPY = "pbm-copy"
 """The hidden name of a file that is not complete yet ends with this: `.pbm.db.4711.pbm-copy`."""
 LOOK_AGAIN_SECONDS = 0.05
 """How long `locked` waits before it tries again."""
-SAID: Mapping[int, str] = {
+ERROR_TEXTS: Mapping[int, str] = {
     errno.EACCES: "this user is not allowed to",
     errno.EADDRINUSE: "another program listens there",
     errno.EADDRNOTAVAIL: "this machine has no such address",
@@ -37,7 +37,7 @@ SAID: Mapping[int, str] = {
 
 def reason(error: OSError) -> str:
     """What an error of the system means: in our words if there are some, or else in those of the system."""
-    return SAID.get(error.errno or 0) or (error.strerror or str(error)).lower()
+    return ERROR_TEXTS.get(error.errno or 0) or (error.strerror or str(error)).lower()
 
 
 def sync(path: Path) -> None:

@@ -21,7 +21,7 @@ FRONT_OF_CELL = r"(?=-[a-z][0-9])"
 MINUTES = "%Y-%m-%d %H:%M %Z"
 MASK = "PASSWORD"
 """What stands in the place of each secret."""
-NAMED = frozenset(
+PASSWORD_WORDS = frozenset(
     "password passwords passwd passwort kennwort passphrase pwd pw psw passcode wachtwoord lösenord hasło "
     "passe contraseña contrasena senha salasana jelszó heslo parola пароль".split()
 )
@@ -153,7 +153,7 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 def reason_without(reason: str, secrets: Iterable[str]) -> str:
     """A sentence of ours with its secrets masked, also those that it repeats shortened, in parts or in lower case."""
-    spared = NAMED | PLACEHOLDERS
+    spared = PASSWORD_WORDS | PLACEHOLDERS
     long = [secret for secret in secrets if len(secret) >= SHORTEST_PASSWORD and secret.lower() not in spared]
     parts = {part for secret in long for part in (secret, secret[:LONGEST_SAID], *secret.split(",")) if len(part) > 3}
     found = "|".join(re.escape(part) for part in sorted(parts, key=len, reverse=True))

@@ -187,7 +187,7 @@ def test_a_helper_is_told_at_once(club, tmp_path):
 def test_the_processes_beside_a_server_let_those_go_first_that_answer(players, tmp_path):
     with running(players, *SERVE, f"--site={tmp_path / 'site'}") as process:
         port_of(process)
-        expected = max(console.NICER, niceness(process.pid))  # the tests themselves may be nicer
+        expected = max(console.HELPER_NICENESS, niceness(process.pid))  # the tests themselves may be nicer
         for does in ("keep-sending", "keep-running", "--follow"):
             until(lambda does=does: [*map(niceness, children(process, does))] == [expected])
 

@@ -51,7 +51,7 @@ MODULES = dict(sorted((name, module) for module, names in COMMANDS_OF_MODULES.it
 """The module of each command."""
 ABOUT_VALUES = click.NoSuchOption, click.BadOptionUsage, click.BadParameter
 """The refusals that are about an option or a value, and not about the number of words."""
-NICER = 5
+HELPER_NICENESS = 5
 """The niceness of processes for whose work nobody waits; that of `pbm serve` is 0."""
 INTERRUPTED = 130
 """The exit status of a command that its user has interrupted."""
@@ -111,7 +111,7 @@ def open_existing() -> Server:
     return open_server()
 
 
-def let_server_go_first(niceness: int = NICER) -> None:
+def let_server_go_first(niceness: int = HELPER_NICENESS) -> None:
     """Raise the niceness of this process to at least this, so that it does not delay `pbm serve`."""
     os.setpriority(os.PRIO_PROCESS, 0, max(niceness, os.getpriority(os.PRIO_PROCESS, 0)))
 

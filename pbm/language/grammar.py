@@ -23,7 +23,7 @@ MOST_CHARACTERS = 10_000
 UNNAMED: Mapping[str, str] = MappingProxyType({})
 SIGNED_BOARD = "board", "userid", "password"
 """The arguments in front of a move."""
-NOWHERE = click.Context(click.Command(""))
+LOOKUP_CONTEXT = click.Context(click.Command(""))
 """The context in which click looks commands up."""
 
 
@@ -274,13 +274,13 @@ class Root(Group):
         names: list[str] = []
         while isinstance(node, Group) and len(names) < len(typed):
             names.append(words.command(typed[len(names)]))
-            node = node.get_command(NOWHERE, names[-1])
+            node = node.get_command(LOOKUP_CONTEXT, names[-1])
         return node if isinstance(node, Command) else None, names
 
     def unknown(self, typed: Sequence[str], operators: Sequence[str]) -> Misused:
         """The refusal of words that name no command; *operators* are the commands of a shell beside these."""
         first = words.command(typed[0]) if typed else ""
-        found = self.get_command(NOWHERE, first)
+        found = self.get_command(LOOKUP_CONTEXT, first)
         here, group, rest = (first, found, typed[1:]) if isinstance(found, Group) else ("", self, typed)
         known = f"`{here} help`" if group is self.game else f"`help {here or 'commands'}`"
         if not rest or words.is_option(rest[0]):

@@ -14,7 +14,7 @@ import games
 from pbm.language import words
 from pbm.language.grammar import LOOKS_RIGHT, Root
 from pbm.names import SHORTEST_PASSWORD, IsUser, is_userid
-from pbm.texts import MASK, MOST_COMMENT, NAMED, written
+from pbm.texts import MASK, MOST_COMMENT, PASSWORD_WORDS, written
 
 TOKENS = re.compile(r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+")
 """What stands between blanks, and blanks as they are written in a link or in HTML."""
@@ -152,7 +152,7 @@ def _named(text: str, found: Sequence[Token], is_user: IsUser | None) -> Iterato
     """The words behind "password:" and the like."""
     for at, word in enumerate(found):
         name, _, value = word.plain.lower().lstrip("-").partition("=")
-        if name not in NAMED:
+        if name not in PASSWORD_WORDS:
             continue
         if value:
             yield at
