@@ -154,6 +154,15 @@ def test_the_playout_of_a_game_takes_the_place_of_random_turns(hex_game, monkeyp
     assert Player("hex", {"size": 4}, playouts=20, rng=Random(1)).think([hex_game.new(size=4)]).playouts == 20
 
 
+def test_a_game_at_random_is_cut_when_the_time_is_up(hex_game, monkeypatch):
+    del hex_game.playout
+    played, play = [], hex_game.State.play
+    monkeypatch.setattr(hex_game.State, "play", lambda state, move: played.append(move) or play(state, move))
+    limit = Limit(20, clock=count().__next__)  # it is a second later each time that somebody looks
+    Search(Rules("hex")).think([hex_game.new(size=9)], limit, Random(1))
+    assert len(played) < 40  # a whole game has about 80 turns
+
+
 def test_what_loses_and_what_wins_is_proven(hex_game):
     def thought(*moves):
         states = [hex_game.new(size=3)]
