@@ -72,8 +72,9 @@ a table lists active boards and those over for 14 days, and says how each game s
     challenge alice bob / challenge alice bob / plays c3 / challenge alice dora / plays c3 b1 resign / \
 challenge alice bob / plays c3 b1 / alice: move propose / bob: move accept / stranger: symple games / \
 sender reads alice to start / sender reads bob's turn / sender reads won by dora / sender reads tie / \
-14 days / stranger: symple games / sender reads bob's turn / sender reads no won by dora / \
-stranger: symple games inactive / sender reads won by dora / stranger: symple games dora / sender reads won by dora
+13 days / stranger: symple games / sender reads won by dora / 1 days / stranger: symple games / \
+sender reads bob's turn / sender reads no won by dora / stranger: symple games inactive / \
+sender reads won by dora / stranger: symple games dora / sender reads won by dora
     """),
 )
 def test_what_becomes_of_lists_and_selectors(both_ways, story):
