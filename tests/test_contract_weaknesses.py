@@ -1,6 +1,6 @@
 """Weaknesses of the original server, by number (docs/command-language.md, section 11).
 
-Number 4 is in test_contract_grammar, 7 in test_ratings, 15 in test_mail.
+Number 1 is also in test_plans_secret, 4 in test_contract_grammar, 7 in test_ratings, 15 in test_mail.
 """
 
 import os
@@ -22,15 +22,6 @@ def game(both_ways):
     both_ways.plays("c3", "b1")
     both_ways.signs("bob", "symple queue 101 ME e5")
     both_ways.forget_mails()
-
-
-@pytest.mark.parametrize("line", ["symple preview 101 a1", "symple preview 101 a1 d4", "symple preview 101#1 d4 a1"])
-def test_1_a_preview_never_plays_a_queued_move(game, line):
-    before = game.stored()
-    told = game.give("stranger", line)
-    assert game.stored() == before
-    assert {one.to for one in told} == {SENDER}
-    assert "e5" not in text_to(SENDER, told).replace("Last turn: e5", "")
 
 
 def test_2_passwords_are_hashed_compared_exactly_never_mailed_and_no_one_opens_all(game):
