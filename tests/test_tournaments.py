@@ -285,6 +285,15 @@ def test_a_round_ends_at_its_time_by_the_loss_of_whoever_is_to_move(league):
     assert league.club.store.boards.get("symple", "s1").reason == "forfeited"
 
 
+def test_days_that_are_given_make_nobodys_time_in_the_table_less_than_none(members, league):
+    league.start("roundrobin", ["alice", "bob"], total_days=3)
+    mover = find_board(league.session, "symple", "s1").turn
+    other = "bob" if mover == "alice" else "alice"
+    members.say(f"symple give s1 {other} {PASSWORDS[other]} 2")
+    members.say(f"symple move s1 {mover} {PASSWORDS[mover]} c3")
+    assert [row["used_seconds"] for row in league.now().data["table"]] == [0, 0]
+
+
 def test_a_reminder_tells_the_loss_at_the_end_of_the_round(members, league):
     league.start("swiss", ["alice", "bob"], rounds=1, round_days=3)
     late = find_board(league.session, "symple", "s1").turn

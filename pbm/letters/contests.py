@@ -93,7 +93,7 @@ class Shown(Progress):
                     outcome = one.outcome_of(line.name)
                     found.setdefault(one.opponent(line.name), []).append(None if outcome is None else WORTH[outcome])
             byes = sum(one.is_bye for one in own)
-            used = sum(one.used[one.first != line.name] for one in own)
+            used = sum(max(0.0, one.used[one.first != line.name]) for one in own)  # less than none if days were given
             rows.append(
                 line.as_data("userid", ("sb", *self.tournament.tie_breaks.split(",")))
                 | {"results": found, "used_seconds": round(used, 3)}
