@@ -79,7 +79,7 @@ def test_an_address_starts_50_boards_a_day_by_mail_and_a_shell_any_number(by_mai
     by_mail.give("dora", "symple challenge alice bob")
     by_mail.pass_time(days=1)
     by_mail.give("carol", "symple challenge alice bob")
-    assert len(by_mail.store.boards.unfinished()) == 3
+    assert by_mail.store.boards.totals() == (3, 3)
 
 
 def test_only_a_shell_names_boards_and_a_name_is_given_once(four, by_mail):

@@ -175,7 +175,7 @@ def test_5_a_player_who_is_gone_forfeits_or_accepts_a_draw_instead_of_being_remi
 def test_to_clean_up_twice_is_to_clean_up_once(four):
     for line in ("", "--totaltime=2", "--nagtime=1 --forfeittime=2", "--nagtime=1"):
         four.begin(f"symple challenge -size=5 {line} alice bob")
-        four.plays("c3", "b1", board=str(100 + len(four.store.boards.unfinished())))
+        four.plays("c3", "b1", board=str(100 + four.store.boards.totals()[1]))
     four.pass_time(days=7)
     assert four.clean() == Done(reminded=2, forfeited=2)
     once = four.stored()

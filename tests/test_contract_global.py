@@ -211,7 +211,7 @@ def test_multiple_carries_out_the_commands_in_the_body_and_gathers_the_direct_re
 def test_multiple_skips_empty_lines_and_remarks_and_stops_at_the_end(both_ways):
     for end in ("end", "END", "quit", "-- "):
         both_ways.begin()
-        board = max(number for _, number in both_ways.store.boards.unfinished())
+        board = both_ways.store.boards.current("symple")[-1].board
         body = lines(
             "", "# a remark", "", f"  symple move {board} ME c3  ", end, f"symple move {board} bob bob-secret b1"
         )

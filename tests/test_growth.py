@@ -137,7 +137,7 @@ def test_a_clean_up_looks_at_every_board_on_which_something_is_due(
             )
         store.boards.add(row)
         deed = due(store, row, turn == "bob", NOON)[0]
-        assert deed is DueStep.NOTHING or store.boards.unfinished(NOON) == [("symple", "a1")]
+        assert deed is DueStep.NOTHING or store.boards.due(NOON) == [("symple", "a1")]
 
 
 def test_a_clean_up_looks_at_no_board_before_something_is_due(club):
@@ -146,7 +146,7 @@ def test_a_clean_up_looks_at_no_board_before_something_is_due(club):
     looked_at = []
     for _ in range(22):
         club.pass_time(days=1)
-        looked_at.append(len(club.store.boards.unfinished(club.time)))
+        looked_at.append(len(club.store.boards.due(club.time)))
         clean_up(Session(club.server))
     assert looked_at == [*[0] * 6, *[1] * 15, 0]  # a reminder each day, until the board is removed
 

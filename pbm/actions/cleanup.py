@@ -49,7 +49,7 @@ def clean_up(session: Session) -> Done:
     counts: Counter[str] = Counter()
     problems: list[str] = []
     with session.store.reading():
-        due = session.store.boards.unfinished(session.now)
+        due = session.store.boards.due(session.now)
     for game, number in due:
         try:
             with session.store.writing():

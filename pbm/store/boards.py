@@ -289,11 +289,10 @@ class Boards(Questions):
         )
         return [(as_row(BoardRow, row), bool(is_rated)) for *row, is_rated in self.execute(query, game)]
 
-    def unfinished(self, due: datetime | None = None) -> list[tuple[str, str]]:
-        """Game and number of all active boards, or only of those on which something may be *due* by then."""
-        which = "INDEXED BY boards_due WHERE ended IS NULL" + f" AND {DUE} <= julianday(?) + {MOMENT}" * bool(due)
-        query = f"SELECT game, board FROM boards {which} ORDER BY game, board"
-        return self.execute(query, *filter(None, [due]))
+    def due(self, now: datetime) -> list[tuple[str, str]]:
+        """Game and number of the active boards on which something may be due by now."""
+        which = f"INDEXED BY boards_due WHERE ended IS NULL AND {DUE} <= julianday(?) + {MOMENT}"
+        return self.execute(f"SELECT game, board FROM boards {which} ORDER BY game, board", now)
 
     # How many there are
 
