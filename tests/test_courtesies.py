@@ -64,7 +64,7 @@ sender reads Your notes: The start, 2026-11-20: Beware of the corner. The start,
 alice: move a1 / alice reads Beware / bob reads no Beware / bob answers: c3 / alice reads Beware / \
 bob reads no Beware / alice answers: resign / alice reads Beware / bob reads no Beware / carol: symple show 101 / \
 sender reads no Beware / alice: symple showas ME 101 / sender reads Beware / alice answers: note clear / \
-alice: symple showas ME 101 / sender reads no Beware
+alice: symple showas ME 101 / sender reads no Your notes
 there is no rematch of a game that goes on, of others or against who takes none
     challenge alice bob / alice refused: symple rematch 101 ME / sender reads The game is not over yet / \
 plays a1 c3 resign / carol refused: symple rematch 101 ME / sender reads You did not play on this board / \
