@@ -89,9 +89,10 @@ def connected(start: Any, near: Callable[[Any], Iterable[Any]]) -> frozenset[Any
     """A place, and all that is connected with it, where *near* gives what each place is connected with directly."""
     found, todo = {start}, [start]
     while todo:
-        new = {*near(todo.pop())} - found
-        found |= new
-        todo += new
+        for place in near(todo.pop()):
+            if place not in found:
+                found.add(place)
+                todo.append(place)
     return frozenset(found)
 
 

@@ -5,8 +5,6 @@ A board is a dict from points (x, y) to colour and height; a colour's history is
 
 import re
 
-from examples import connected
-
 LETTERS = "abcdefghijklmnopqrstuvwxy"
 STEPS = {"n": (0, 1), "e": (1, 0), "s": (0, -1), "w": (-1, 0)}
 OTHER = {"black": "white", "white": "black"}
@@ -74,8 +72,13 @@ class Reference:
 
     def area(self, point):
         """All points that are connected with this one through points of its colour, or empty ones."""
-        colour = self.colour(point)
-        return connected(point, lambda one: [near for near in self.neighbours(one) if self.colour(near) == colour])
+        area, new = {point}, [point]
+        while new:
+            for neighbour in self.neighbours(new.pop()):
+                if neighbour not in area and self.colour(neighbour) == self.colour(point):
+                    area.add(neighbour)
+                    new.append(neighbour)
+        return area
 
     def groups(self, colour):
         groups = []
