@@ -133,6 +133,16 @@ class Club:
         self.store = store_of_tests(path)
         self.server = Server(self.store, ADDRESS, Passwords(), lambda: self.time, self.random_bytes)
 
+    def become(self, done: "Done") -> None:
+        """Be as a new club in which that was done; it is done once, and copied."""
+        path, self.time, self.made = self.after(done)
+        with closing(sqlite3.connect(path)) as other:
+            other.backup(self.store.db)
+
+    def after(self, done: "Done") -> "Made":
+        """What a club of this kind has made when that was done."""
+        return club_after(done)
+
     def random_bytes(self, count: int) -> bytes:
         self.made += 1
         return self.made.to_bytes(count)
@@ -177,14 +187,35 @@ Done = Callable[[Any], object]
 """Something that is done in a club, or in a shell."""
 
 
+class Made(NamedTuple):
+    """What a club has made."""
+
+    database: Path
+    time: datetime
+    secrets: int
+
+
+def make(club: Club, done: Done) -> Made:
+    """Do something in a club, and close it."""
+    done(club)
+    club.store.close()
+    return Made(club.store.path, club.time, club.made)
+
+
+@cache
+def club_after(done: Done) -> Made:
+    """What a new club has made when that was done."""
+    return make(Club(lasting_folder() / "pbm.db"), done)
+
+
 def set_up(done: Done) -> Any:
-    """A fixture: the one that it takes, in which this was done."""
+    """A fixture: what there is when this was done in the fixture that it takes. It is done once, and copied."""
 
     @pytest.fixture
     @wraps(done)
     def there(**given: Any) -> Any:
         [place] = given.values()
-        done(place)
+        place.become(done)
         return place
 
     return there
@@ -266,6 +297,10 @@ class Shell:
             name: value for name, value in os.environ.items() if not name.startswith("PBM_")
         } | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": ADDRESS}  # fmt: skip
 
+    def become(self, done: Done) -> None:
+        """Find what there is after that was done in a new folder; it is done once, and copied."""
+        shutil.copytree(folder_after(done), self.folder, dirs_exist_ok=True)
+
     def sign_up(self, *names: str, has_mail: bool = False) -> None:
         """Become users, at an address of their own or at none."""
         for name in names:
@@ -337,6 +372,14 @@ class Shell:
                 process.terminate()
 
 
+@cache
+def folder_after(done: Done) -> Path:
+    """The folder of a shell in which something was done."""
+    shell = Shell(lasting_folder())
+    done(shell)
+    return shell.folder
+
+
 @contextmanager
 def environment_of(variables: dict[str, str]) -> Iterator[None]:
     """Let this process have these variables, and no others, as long as it lasts."""
@@ -364,7 +407,7 @@ def shell_(tmp_path: Path) -> Shell:
 @pytest.fixture
 def players(shell: Shell) -> Shell:
     """alice and bob on board 101 of small Spiro, with two pieces each."""
-    two_players(shell)
+    shell.become(two_players)
     return shell
 
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from pbm.runner import run
 from pbm.session import Session
 from pbm.texts import clean, written
 
-from conftest import Club, handle, mail_of, stored
+from conftest import Club, Done, Made, handle, lasting_folder, mail_of, make, stored
 
 NAMES = "alice", "bob", "carol", "dora"
 SENDER = "sender"
@@ -51,9 +52,13 @@ class Members(Club):
     def __init__(self, founded: Path, path: Path, passwords: Passwords, way: str) -> None:
         shutil.copyfile(founded, path)
         super().__init__(path)
+        self.founded = founded
         self.server = self.server._replace(passwords=passwords)
         self.way = way
         self.sent = 0
+
+    def after(self, done: Done) -> Made:
+        return members_after(done, self.founded, self.server.passwords)
 
     def give(self, name: str, line: str, body: str = "", **fields: str) -> list[Told]:
         """A command of a member, and what everybody is told because of it, in the order in which it was written."""
@@ -254,3 +259,9 @@ def found(path: Path) -> Passwords:
     club.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     club.store.close()
     return club.server.passwords
+
+
+@cache
+def members_after(done: Done, founded: Path, passwords: Passwords) -> Made:
+    """What the four have made when they have done something in a shell."""
+    return make(Members(founded, lasting_folder() / "pbm.db", passwords, "shell"), done)

@@ -64,7 +64,7 @@ def sent(club):
 @pytest.fixture
 def board(club):
     """alice (white) and bob (black) on board 101 of Symple, on 25 points, after the mails of its beginning."""
-    begin_symple(club)
+    club.become(begin_symple)
     club.server = club.server._replace(site=SITE)
     return club
 

@@ -37,7 +37,7 @@ from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 
 import helptexts
-from conftest import ADDRESS, people_in, set_up, sql
+from conftest import ADDRESS, pair_up, people_in, set_up, sql
 from examples import examples, play_at_random
 from patience import PATIENCE, until
 from test_plugin import MODULE, find_package
@@ -242,6 +242,7 @@ def test_active_boards_are_listed_with_their_options_and_ages(operate, pair):
 @set_up
 def several(pair):
     """bob to move on Spiro 102 after a move, Symple 101 over, alice on both; carol against bob on Symple 102."""
+    pair_up(pair)
     pair.say("spiro challenge -small -pieces=2 alice bob")
     pair.move("alice", next(find(pair, "spiro", "102").state.moves()), "102")
     for players in ("alice carol", "carol bob"):
@@ -292,10 +293,10 @@ def test_a_board_is_removed_and_its_players_are_told(operate, pair):
     assert find(pair, "spiro", "102")
 
 
-def test_a_board_is_removed_although_it_is_damaged(operate, pair):
-    pair.move("alice", "e3:5")
-    pair.store.db.execute("UPDATE turns SET text = 'x'")
-    assert operate("boards", "remove", "spiro", "101", "--yes").out == "Spiro board 101 is removed.\n"
+def test_a_board_is_removed_although_it_is_damaged(operate, board):
+    board.say("symple move 101 alice alice-secret a1")
+    board.store.db.execute("UPDATE turns SET text = 'x'")
+    assert operate("boards", "remove", "symple", "101", "--yes").out == "Symple board 101 is removed.\n"
 
 
 def test_a_board_that_counts_in_ratings_stays_also_if_its_game_ends_while_the_operator_is_asked(

@@ -119,10 +119,10 @@ def begin(club):
 class Spied(Club):
     """A club in which everything that is done is undone again."""
 
-    def __init__(self, begun, path, plan):
+    def __init__(self, path, plan):
         super().__init__(path)
-        begun.store.db.backup(self.store.db)
-        made = self.made = begun.made
+        self.become(begin)
+        made = self.made
         self.say(f"symple {plan}" if plan else "symple showas alice alice-secret 101")
         assert self.made == made
         assert self.mails() == []
@@ -178,9 +178,7 @@ class Spied(Club):
 def spied(tmp_path_factory):
     """A club without a plan, and one with each of the plans."""
     folder = tmp_path_factory.mktemp("spied")
-    begun = Club(folder / "begun.db")
-    begin(begun)
-    clubs = {name: Spied(begun, folder / f"{name}.db", plan) for name, plan in {"": "", **PLANS}.items()}
+    clubs = {name: Spied(folder / f"{name}.db", plan) for name, plan in {"": "", **PLANS}.items()}
     yield clubs
     for club in clubs.values():
         club.store.close()

@@ -83,7 +83,7 @@ def stored_moves(shell, board="101"):
 def served(tmp_path_factory, certificate):
     """The shell of alice and bob, and the port of a server with a certificate that runs during all tests."""
     shell = Shell(tmp_path_factory.mktemp("served"))
-    two_players(shell)
+    shell.become(two_players)
     with shell.serving(f"--certificate={certificate.file}", f"--key={certificate.key}") as port:
         yield shell, port
 

@@ -99,7 +99,7 @@ def first(tmp_path_factory):
     """The folder of their site when nothing has changed since, for tests that only read it."""
     top = tmp_path_factory.mktemp("first")
     club = Club(top / "pbm.db")
-    end_one_of_two(club)
+    club.become(end_one_of_two)
     written(club, top / "site", SITED)
     club.store.close()
     return top / "site"

@@ -14,7 +14,7 @@ from pbm.mail.incoming import ReceivedMail, handle_prepared, prepare_mail
 from pbm.mail.writing import compose
 from pbm.store import PlayerRow, Store
 
-from conftest import Club, handle, mail_of, set_up
+from conftest import Club, handle, mail_of, pair_up, set_up
 from examples import IS_QUICK
 from patience import PATIENCE
 
@@ -47,6 +47,7 @@ def hostile(number: int) -> bytes:
 @set_up
 def flooded(pair: Club) -> None:
     """Half of the flood comes from one machine, half through a relay of ours."""
+    pair_up(pair)
     for mail in pair.mails():
         pair.store.outbox.drop([mail])
     for number in range(300 if IS_QUICK else 1000):

@@ -126,7 +126,7 @@ def alice_and_bob(shell):
 def door(tmp_path_factory):
     """A server that runs during all tests, with a site."""
     shell = Shell(tmp_path_factory.mktemp("door"))
-    alice_and_bob(shell)
+    shell.become(alice_and_bob)
     (shell.folder / "site").mkdir()
     (shell.folder / "secret.html").write_text("nobody's business")
     with serving(shell, f"--site={shell.folder}/site", "--url=https://known.example/") as served:
@@ -433,13 +433,9 @@ def state(club):
 
 def test_an_odd_text_does_the_same_by_post_and_by_mail(clubs):
     by_mail, by_post = clubs
-    begin_symple(by_mail)
-    begun, made = sqlite3.connect(":memory:"), by_mail.made
-    by_mail.store.db.backup(begun)
     for text in [*ODD, *odd_texts(20 if IS_QUICK else 400)]:
         for club in clubs:
-            begun.backup(club.store.db)
-            club.made = made
+            club.become(begin_symple)
         address, sender = answer_to(by_mail), "alice@players.example"
         raw = written("Re: Symple Board 101", text, recipient=address, message_id="<1@players.example>")
         mailed = handle(by_mail.server, raw, sender, [address])
@@ -633,7 +629,7 @@ def is_closed(connection):
 @pytest.mark.parametrize("killed_after", [0.2, 0.5])
 def test_what_was_acknowledged_is_stored_when_the_server_is_killed(tmp_path, killed_after):
     shell = Shell(tmp_path)
-    alice_and_bob(shell)
+    shell.become(alice_and_bob)
     places = [(str(101 + number), token_of(shell, "alice", str(101 + number))) for number in range(MANY)]
 
     def post(place):
@@ -682,7 +678,7 @@ def test_who_only_asks_does_not_wait_for_those_who_write(door):
 
 def test_a_mail_that_somebody_has_subscribed_to_ends_by_one_click(door, tmp_path):
     shell = Shell(tmp_path)
-    alice_and_bob(shell)
+    shell.become(alice_and_bob)
     shell.run("broadcast", "alice", PASSWORDS["alice"], "on")
     shell.run("broadcast", "bob", PASSWORDS["bob"], "--comment=Hello")
     with Store(shell.folder / "pbm.db") as store:
@@ -713,7 +709,7 @@ def subscribers(shell):
 
 def test_a_user_sees_their_deadlines_in_a_calendar_until_they_have_a_new_password(tmp_path):
     shell = Shell(tmp_path)
-    alice_and_bob(shell)
+    shell.become(alice_and_bob)
     settings = {"PBM_WEB": "https://games.example", "PBM_SITE": "https://games.example"}
     with serving(shell, **settings) as served:
         for sender in ("alice@players.example", "bob@players.example"):
