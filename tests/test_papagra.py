@@ -433,6 +433,13 @@ def test_with_a_leader_the_third_repetition_wins(mark, leader):
     assert winner(played(state, "+d5,-d5")) == leader
 
 
+def test_the_leader_at_the_third_repetition_is_judged_by_the_marks_of_then():
+    state = played(position(WALL), "+d1,-d1", "+d1,-d1")
+    assert winner(state) is None
+    state = played(state, "+a2,-a2")
+    assert (marks(state), winner(state)) == ((2, 1), "pink")
+
+
 ALMOST_FULL = """
       o o o
      o o o o

@@ -339,6 +339,15 @@ def test_the_source_encloses_d1_by_d2_ws_and_e1_by_e2_wse_in_the_middle_of_the_s
     assert is_legal(state, "f2:3")
 
 
+@pytest.mark.parametrize("path", ["sses", "sse"])
+def test_j7_sses_of_the_source_encloses_a_stack_of_four(path):
+    cells_before = {"k6": "B4", "a1": "B1", "a3": "B1", "j7": "W4", "k7": "W1", "l7": "W1", "c9": "W1"}
+    state = spora.setup({"cells": cells_before, "turn": "white"})
+    left = cells(after(state, f"l6,j7@{path}"))
+    assert "k6" not in left
+    assert {name for name, stack in left.items() if stack[0] == "B"} == {"a1", "a3"}
+
+
 WALL = """
     .  .  .  W1 .
     W1 .  .  .  .
