@@ -5,7 +5,7 @@ as all; with PBM_TEST_RANDOM=1 all of them are others each time, to find what no
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import count
 from random import Random
@@ -83,26 +83,6 @@ def random_game(game: Any, options: dict[str, Any], seed: object, most: int | No
         if move is None:
             return
         state = thrown(state.play(move), rng)
-
-
-def connected(start: Any, near: Callable[[Any], Iterable[Any]]) -> frozenset[Any]:
-    """A place, and all that is connected with it, where *near* gives what each place is connected with directly."""
-    found, todo = {start}, [start]
-    while todo:
-        for place in near(todo.pop()):
-            if place not in found:
-                found.add(place)
-                todo.append(place)
-    return frozenset(found)
-
-
-def parts(places: set[Any], near: Callable[[Any], set[Any]]) -> list[frozenset[Any]]:
-    """The connected parts of a set of places, where *near* gives the places beside each."""
-    found: list[frozenset[Any]] = []
-    for place in sorted(places):
-        if not any(place in part for part in found):
-            found.append(connected(place, lambda one: near(one) & places))
-    return found
 
 
 def some_position(game: Any, rng: Random, most: int, **options: Any) -> Any:

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from examples import connected
+from connections import connected
 
 WALLS = {
     "cairo-1": """\

@@ -3,7 +3,7 @@
 import re
 from itertools import combinations
 
-from examples import parts
+from connections import parts
 
 WHITE, BLACK = "white", "black"
 
