@@ -166,6 +166,18 @@ def test_a_match_of_two_teams_by_rank(league):
     ]
 
 
+def test_a_board_of_a_player_of_no_team_that_was_named_counts_for_no_team(league):
+    red, blue, other = league.signed_up(3)
+    league.start("roundrobin", [red, blue], teams={"red": [red], "blue": [blue]})
+    league.club.say(f"symple challenge -size=5 --name=s7 {red} {other}")
+    league.end("s7", "second")
+    league.end("s1", "first")
+    assert league.now().tournament.state == "finished"
+    assert [(line.name, line.points, line.scores["board_points"]) for line in league.now().teams] == [
+        ("red", 1, 1), ("blue", 0, 0),
+    ]  # fmt: skip
+
+
 def test_an_arena_pairs_whoever_is_free_until_it_closes(league):
     names = league.signed_up(5)
     later = league.club.time.replace(hour=18)

@@ -217,7 +217,7 @@ def team_standings(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> 
         for name in one.pair:
             if name in team:
                 boards[team[name]] += WORTH[one.outcome_of(name)]
-        if not one.is_bye:
+        if {*one.pair} <= team.keys():  # else it is a bye, or a board that was named one by one
             matches.setdefault(frozenset(team[name] for name in one.pair), []).append(one)
     results = [_result_of_match(sorted(both), games, team) for both, games in matches.items() if len(both) == 2]
     return places_of(teams, results, ["board_points", "direct"], {"board_points": boards})
