@@ -272,6 +272,15 @@ def test_a_command_that_only_mails_answer_is_done_on_a_page_and_says_so(door):
     assert door.submit({"token": door.token(), "text": "symple challenge -size=9 alice bob"})[0] == 303
 
 
+def test_what_is_done_is_not_told_as_a_failure_though_the_page_of_a_damaged_board_cannot_be_shown(door):
+    path, token = door.shell.folder / "pbm.db", door.token("alice", "138")
+    sql(path, "UPDATE boards SET options = '-size=1' WHERE board = '138'")
+    status, found = door.post(token=token, text="block bob")
+    sql(path, "UPDATE boards SET options = '-size=9' WHERE board = '138'")
+    assert (status, "page" in found) == (200, False)
+    assert door.post(token=token, text="unblock bob")[0] == 200
+
+
 def test_half_a_character_in_what_is_posted_is_no_fault_of_the_server(door):
     body = json.dumps({"token": door.token(), "text": "note", "comment": "Look at \ud800", "id": "\ud800"})
     assert door.ask("POST", "/answer", body, Content_Type="application/json")[0] == 303

@@ -125,7 +125,11 @@ class WebDoor:
         if _wants_json(request):
             found = letters.as_one(outcome.letters)
             found |= {"text": told, "userid": player.userid, "repeated": is_repeated}
-            return JSONResponse(found | await self.work(self._shown, outcome.letters, player, address))
+            try:
+                found |= await self.work(self._shown, outcome.letters, player, address)
+            except Exception as why:  # the board may be damaged, but the command is done
+                _warn_of_page(why)
+            return JSONResponse(found)
         shown = secrets.token_urlsafe(24)
         self.kept[shown] = told
         if len(self.kept) > MOST_KEPT:
@@ -249,7 +253,7 @@ class WebDoor:
     async def _refuse(self, request: Request, error: Exception) -> Response:
         """The response to a request that cannot be done, or at which the server fails; then the log says why."""
         if not isinstance(error, HTTPException):
-            warn(f"A page could not be made: {type(error).__name__}: {error}")
+            _warn_of_page(error)
             status = 503 if isinstance(error, Unusable | TimeoutError) else 500
             error = HTTPException(status, "This could not be done; please try again later.")
         why, status = error.detail, error.status_code
@@ -257,6 +261,10 @@ class WebDoor:
         found = JSONResponse(told, status) if _wants_json(request) else self._page(request, status, error=why)
         found.headers.update(error.headers or {})
         return found
+
+
+def _warn_of_page(why: Exception) -> None:
+    warn(f"A page could not be made: {type(why).__name__}: {why}")
 
 
 async def _wait_for(page: Path) -> None:
