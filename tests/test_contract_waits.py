@@ -140,6 +140,8 @@ a reminder says the rule and the date
     challenge alice bob / plays c3 b1 / 7 days / clean up / told alice / \
 alice reads alice, please move; the last move was 7 days ago. A player who does not move for 21 days forfeits. / \
 alice reads From 2026-12-11 12:00 UTC on, you forfeit.
+and how long ago the last move was, whatever days were given since
+    challenge alice bob / plays c3 b1 / bob: give 5 / 3 days / bob: nag / alice reads the last move was 3 days ago.
 before the first moves it says that the board is removed
     challenge alice bob / 7 days / clean up / alice reads From 2026-12-11 12:00 UTC on, it is removed.
 after a vacation the date is the one that holds
