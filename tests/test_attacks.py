@@ -72,6 +72,15 @@ def test_a_command_that_has_computed_too_long_leaves_the_rest_undone(pair, monke
     assert "are not carried out" in pair.mails()[-1].text
 
 
+def test_boards_of_all_games_are_shown_in_the_time_of_one_command(pair, monkeypatch):
+    pair.say("symple challenge -size=5 alice bob")
+    times = iter([0, 0, 9])
+    monkeypatch.setattr(budget.time, "process_time", lambda: next(times, 9))
+    shown, left_out = pair.say("all show alice active")
+    assert (shown.data["game"], left_out.data["missing"]) == ("spiro", ["symple 101"])
+    assert "Symple board 101 is left out" in left_out.body
+
+
 def test_nobody_can_be_called_what_the_server_calls_a_draw(club):
     for name in ("draw", "pbm", "server", "challenger"):
         with pytest.raises(Refused, match="is a word of the command language"):

@@ -79,10 +79,10 @@ def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
 
 def showas(session: Session, game: str, reader: str | None, words: Sequence[str]) -> list[Letter]:
     """Boards as one player, the *reader*, sees them."""
-    show_board = partial(_letter_of_board, session, game, reader, Budget(in_shell=session.in_shell))
+    show_board = partial(_letter_of_board, session, reader, Budget(in_shell=session.in_shell), game)
     found, missing = _find_each(finding.wanted(session, game, words, userid=reader), show_board)
     told = found or [_letter_of_nothing(finding.none_found(game, words), f"{game} games")]
-    return [*told, *_not_found(game, missing)]
+    return [*told, *_not_found(missing, f"{game} games")]
 
 
 def show_own(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -103,7 +103,7 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     if not session.store.users.is_taken(name):
         raise Refused(f"There is no user {name!r}.")
     wanted = [
-        (game, row.board)
+        f"{game} {row.board}"
         for game in games.names()
         for row in finding.rows(session, Among([game], [name], over=False, to_move=state == "next"))
     ]
@@ -112,7 +112,9 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     if not wanted:
         what = "is to move" if state == "next" else "plays"
         return [_letter_of_nothing(f"There is no active board on which {name} {what}.", "list")]
-    return [_letter_of_board(session, game, None, Budget(in_shell=session.in_shell), board) for game, board in wanted]
+    show_board = partial(_letter_of_board, session, None, Budget(in_shell=session.in_shell))
+    found, missing = _find_each(wanted, lambda place: show_board(*place.split()))
+    return [*found, *_not_found(missing, f"all games {name}")]
 
 
 def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
@@ -195,7 +197,7 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     named, word = finding.split_page(session, game, words)
     if finding.names_boards(session, game, named):
         rows, missing = _find_each(named, partial(find_row, session, game))
-        return [_letter_of_table(session, game, rows), *_not_found(game, missing)]
+        return [_letter_of_table(session, game, rows), *_not_found(missing, f"{game} games")]
     among = finding.read(session, game, named)
     rows, following = on_page(
         session,
@@ -237,10 +239,11 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
     return [letters.note(told, subject="List of games", answer="help GAME", games=counts)]
 
 
-def _letter_of_board(session: Session, game: str, reader: str | None, budget: Budget, board: str) -> Letter:
+def _letter_of_board(session: Session, reader: str | None, budget: Budget, game: str, board: str) -> Letter:
     """The letter that shows a board to whoever asked. Raises Refused if there is none, or the *budget* is spent."""
     if budget.is_spent:
-        raise Refused(f"{board} is left out, because all of them are too much work; ask for fewer boards.")
+        place = f"{game.capitalize()} board {board}"
+        raise Refused(f"{place} is left out, because all of them are too much work; ask for fewer boards.")
     point = find_point(session, game, board)
     [letter] = letters.of_board(session, point, reader, is_full=True)
     if name := player_at_sender(session, point.board, reader):
@@ -267,12 +270,12 @@ def _letter_of_nothing(text: str, answer: str) -> Letter:
     return letters.note(text, subject="Show summary", answer=answer, boards=[])
 
 
-def _not_found(game: str, missing: Mapping[str, str]) -> list[Letter]:
-    """The letter that lists boards that were named and not found, if there are any."""
+def _not_found(missing: Mapping[str, str], answer: str) -> list[Letter]:
+    """The letter that lists boards that were named and not found, or left out, if there are any."""
     if not missing:
         return []
     text = "\n".join(missing.values())
-    return [letters.note(text, subject="Show summary", answer=f"{game} games", missing=list(missing))]
+    return [letters.note(text, subject="Show summary", answer=answer, missing=list(missing))]
 
 
 def _row(session: Session, row: BoardRow) -> Row:
