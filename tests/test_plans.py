@@ -5,6 +5,8 @@ from textwrap import fill
 import pytest
 
 from games import Illegal
+from pbm.actions import turns
+from pbm.actions.turns import parsed
 from pbm.board import plan_lines
 from pbm.board.plan_lines import Conditional
 from pbm.language.typed_plans import read, split_plan
@@ -180,3 +182,12 @@ def test_a_planned_move_takes_no_time(four):
     begun = "challenge --totaltime=3 alice bob / plays c3 b1 a1 / alice: plan if e5 then a5 if d1 then a3 / 2 days"
     follow(four, f"{begun} / bob: move e5 / bob: move d1 / played c3 b1 a1 e5 (a5) d1 (a3)")
     assert four.at().used(four.time) == [0, 2 * 86400]
+
+
+def test_a_condition_that_many_lines_share_is_tried_once(board, monkeypatch):
+    lines = [f"if any then a1 if c3 then c1 if {cell} then e1" for cell in ("g1", "g3", "g5")]
+    board.say("symple plan 101 bob bob-secret", "\n".join(lines))
+    tried = []
+    monkeypatch.setattr(turns, "parsed", lambda point, text: tried.append(text) or parsed(point, text))
+    board.say("symple move 101 alice alice-secret i9")
+    assert tried == ["i9", "a1", "c3"]

@@ -265,19 +265,21 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
         drop_plan(session, board, name, f"{what} {why}")
         return []
     board.play(name, move, session.now, automatic=True)
-    kept = () if board.is_over else (_known_now(board, line) for line in rest)
+    rest = [] if board.is_over else rest
+    known = {theirs: _known_now(board, theirs) for theirs in {line[0].theirs for line in rest}}  # many may be one
+    kept = ((line[0]._replace(theirs=known[line[0].theirs]), *line[1:]) for line in rest)
     keep_plan(session, board, name, plan_lines.text_of_plan(kept))
     return [f"{texts.broken(move)} by {name}"]
 
 
-def _known_now(board: Board, line: plan_lines.PlanLine) -> plan_lines.PlanLine:
-    """A line of a plan, with its first condition in canonical form if it is legal now.
+def _known_now(board: Board, theirs: str) -> str:
+    """The condition of a plan in canonical form, if it is legal now; else as it is.
 
     Behind `any`, it was not known before. A move of the opponent is then compared with texts, which is fast.
     """
     with suppress(Illegal):
-        return (line[0]._replace(theirs=parsed(board, line[0].theirs)), *line[1:])
-    return line
+        return parsed(board, theirs)
+    return theirs
 
 
 def keep_plan(session: Session, board: Board, name: str, text: str = "") -> None:
