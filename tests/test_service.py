@@ -61,6 +61,9 @@ def test_no_move_is_acknowledged_into_a_database_that_nobody_sees(players):
     [
         (SERVE, replace_database),
         (("outbox", "keep-sending"), replace_database),
+        (("robots", "run"), replace_database),
+        (("hook", "run", "--follow"), replace_database),
+        (("events", "--follow"), remove_database),
         (("wait", "spiro", "101"), remove_database),
         (("play", "spiro", "101", "bob", "--with=cat"), remove_database),
     ],

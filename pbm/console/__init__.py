@@ -143,10 +143,12 @@ def wait_for_end(seconds: float) -> bool:
 def changes(store: Store, seconds: float, wait_for_end: Callable[[float], bool] = wait_for_end) -> Iterator[None]:
     """Yield at once, and then whenever another connection has changed the database, until *wait_for_end* is true.
 
-    Looks for changes every so many seconds. What changes while the caller works is found at the next look.
+    Looks for changes every so many seconds. What changes while the caller works is found at the next look. Raises
+    Replaced if the database has become another file.
     """
     seen = None
     while True:
+        store.check_in_place()
         if (version := store.data_version()) != seen:
             seen = version
             yield

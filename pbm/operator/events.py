@@ -190,9 +190,13 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
 
 
 def keep_running(server: Server, wait_for_end: Callable[[float], bool]) -> None:
-    """Run programs for events as they come, until *wait_for_end*, which waits for some seconds, returns True."""
+    """Run programs for events as they come, until *wait_for_end*, which waits for some seconds, returns True.
+
+    Raises Replaced if the database has become another file.
+    """
     seen = None
     while True:
+        server.store.check_in_place()
         version, hooks = server.store.data_version(), server.store.events.hooks()
         if hooks and (version != seen or any(hook.due for hook in hooks)):
             try:
