@@ -116,6 +116,15 @@ def test_multiple_by_mail_is_for_confirmed_addresses_and_an_answer_to_a_stranger
     assert len(pair.mails()[-1].text) > 100_000
 
 
+@pytest.mark.parametrize("body", [f"{'你好世界' * 70}\n" * 60, "😀" * 20_000, f"{'größer als öde ' * 5}\n" * 400])
+def test_an_answer_that_quotes_letters_outside_ascii_to_a_stranger_has_at_most_20_kb(pair, body):
+    sender = f"{'a' * 60}@{'.'.join(['b' * 60] * 3)}.example"
+    handle(pair.server, mail_of(sender, "spiro move 101 alice secret-1", body, message_id=f"<{'m' * 230}@x>"), None)
+    mail = pair.mails()[-1]
+    assert len(compose(mail, pair.server.address)) <= 20_000
+    assert "has at most 20 kB" in mail.text
+
+
 class Counting:
     """Counts what argon2 hashes, and waits while that is done for as long as it is told to."""
 

@@ -1,6 +1,6 @@
 """Address letters as mail: their recipients, the addresses of these, and what waits for a digest."""
 
-from itertools import accumulate
+import quopri
 
 from pbm import blocks, texts
 from pbm.access import tokens
@@ -13,7 +13,7 @@ MOST_WAITING = 200
 """How many mails wait for a user who has no address that works; older ones are forgotten."""
 MOST_BYTES_TO_STRANGER = 20_000
 """How many bytes an answer may have to an address that is no user's."""
-HEADER_BYTES = 1000
+HEADER_BYTES = 1200
 """How many bytes the header of a mail of ours has at most."""
 CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
 
@@ -121,17 +121,15 @@ def add_to_outbox(
 
 def _size(letter: Letter) -> int:
     """How many bytes a letter has as a mail, or a little more."""
-    text = blocks.mailed(letter.mailed(is_easy=True))
-    length = len(text.encode()) + text.count("\n")
-    return HEADER_BYTES + (length if text.isascii() else length * 3 // 2)
+    raw = blocks.mailed(letter.mailed(is_easy=True)).encode()
+    written = raw if raw.isascii() else quopri.encodestring(raw)
+    return HEADER_BYTES + len(written) + written.count(b"\n")
 
 
 def _cut(letter: Letter) -> Letter:
-    """A letter with as many of its lines as a stranger may get."""
-    if _size(letter) <= MOST_BYTES_TO_STRANGER:
-        return letter
-    body = texts.fitted(letter.body)
-    left = MOST_BYTES_TO_STRANGER - _size(letter._replace(blocks=(Paragraph(f"\n\n{CUT}"),)))
-    sizes = accumulate((len(line.encode()) + 2) * (2 if body.isascii() else 3) // 2 for line in body.split("\n"))
-    kept = body.split("\n")[: sum(size <= left for size in sizes)]
-    return letter._replace(blocks=(Paragraph("\n".join([*kept, "", CUT])),))
+    """A letter with as many of its lines as a stranger may get, or a few less."""
+    lines = texts.fitted(letter.body).split("\n")
+    while lines and _size(letter) > MOST_BYTES_TO_STRANGER:
+        lines = lines[: len(lines) * 9 // 10]
+        letter = letter._replace(blocks=(Paragraph("\n".join([*lines, "", CUT])),))
+    return letter
