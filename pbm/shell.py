@@ -125,7 +125,7 @@ def _show_pictures(answers: list[Letter], server: Server) -> None:
     """Show the boards that the letters are about, if the terminal can, or say that it cannot."""
     from pbm.drawing import images, terminals
 
-    protocol = terminals.picture_protocol(os.environ, sys.stdout.fileno()) if sys.stdout.isatty() else None
+    protocol = terminals.picture_protocol(os.environ) if sys.stdout.isatty() else None
     if protocol is None:
         warn("This terminal shows no pictures, as far as is known; here is the text.")
         return

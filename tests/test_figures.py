@@ -1,20 +1,16 @@
 """Pictures hold what the text holds: pieces, the last turn, and every cell that can be tapped."""
 
 import contextlib
-import fcntl
 import os
 import pty
 import re
 import subprocess
 import sys
-import termios
 from base64 import b64decode
 from collections import Counter
 from io import BytesIO
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 from math import dist
-from pathlib import Path
-from struct import pack
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -26,7 +22,6 @@ from PIL import Image
 import games
 from games.figures import Cell, Figure, Label, Mark, Note, Piece, box
 from pbm.drawing import images, svg, terminals
-from pbm.refusals import Refused
 
 from conftest import PASSWORDS, set_up
 from examples import examples, random_game
@@ -572,8 +567,7 @@ def test_the_picture_of_a_game_without_figures_is_its_text(board, tmp_path, monk
     ],
 )
 def test_the_protocol_of_a_terminal_is_known_by_its_environment(environment, protocol):
-    with Path(os.devnull).open() as no_terminal:  # which cannot be asked
-        assert terminals.picture_protocol(environment, no_terminal.fileno()) == protocol
+    assert terminals.picture_protocol(environment) == protocol
 
 
 def test_kitty_gets_a_picture_in_pieces_that_make_the_whole():
@@ -603,129 +597,16 @@ def everything(terminal):
             yield some
 
 
-SIXEL = re.compile(r'\x1bP0;1q"1;1;(\d+);(\d+)(.*?)\x1b\\', re.DOTALL)
-SIXEL_COMMAND = re.compile(r"#(\d+)(?:;2;(\d+);(\d+);(\d+))?|(?:!(\d+))?([?-~])|[$-]")
-
-
-def sixel_pixels(text):
-    """A picture in Sixel as the terminal shows it: its size, and the red, green and blue of each of its pixels."""
-    width, height, body = SIXEL.search(text).groups()
-    palette, pixels, colour, left, top, at = {}, {}, None, 0, 0, 0
-    while at < len(body):
-        command = SIXEL_COMMAND.match(body, at)  # so that nothing else is in it
-        at = command.end()
-        register, red, green, blue, count, sixel = command.groups()
-        if register:
-            colour = register
-            if red:
-                palette[register] = tuple(round(int(part) * 2.55) for part in (red, green, blue))
-        elif sixel:
-            rows = [row for row in range(6) if ord(sixel) - 63 >> row & 1]
-            new = {(left + n, top + row): palette[colour] for n in range(int(count or 1)) for row in rows}
-            assert not new.keys() & pixels.keys()
-            pixels |= new
-            left += int(count or 1)
-        else:
-            left, top = 0, top + 6 * (command[0] == "-")
-    return (int(width), int(height)), pixels
-
-
-def drawn_png(kind, zoom):
-    """The picture of a position, as PNG."""
-    position = played(kind, 9)
-    figure, sides = position.figure, position.game.SIDES
-    return images.png(svg.svg(figure, sides, "A board", style=svg.fixed_style(sides)), zoom)
-
-
-def is_shown(text, image, width):
-    """Whether Sixel in a text is a picture, made so wide, in nearly its colours; what is transparent is left out."""
-    size, pixels = sixel_pixels(text)
-    with Image.open(BytesIO(image)) as picture:
-        picture.thumbnail((width, 1000))
-        assert picture.size == size
-        for place in product(*map(range, size)):
-            *colour, alpha = picture.getpixel(place)
-            if place in pixels:
-                assert max(abs(one - other) for one, other in zip(colour, pixels[place], strict=True)) < 40
-            else:
-                assert alpha < 200
-    return True
-
-
-def test_sixel_has_the_pixels_of_the_picture_no_wider_than_the_terminal_or_says_what_brings_it(monkeypatch):
-    image = drawn_png("papagra -size=3", 0.5)
-    assert is_shown(terminals.to_sixel(image), image, 1000)
-    image = drawn_png("symple -size=5", 1)
-    assert images.width(image) == 360
-    assert [SIXEL.search(terminals.to_sixel(image, width))[1] for width in (100, 4000)] == ["100", "360"]
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(Refused, match=r"pip install '\.\[sixel\]' brings it"):
-        terminals.to_sixel(b"")
-
-
-def at_terminal(command, environment, answer=b"", typed=b""):
-    """What a terminal shows where a command is carried out, and then a shell reads a line, which is "next".
-
-    The terminal, which is 240 pixels wide, gives that *answer* when it is asked for its attributes; something may have
-    been *typed* before.
-    """
+def at_terminal(command, environment):
+    """What a terminal shows where a command is carried out, and then its status is printed."""
     primary, secondary = pty.openpty()
-    fcntl.ioctl(primary, termios.TIOCSWINSZ, pack("4H", 24, 80, 240, 480))
-    os.write(primary, typed)
     log_in = "import os, sys; os.login_tty(0); os.execv('/bin/sh', sys.argv[1:])"
-    script = '"$@"; echo "status $?"; read -r line; echo "line <$line>"'
-    sitting = [sys.executable, "-c", log_in, "sh", "-c", script, "sh", *command]
-    seen = b""
+    sitting = [sys.executable, "-c", log_in, "sh", "-c", '"$@"; echo "status $?"', "sh", *command]
     with subprocess.Popen(sitting, env=environment, stdin=secondary):
         os.close(secondary)
-        for some in everything(primary):
-            seen += some
-            if seen.endswith(b"\x1b[c"):
-                os.write(primary, answer)
-            if re.search(rb"status \d+\r\n$", seen):
-                os.write(primary, b"next\n")
+        seen = b"".join(everything(primary))
     os.close(primary)
     return seen.decode()
-
-
-def waiting(seconds):
-    """The beginning of a program that waits so long for what a terminal answers."""
-    return f"from pbm.drawing import terminals; terminals.SECONDS_TO_ANSWER = {seconds}; "
-
-
-@pytest.mark.parametrize(
-    ("answer", "knows"),
-    [
-        (b"\x1b[?62;4;22c", True),  # foot
-        (b"\x1b[?63;1;2;4;6;9;15;22c", True),  # xterm
-        (b"\x1b[?65;1;9c", False),  # VTE without it
-        (b"\x1b[?4;6c", False),  # a VT132, whose class is 4
-        (b"", False),
-        (b"\x1b[?62", False),
-    ],
-)
-def test_a_terminal_is_asked_whether_it_knows_sixel(answer, knows):
-    program = f"{waiting(60 if answer.endswith(b'c') else 0.1)}print(terminals.knows_sixel(1))"
-    seen = at_terminal([sys.executable, "-c", program], os.environ, answer)
-    assert re.sub(r"\s+", " ", seen) == f"\x1b[c{knows} status 0 next line <next> "
-
-
-def test_a_terminal_at_which_somebody_types_ahead_is_not_asked():
-    program = f"{waiting(60)}print(terminals.knows_sixel(1))"
-    seen = at_terminal([sys.executable, "-c", program], os.environ, b"\x1b[?62;4c", b"ls\n")
-    assert "\x1b[c" not in seen
-    assert "False" in seen
-    assert "line <ls>" in seen
-
-
-def test_show_with_a_picture_shows_it_in_a_terminal_that_says_that_it_knows_sixel(board, tmp_path):
-    board.run("picture", "symple", "101", str(tmp_path / "board.png"))
-    program = f"{waiting(60)}from pbm import shell; shell.main(['symple', 'show', '--picture', '101'])"
-    environment = board.environment | {"TERM": "tmux-256color"}
-    seen = at_terminal([sys.executable, "-c", program], environment, b"\x1b[?62;4;22c")
-    assert is_shown(seen, (tmp_path / "board.png").read_bytes(), 240)
-    assert " 3  . . W . .  3" in seen
-    assert "status 0" in seen
 
 
 def test_show_with_a_picture_says_so_where_there_is_no_terminal(board):

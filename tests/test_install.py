@@ -23,7 +23,6 @@ TRIED = {
     "'.[site,pictures]'": ["jinja2", "resvg_py"],
     "'.[site]'": ["jinja2"],
     "'.[pictures]'": ["resvg_py"],
-    "'.[sixel]'": ["PIL", "resvg_py"],
     "'.[metrics]'": ["prometheus_client"],
     "'.[cluster]'": ["distributed"],
     "'.[robots]'": ["numpy"],
