@@ -16,6 +16,7 @@ from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same, reply_address, token_of
 from pbm.actions import challenges, finding, turns
 from pbm.board.clocks import Clocks
+from pbm.budget import uncounted
 from pbm.delivery.mail import add_to_outbox
 from pbm.letters import Letter, settled
 from pbm.levels import LEVEL_NUMBERS
@@ -77,7 +78,8 @@ def sign_off(session: Session, name: str) -> list[Letter]:
         rounds.note_withdrawal(session, one, name)
     for game in games.names():
         for row in session.store.boards.found(Among([game], [name], over=False)):
-            with suppress(LookupError, ValueError), session.store.writing():  # a damaged board is left to the clean-up
+            # a damaged board is left to the clean-up
+            with uncounted(), suppress(LookupError, ValueError), session.store.writing():
                 board = finding.find_board(why, game, row.board)
                 told += turns.quit_board(why, board, name, reason="signed off")
     printed = delivery.answer(session, name, *told)
