@@ -116,6 +116,8 @@ def tournament(
         if is_described or as_csv or as_trf or form:
             raise Refused(f"`{players[0]}` takes no options but --dry-run.")
         _direct(session, game, pool, players, dry_run=dry_run)
+    elif players and teams:
+        raise Refused("Where teams play, each player is named in a team.")
     elif players or teams or settings["is_open"]:
         entrants = [*map(Entrant, players), *teams]
         one = _planned(session, game, pool, options, settings)

@@ -10,8 +10,11 @@ class Arena(Kind):
     settings = ("until",)
 
     def problem_of_settings(self, tournament: Tournament) -> str:
-        """An arena needs a time at which it closes."""
-        return "" if tournament.until else "An arena needs --until=TIME."
+        """An arena needs a time at which it closes, after its start."""
+        starts, until = tournament.starts, tournament.until
+        if until is None:
+            return "An arena needs --until=TIME."
+        return "An arena starts before it ends." if starts and starts >= until else ""
 
     def due(self, now: Progress) -> Round:
         """The games between free players: from the top, each with the next one whom they did not meet last.
