@@ -152,9 +152,9 @@ def test_the_robot_need_not_be_on_the_path(duel, tmp_path, monkeypatch):
         ("symple true nowhere-to-be-found", "The program nowhere-to-be-found cannot be started: it is not found", 1),
         ("symple true true --dask=tcp://x:1 --workers=2", "--workers is for games that are played here", 2),
         ("symple true true -nix", "There is no option", 1),
-        ("symple true true --nix", "There is no option --nix", 1),
-        ("symple true true --sprt=5", "--sprt=ELO,ELO takes a pair of differences of ratings below 1000", 1),
-        ("symple true true --sprt=0,9999", "--sprt=ELO,ELO takes a pair of differences of ratings below 1000", 1),
+        ("symple true true --nix", "No such option '--nix'", 1),
+        ("symple true true --sprt=5", "Invalid value for '--sprt': it is a pair of differences", 1),
+        ("symple true true --sprt=0,9999", "Invalid value for '--sprt': it is a pair of differences", 1),
     ],
 )
 def test_a_duel_that_cannot_be_is_refused_in_a_sentence(words, said, status, capsys):

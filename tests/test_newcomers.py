@@ -208,7 +208,7 @@ def test_a_placeholder_is_no_password_that_the_operator_can_set_either(shell):
         ("replay symple 101 1", 2, "Usage: pbm replay [OPTIONS] GAME BOARD"),
         ("symple pla 101", 2, "did you mean `symple plan`?"),
         ("symple echo", 2, "There is no command `symple echo`; `symple help` lists all commands."),
-        ("outbox lst", 2, "did you mean `pbm outbox list`?"),
+        ("outbox lst", 2, "Did you mean 'list'?"),
         ("wait sprio 101", 2, "did you mean spiro?"),
         ("referee sprio", 2, "did you mean spiro?"),
         ("promises sprio", 2, "did you mean spiro?"),

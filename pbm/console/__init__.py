@@ -68,7 +68,7 @@ class Operators(click.Group):
         return group.commands[name]
 
 
-OPERATORS = Operators("pbm", add_help_option=False)
+OPERATORS = Operators("pbm", add_help_option=False, context_settings={"token_normalize_func": str.lower})
 
 
 def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
@@ -82,12 +82,11 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
         reason = f"There is no command behind `{why.ctx.command_path}`."
         return fail(why.format_message(), 2, as_json=as_json, reason=reason)
     except click.UsageError as why:
-        from pbm.console.usage import objection
-
+        told = why.format_message()
         if isinstance(why, ABOUT_VALUES) and not isinstance(why, click.MissingParameter):
-            return fail(objection(why), 1, as_json=as_json)
+            return fail(told, 1, as_json=as_json)
         usage = f"\n\n{why.ctx.get_usage()}" if why.ctx else ""
-        return fail(objection(why) + usage, 2, as_json=as_json)
+        return fail(told + usage, 2, as_json=as_json)
     except (Refused, Unusable) as why:
         return fail(str(why), why.status, as_json=as_json)
     return status or 0

@@ -1,21 +1,18 @@
-"""Classes for the operator's commands and their values: how they read words, how they refuse them, and their help."""
+"""Classes for the operator's commands and their values: how they read words, and their help."""
 
 import math
-import re
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 import games
 from pbm.refusals import Misused
 
-T = TypeVar("T")
-
 LISTED = 100
 """How many lines a list has at most, if no other number is given."""
-UNLIMITED = 10**18
-"""A number without a limit is less than this."""
+LARGEST_NUMBER = 10**9
+"""The largest number that an option takes."""
 
 
 class Operation(click.Command):
@@ -26,18 +23,6 @@ class Operation(click.Command):
         super().__init__(*args, **kwargs)
         self.add_help_option = False  # the shell reads `--help`, and `--json`
         self.answers = answers
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give the words to options and arguments. Raises UsageError with the context if they do not fit."""
-        ctx.allow_extra_args = True
-        try:
-            rest = super().parse_args(ctx, args)
-        except click.UsageError as why:
-            why.ctx = ctx
-            raise
-        if rest:
-            raise click.UsageError(f"{' '.join(rest)} {'is' if len(rest) == 1 else 'are'} too much.", ctx)
-        return rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options."""
@@ -61,16 +46,6 @@ class Commands(click.Group):
         super().__init__(*args, **kwargs)
         self.add_help_option, self.options_metavar = False, None
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word means. Raises UsageError if it means none."""
-        if args[0].lower() not in self.commands:
-            near = games.nearest(args[0], self.commands)
-            likely = f"; did you mean `{ctx.command_path} {near}`?" if near else "."
-            raise click.UsageError(f"There is no command `{ctx.command_path} {args[0]}`{likely}", ctx)
-        return super().resolve_command(ctx, [args[0].lower(), *args[1:]])
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, each with the whole first paragraph of its help."""
         shown = [command for _, command in sorted(self.commands.items()) if not command.hidden]
@@ -91,38 +66,15 @@ class Listing(Commands):
         return super().parse_args(ctx, args if first.lower() in self.commands else ["list", *args])
 
 
-class Parsed(click.ParamType[T]):
-    """A type of the values of options and arguments."""
+class Seconds(click.FloatRange):
+    """The type of a number of seconds in a range."""
 
-    def __init__(self, name: str, read: Callable[[str], T]) -> None:
-        """Name the type for refusals; *read* makes a value of a word, or raises ValueError."""
-        self.name, self.read = name, read
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:
-        """The value that a word stands for."""
-        try:
-            return self.read(str(value))
-        except ValueError:
-            self.fail(f"{value!r} is no {self.name}.", param, ctx)
-
-
-def within(numbers: range, what: str) -> Parsed[int]:
-    """The type of whole numbers in a range; *what* names them in a refusal."""
-
-    def read(text: str) -> int:
-        if not (re.fullmatch("[0-9]{1,18}", text) and int(text) in numbers):
-            raise ValueError
-        return int(text)
-
-    end = "on" if numbers.stop == UNLIMITED else f"to {numbers[-1]}"
-    return Parsed(f"{what} from {numbers[0]} {end}", read)
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not (math.isfinite(seconds) and seconds >= 0):
-        raise ValueError
-    return seconds
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number that a word stands for; `nan` stands for none, although it is outside of no range."""
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is no number.", param, ctx)
+        return seconds
 
 
 def game_name(word: str) -> str:
@@ -132,9 +84,9 @@ def game_name(word: str) -> str:
     return word.lower()
 
 
-WHOLE_NUMBER = within(range(1, UNLIMITED), "whole number")
-SECONDS = Parsed("number of seconds", _seconds)
-GAME_ARGUMENT = click.argument("game", type=Parsed("game", game_name))
+WHOLE_NUMBER = click.IntRange(1, LARGEST_NUMBER)
+SECONDS = Seconds(0, LARGEST_NUMBER)
+GAME_ARGUMENT = click.argument("game", type=game_name)
 USER_ARGUMENT = click.argument("userid")
 ADDRESS_ARGUMENT = click.argument("address")
 BOARD_ARGUMENT = click.argument("board")
@@ -151,40 +103,3 @@ def split_options(words: Sequence[str], ctx: click.Context) -> tuple[list[str], 
         if option.startswith("--"):
             raise click.NoSuchOption(option, ctx=ctx)
     return options, [word for word in words if word not in options]
-
-
-def objection(why: click.UsageError) -> str:
-    """What is wrong with the words of a command, in a sentence."""
-    if why.ctx is None:
-        return why.format_message()
-    if isinstance(why, click.NoSuchOption):
-        likely = f"; did you mean {' or '.join(sorted(why.possibilities))}?" if why.possibilities else "."
-        return f"There is no option {why.option_name}{likely}"
-    if isinstance(why, click.BadOptionUsage):
-        option = next(one for one in why.ctx.command.params if why.option_name in one.opts)
-        written = _written(option, why.ctx)
-        is_flag = written == why.option_name
-        return f"{written} takes no value." if is_flag else f"{why.option_name} is written {written}."
-    if isinstance(why, click.MissingParameter) and why.param:
-        return f"{_written(why.param, why.ctx)} is missing."
-    if isinstance(why, click.BadParameter) and why.param:
-        verb = "takes" if isinstance(why.param, click.Option) else "has to be"
-        return f"{_written(why.param, why.ctx)} {verb} {_kind(why.param.type)}."
-    return why.format_message()
-
-
-def _written(parameter: click.Parameter, ctx: click.Context) -> str:
-    """How help writes an option or an argument, for example `--limit=N` or `BOARD`."""
-    if isinstance(parameter, click.Option):
-        return parameter.opts[0] + ("" if parameter.is_flag else f"={parameter.make_metavar(ctx)}")
-    word, *_ = parameter.make_metavar(ctx).split()
-    name = re.fullmatch(r"\[?(\w+)\]?(?:\.\.\.)?", word)
-    return name[1] if name else word
-
-
-def _kind(kind: click.ParamType[Any]) -> str:
-    """The values that a type takes, for a refusal: `a whole number from 1 on`, or `yes or no`."""
-    if isinstance(kind, click.Choice):
-        *most, last = kind.choices
-        return f"{', '.join(most)} or {last}"
-    return f"a {kind.name}"

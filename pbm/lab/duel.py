@@ -15,7 +15,7 @@ from click.core import ParameterSource
 import games
 from games import Illegal
 from pbm.console import INTERRUPTED, answer
-from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed, game_name, split_options
+from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, game_name, split_options
 from pbm.lab.evidence import BOUND, decision, elo, wilson
 from pbm.lab.matches import Match, TwoGames, play_on_cluster, play_pairs
 from pbm.refusals import Misused, Refused
@@ -32,7 +32,7 @@ def _hypotheses(text: str) -> tuple[float, float]:
     found = re.fullmatch(r"([+-]?\d{1,3}(?:\.\d+)?),([+-]?\d{1,3}(?:\.\d+)?)", text)
     low, high = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
     if low >= high:
-        raise ValueError
+        raise click.BadParameter("it is a pair of differences of ratings below 1000, such as 0,50.")
     return low, high
 
 
@@ -172,7 +172,7 @@ SEED = click.option(
 @SEED
 @click.option(
     "--sprt",
-    type=Parsed("pair of differences of ratings below 1000, such as 0,50", _hypotheses),
+    type=_hypotheses,
     metavar="ELO,ELO",
     help="Stop as soon as one of these differences is likely enough.",
 )

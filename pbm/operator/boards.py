@@ -12,7 +12,16 @@ from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, answer_list, confirm, more_than, open_existing
-from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, LISTED, UNLIMITED, WHOLE_NUMBER, YES, Commands, Listing
+from pbm.console.usage import (
+    BOARD_ARGUMENT,
+    GAME_ARGUMENT,
+    LISTED,
+    LARGEST_NUMBER,
+    WHOLE_NUMBER,
+    YES,
+    Commands,
+    Listing,
+)
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
@@ -36,7 +45,7 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     users is to move), `tournament` and `standard`. You can give several.
     """
     if limit is None:  # a program would not see that there are more, and a tournament has hundreds
-        limit = UNLIMITED if click.get_current_context().obj else LISTED
+        limit = LARGEST_NUMBER if click.get_current_context().obj else LISTED
     server = open_existing()
     asked = [word.lower() for word in words]
     with server.store.reading():

@@ -12,7 +12,7 @@ import games
 from pbm import letters, texts
 from pbm.actions import users
 from pbm.console import answer, answer_list, confirm, let_server_go_first, open_existing, time_text, wait_for_end
-from pbm.console.usage import USER_ARGUMENT, WHOLE_NUMBER, YES, Commands, Listing, Parsed, within
+from pbm.console.usage import USER_ARGUMENT, WHOLE_NUMBER, YES, Commands, Listing, Seconds
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.refusals import Refused
 from pbm.robot_players.program import startable_words
@@ -24,22 +24,10 @@ from pbm.store import Robot
 PROGRAM_SECONDS = 30.0
 """How long a program of the operator's may take for a move, unless the operator says otherwise."""
 
-MOST_THINKING_SECONDS = 3600.0
-"""How long an operator can let a robot think about a move."""
-
-
-def _thinking_time(text: str) -> float:
-    """For how many seconds a robot may think about a move."""
-    seconds = float(text)
-    if not 0 < seconds <= MOST_THINKING_SECONDS:
-        raise ValueError
-    return seconds
-
-
 commands = Commands("pbm")
 LEVEL = click.option(
     "--level",
-    type=within(LEVEL_NUMBERS, "level"),
+    type=click.IntRange(1, LEVEL_NUMBERS[-1]),
     metavar="N",
     help=f"How well it plays: 1 to {LEVEL_NUMBERS[-1]}.",
 )
@@ -50,7 +38,7 @@ OF_GAMES = click.option("--games", "names", metavar="GAME,...", help="What it pl
 MOST = click.option("--most", type=WHOLE_NUMBER, metavar="N", help="At how many boards it takes no more challenges.")
 THINKING_TIME = click.option(
     "--seconds",
-    type=Parsed(f"number of seconds above 0, up to {MOST_THINKING_SECONDS:.0f}", _thinking_time),
+    type=Seconds(0, 3600, min_open=True),
     metavar="S",
     help="How long it may think about a move.",
 )

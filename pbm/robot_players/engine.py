@@ -12,7 +12,7 @@ import click
 
 import games
 from games import SKIP, Game, Illegal, Options, State
-from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed
+from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.referee import followed
 from pbm.robot_players.program import GIVE_UP, HOPELESS_TURNS
@@ -30,7 +30,7 @@ def _percent(text: str) -> float:
     """A part of a hundred, as a part of one; 0 for never."""
     percent = 0.0 if text.lower() == "never" else float(text.removesuffix("%"))
     if not 0 <= percent <= 100:
-        raise ValueError
+        raise click.BadParameter("it is a number from 0 to 100, or never.")
     return percent / 100
 
 
@@ -43,7 +43,7 @@ def _percent(text: str) -> float:
 @click.option("--seed", metavar="SEED", help="Make what it does by chance repeat.")
 @click.option(
     "--resign",
-    type=Parsed("number from 0 to 100, or never", _percent),
+    type=_percent,
     default="never",
     metavar="PERCENT",
     help="Resign below that chance to win.",
