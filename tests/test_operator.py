@@ -98,9 +98,6 @@ def test_users_are_listed_with_their_addresses_and_active_boards(operate, pair):
         ["bob", "2026-11-20", "1", "bob@players.example"],
         ["carol", "2026-11-20", "signed", "off"],
     ]
-    first = operate("users", "--limit", "2").out.splitlines()
-    assert [line.split() for line in first[:-1]] == [line.split() for line in lines[:3]]
-    assert first[-1] == "There are more than 2; --limit=N shows N of them."
 
 
 def test_a_user_who_is_named_is_told_of_in_full(operate, pair):
@@ -261,7 +258,6 @@ def find(club, game, number):
     [
         ("", ["spiro 101", "spiro 102", "symple 102"]),
         ("--all", ["spiro 101", "spiro 102", "symple 101", "symple 102"]),
-        ("--limit=2", ["spiro 101", "spiro 102"]),
         ("symple", ["symple 102"]),
         ("symple inactive", ["symple 101"]),
         ("carol", ["symple 102"]),
@@ -269,19 +265,12 @@ def find(club, game, number):
         ("next alice", ["spiro 101"]),
         ("next bob carol", ["spiro 102", "symple 102"]),
         ("tournament", []),
-        ("spiro standard --limit=1", ["spiro 101"]),
+        ("spiro standard", ["spiro 101", "spiro 102"]),
     ],
 )
 def test_boards_are_chosen(operate, several, words, found):
     listed = operate("boards", *words.split(), as_json=True).data["boards"]
     assert [f"{one['game']} {one['board']}" for one in listed] == found
-
-
-def test_a_program_gets_all_boards_and_people_the_first_ones(operate, several, monkeypatch):
-    monkeypatch.setattr("pbm.operator.boards.LISTED", 2)
-    assert len(operate("boards", "--all", as_json=True).data["boards"]) == 4
-    assert "There are more than 2; --limit=N shows N of them." in operate("boards", "--all").out
-    assert "There are more" not in operate("boards", "--all", "--limit=4").out
 
 
 def test_a_board_is_removed_and_its_players_are_told(operate, pair):
@@ -348,7 +337,6 @@ def test_the_outbox_tells_when_a_mail_is_tried_next(operate, waiting):
     assert re.search(r"dave .* 0 +when an address is confirmed$", lines[5])
     kinds = [mail["state"] for mail in operate("outbox", "list", as_json=True).data["mails"]]
     assert kinds == ["retry", "given up", "due", "due", "unconfirmed"]
-    assert operate("outbox", "list", "--limit=4").out.endswith("There are more than 4; --limit=N shows N of them.\n")
 
 
 def test_mails_are_shown_become_due_when_they_were_given_up_and_are_dropped(operate, pair):

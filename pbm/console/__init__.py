@@ -160,15 +160,9 @@ def answer(text: str, data: Mapping[str, object]) -> None:
     say(text, data, as_json=click.get_current_context().obj)
 
 
-def answer_list(lines: Sequence[tuple[str, ...]], data: Mapping[str, object], if_empty: str, more: str = "") -> None:
-    """Print a table, whose first line is the heading, or *if_empty* if it has no other lines; *more* goes below it."""
-    text = texts.table(lines) if len(lines) > 1 else if_empty
-    answer("\n".join(filter(None, [text, more])), data)
-
-
-def more_than(limit: int, found: Sequence[object]) -> str:
-    """The line below a list if more than *limit* lines were found; else empty."""
-    return f"There are more than {limit}; --limit=N shows N of them." if len(found) > limit else ""
+def answer_list(lines: Sequence[tuple[str, ...]], data: Mapping[str, object], if_empty: str) -> None:
+    """Print a table, whose first line is the heading, or *if_empty* if it has no other lines."""
+    answer(texts.table(lines) if len(lines) > 1 else if_empty, data)
 
 
 def time_text(moment: datetime | None) -> str:

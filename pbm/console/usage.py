@@ -9,8 +9,6 @@ import click
 import games
 from pbm.refusals import Misused
 
-LISTED = 100
-"""How many lines a list has at most, if no other number is given."""
 LARGEST_NUMBER = 10**9
 """The largest number that an option takes."""
 
@@ -91,9 +89,6 @@ USER_ARGUMENT = click.argument("userid")
 ADDRESS_ARGUMENT = click.argument("address")
 BOARD_ARGUMENT = click.argument("board")
 YES = click.option("--yes", is_flag=True, help="Do not ask.")
-LIMIT = click.option(
-    "--limit", type=WHOLE_NUMBER, default=LISTED, show_default=True, metavar="N", help="How many are listed."
-)
 
 
 def split_options(words: Sequence[str], ctx: click.Context) -> tuple[list[str], list[str]]:

@@ -1,7 +1,5 @@
 """The operator's commands for boards."""
 
-from itertools import chain, islice
-
 import click
 
 import games
@@ -11,20 +9,12 @@ from pbm.actions.finding import find_row
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.records import Unsound, differences, outcome, replayed
-from pbm.console import answer, answer_list, confirm, more_than, open_existing
-from pbm.console.usage import (
-    BOARD_ARGUMENT,
-    GAME_ARGUMENT,
-    LISTED,
-    LARGEST_NUMBER,
-    WHOLE_NUMBER,
-    YES,
-    Commands,
-    Listing,
-)
+from pbm.console import answer, answer_list, confirm, open_existing
+from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, YES, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
+from pbm.store.boards import BY_NUMBER
 
 commands = Commands("pbm")
 
@@ -37,15 +27,12 @@ def boards() -> None:
 @boards.command("list")
 @click.argument("words", nargs=-1, metavar="[GAME] [SELECTOR]...")
 @click.option("--all", "wants_all", is_flag=True, help="List boards that are over, too.")
-@click.option("--limit", type=WHOLE_NUMBER, metavar="N", help="How many are listed; else 100, and with --json all.")
-def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -> None:
+def list_boards(words: tuple[str, ...], *, wants_all: bool) -> None:
     """List boards with their options and their ages in days since the last move.
 
     A SELECTOR is a userid (boards where this user plays) or one of the words `active`, `inactive`, `next` (one of the
     users is to move), `tournament` and `standard`. You can give several.
     """
-    if limit is None:  # a program would not see that there are more, and a tournament has hundreds
-        limit = LARGEST_NUMBER if click.get_current_context().obj else LISTED
     server = open_existing()
     asked = [word.lower() for word in words]
     with server.store.reading():
@@ -53,14 +40,10 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
         among = finding.read(Session(server), "", asked)
         among = among._replace(over=None if wants_all else bool(among.over))
-        found = (
-            server.store.boards.found(among._replace(games=[one]), most=limit + 1)
-            for one in ([game] if game else kinds)
-        )
-        rows = list(islice(chain.from_iterable(found), limit + 1))
+        rows = server.store.boards.found(among._replace(games=[game] if game else kinds), f"game, {BY_NUMBER}")
     lines = [("Game", "Board", "Moves", "Players", "Status", "Started", "Days", "Options")]
     data = []
-    for row in rows[:limit]:
+    for row in rows:
         age = (server.now() - row.happened).days
         options = clocks.all_options(row)
         players = f"{row.first_player} {row.second_player}"
@@ -82,7 +65,7 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
                 "options": options.split(),
             }
         )
-    answer_list(lines, {"boards": data}, "There are no such boards.", more_than(limit, rows))
+    answer_list(lines, {"boards": data}, "There are no such boards.")
 
 
 @boards.command("remove")

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from pbm import texts
-from pbm.console import answer, answer_list, more_than, open_existing, prepare_helper, time_text, wait_for_end
-from pbm.console.usage import LIMIT, WHOLE_NUMBER, Commands
+from pbm.console import answer, answer_list, open_existing, prepare_helper, time_text, wait_for_end
+from pbm.console.usage import WHOLE_NUMBER, Commands
 from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.settings import open_server, transport
@@ -41,19 +41,17 @@ def send_mails() -> None:
 
 
 @outbox.command("list")
-@LIMIT
-def list_mails(limit: int) -> None:
+def list_mails() -> None:
     """List the mails that have not gone out, with what went wrong."""
     server = open_server()
-    mails = server.store.outbox.all(limit + 1)
-    data = [_data(server, mail) for mail in mails[:limit]]
+    data = [_data(server, mail) for mail in server.store.outbox.all()]
     lines = [("Mail", "To", "Subject", "Written", "Tries", "Next try", "Problem")]
     for one in data:
         to = one["to"] or str(one["userid"])
         when = time_text(one["due"]) if one["state"] == "retry" else NEXT_TRY[one["state"]]
         written, tries = time_text(one["queued"]), str(one["tries"])
         lines.append((str(one["id"]), to, one["subject"], written, tries, when, one["problem"] or ""))
-    answer_list(lines, {"mails": data}, "The outbox is empty.", more_than(limit, mails))
+    answer_list(lines, {"mails": data}, "The outbox is empty.")
 
 
 @outbox.command("show")

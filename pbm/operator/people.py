@@ -10,8 +10,8 @@ import click
 
 from pbm import letters, texts
 from pbm.actions import users
-from pbm.console import answer, answer_list, confirm, more_than, open_existing, time_text
-from pbm.console.usage import ADDRESS_ARGUMENT, LIMIT, USER_ARGUMENT, YES, Commands, Listing
+from pbm.console import answer, answer_list, confirm, open_existing, time_text
+from pbm.console.usage import ADDRESS_ARGUMENT, USER_ARGUMENT, YES, Commands, Listing
 from pbm.mail.incoming import is_ours
 from pbm.names import is_address
 from pbm.refusals import Refused
@@ -44,13 +44,11 @@ def users_() -> None:
 
 @users_.command("list")
 @click.argument("userids", nargs=-1, metavar="[USERID]...")
-@LIMIT
-def list_users(userids: tuple[str, ...], limit: int) -> None:
+def list_users(userids: tuple[str, ...]) -> None:
     """List users with their addresses and the number of their active boards; show more about users who are named."""
     server = open_existing()
     with server.store.reading():
-        rows, more = _page(server, userids, limit)
-        found = _facts(server, rows)
+        found = _facts(server, _users(server, userids))
         for one in found if userids else ():
             one["ratings"] = [
                 {"game": game, "rating": player.rating, "won": player.won, "lost": player.lost, "tied": player.tied}
@@ -66,7 +64,7 @@ def list_users(userids: tuple[str, ...], limit: int) -> None:
         state = "signed off" if one["signed_off"] else "on vacation" if _is_away(one, today) else ""
         told = ", ".join(map(_address_text, one["addresses"]))
         lines.append((one["userid"], f"{one['since']:%Y-%m-%d}", str(sum(one["boards"].values()) or ""), state, told))
-    answer_list(lines, {"users": found}, "There are no users.", more)
+    answer_list(lines, {"users": found}, "There are no users.")
 
 
 def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
@@ -94,12 +92,10 @@ def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
     ]
 
 
-def _page(server: Server, userids: Sequence[str], limit: int) -> tuple[list[UserRow], str]:
-    """The users who are named, or the first ones of all; and the line below their list if there are more."""
-    if userids:
-        return [find_user(server, userid) for userid in dict.fromkeys(map(str.lower, userids))], ""
-    rows = server.store.users.listed(limit + 1)
-    return rows[:limit], more_than(limit, rows)
+def _users(server: Server, userids: Sequence[str]) -> list[UserRow]:
+    """The users who are named, or all."""
+    named = dict.fromkeys(map(str.lower, userids))
+    return [find_user(server, userid) for userid in named] or server.store.users.listed()
 
 
 def _is_away(user: Mapping[str, Any], today: date) -> bool:
@@ -194,16 +190,14 @@ def addresses() -> None:
 
 @addresses.command("list")
 @click.argument("userids", nargs=-1, metavar="[USERID]...")
-@LIMIT
-def list_addresses(userids: tuple[str, ...], limit: int) -> None:
-    """List the addresses of these users, or of all users. The limit counts users."""
+def list_addresses(userids: tuple[str, ...]) -> None:
+    """List the addresses of these users, or of all users."""
     server = open_existing()
     with server.store.reading():
-        rows, more = _page(server, userids, limit)
-        found = server.store.users.addresses(*(row.userid for row in rows))
+        found = server.store.users.addresses(*(row.userid for row in _users(server, userids)))
     data = [address_data(one) for one in found]
     lines = [("Userid", "Address", "State"), *((one["userid"], one["address"], _state_text(one)) for one in data)]
-    answer_list(lines, {"addresses": data}, "There are no addresses.", more)
+    answer_list(lines, {"addresses": data}, "There are no addresses.")
 
 
 @addresses.command("add")

@@ -132,9 +132,9 @@ class Outbox(Questions):
         later = "FROM outbox WHERE address IS NOT NULL AND due > ?"
         return self.value(f"SELECT count(*) {later}", now), self.moment(f"SELECT min(due) {later}", now)
 
-    def all(self, limit: int = -1) -> list[Mail]:
+    def all(self) -> list[Mail]:
         """All mails in the outbox, the oldest first, also those without an address and those given up."""
-        return self.rows(Mail, f"{ALL_OF_MAIL} ORDER BY id LIMIT ?", limit)
+        return self.rows(Mail, f"{ALL_OF_MAIL} ORDER BY id")
 
     def get(self, number: int) -> Mail | None:
         """The mail of that number; None if there is none."""

@@ -314,10 +314,10 @@ class Users(Questions):
         """A user, or one who has signed off; None if there is none of that name."""
         return self.row(UserRow, f"SELECT {FIELDS_OF_USER} FROM users WHERE userid = ?", userid)
 
-    def listed(self, limit: int) -> list[UserRow]:
-        """The users without robots, by name, at most *limit*."""
+    def listed(self) -> list[UserRow]:
+        """The users without robots, by name."""
         people = "userid NOT IN (SELECT userid FROM robots)"
-        return self.rows(UserRow, f"SELECT {FIELDS_OF_USER} FROM users WHERE {people} ORDER BY 1 LIMIT ?", limit)
+        return self.rows(UserRow, f"SELECT {FIELDS_OF_USER} FROM users WHERE {people} ORDER BY 1")
 
     def ids_from(self, prefix: str, most: int) -> list[str]:
         """The users who are signed up and whose names begin with *prefix*, by name, at most *most*.
