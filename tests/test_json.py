@@ -76,13 +76,8 @@ EXAMPLES = {
     ),
     "GAME unsubscribe": ("following", "symple unsubscribe carol carol-secret all"),
     "addresses add": ("done_to_address", "addresses add alice alice@elsewhere.example"),
-    "addresses confirm": (
-        "done_to_address",
-        "dave: signup dave dave-secret; addresses confirm dave dave@players.example",
-    ),
     "addresses drop": ("dropped_address", "addresses drop alice alice@players.example"),
     "addresses list": ("addresses", "dave: signup dave dave-secret; addresses list"),
-    "addresses resume": ("resumed_address", "addresses resume carol@players.example"),
     "all games": ("waiting", "all games alice bob"),
     "all seekers": ("seekers", "symple seek alice alice-secret 2; all seekers"),
     "all show": ("boards", "all show alice active"),

@@ -185,7 +185,7 @@ def _known(server: Server, userid: str, address: str) -> Address:
 
 @commands.group(cls=Listing)
 def addresses() -> None:
-    """List the addresses of users, add, drop or confirm them."""
+    """List the addresses of users, add or drop them."""
 
 
 @addresses.command("list")
@@ -204,17 +204,16 @@ def list_addresses(userids: tuple[str, ...]) -> None:
 @USER_ARGUMENT
 @ADDRESS_ARGUMENT
 def add_address(userid: str, address: str) -> None:
-    """Give a user one more address. It counts as confirmed, and mails that wait for an address go there."""
+    """Give a user one more address, or confirm one of theirs, or send mails again to one that was suspended.
+
+    It counts as confirmed, and mails that wait for an address go there. If it was one of theirs, newer addresses
+    replace older ones, as if the user had answered the mail that asks for it.
+    """
     server = open_existing()
     user = _find_person(server, userid)
     if not is_address(address) or is_ours(address, server.address):
         raise Refused(f"{address!r} cannot be a player's mail address.")
     with server.store.writing():
-        present = [one.address.lower() for one in server.store.users.addresses(user.userid)]
-        if address.lower() in present:
-            raise Refused(f"{user.userid} has the address {address} already.")
-        if len(present) >= users.MOST_ADDRESSES:
-            raise Refused(f"{user.userid} has {len(present)} addresses, and more are not allowed; drop one.")
         server.store.users.add_address(user.userid, address, server.now())
     answer(f"Mails for {user.userid} go to {address}, too.", {"userid": user.userid, "address": address})
 
@@ -235,32 +234,6 @@ def drop_address(userid: str, address: str) -> None:
     if is_last:
         text += f" {known.userid} has no address now, and gets no mail."
     answer(text, {"userid": known.userid, "address": known.address, "dropped": dropped})
-
-
-@addresses.command("confirm")
-@USER_ARGUMENT
-@ADDRESS_ARGUMENT
-def confirm_address(userid: str, address: str) -> None:
-    """Confirm an address, as if its user had answered the mail that asks for it."""
-    server = open_existing()
-    with server.store.writing():
-        known = _known(server, userid, address)
-        if known.confirmed:
-            raise Refused(f"{known.address} is confirmed already, since {time_text(known.confirmed)}.")
-        server.store.users.confirm_address_of(known.userid, known.address, server.now())
-    answer(f"{known.address} is confirmed.", {"userid": known.userid, "address": known.address})
-
-
-@addresses.command("resume")
-@ADDRESS_ARGUMENT
-def resume_address(address: str) -> None:
-    """Send mails again to an address that was suspended because mails to it came back."""
-    server = open_existing()
-    with server.store.writing():
-        userids = server.store.users.revive_address(address, server.now(), only_suspended=True)
-        if not userids:
-            raise Refused(f"{address} is not suspended.")
-    answer(f"Mails for {' and '.join(userids)} go to {address} again.", {"userids": userids, "address": address})
 
 
 def address_data(one: Address) -> dict[str, Any]:

@@ -208,23 +208,29 @@ class Users(Questions):
         """
         self.execute("UPDATE users SET generation = generation + 1 WHERE userid = ?", userid)
         self.execute("DELETE FROM addresses WHERE userid = ? AND confirmed IS NULL", userid)
-        for address, code in codes.items():
-            self._add_address(userid, address, code, None if code else now)
+        for address, code in codes.items():  # one that they have already becomes one of the newest generation
+            query = (
+                "INSERT INTO addresses (userid, address, generation, code, confirmed) "
+                "SELECT userid, ?, generation, ?, ? FROM users WHERE userid = ? "
+                "ON CONFLICT DO UPDATE SET generation = excluded.generation"
+            )
+            self.execute(query, address, code, None if code else now, userid)
         self._retire_addresses(userid, now)
 
     def add_address(self, userid: str, address: str, now: datetime) -> None:
-        """Give a user one more address, confirmed. Mails that have waited for one go to it."""
-        self._add_address(userid, address, None, now)
-        self._release(userid, address, now)
+        """Give a user one more address, confirmed, or confirm one of theirs, and end its suspension.
 
-    def _add_address(self, userid: str, address: str, code: str | None, confirmed: datetime | None) -> None:
-        """Store an address of a user; one that they have already becomes one of the newest generation."""
+        Mails that have waited for an address go to it.
+        """
         query = (
-            "INSERT INTO addresses (userid, address, generation, code, confirmed) "
-            "SELECT userid, ?, generation, ?, ? FROM users WHERE userid = ? "
-            "ON CONFLICT DO UPDATE SET generation = excluded.generation"
+            "INSERT INTO addresses (userid, address, generation, confirmed) "
+            "SELECT userid, ?, generation, ? FROM users WHERE userid = ? "
+            "ON CONFLICT DO UPDATE SET bounces = 0, bouncing_since = NULL, suspended = NULL RETURNING address, code"
         )
-        self.execute(query, address, code, confirmed, userid)
+        for known, code in self.execute(query, address, now, userid):
+            if code:
+                self.confirm(code, now)
+            self._release(userid, known, now)
 
     def confirm(self, code: str, now: datetime) -> tuple[str, str] | None:
         """Confirm the address with that code. Returns its userid and the address; None if no address has the code."""
@@ -233,12 +239,6 @@ class Users(Questions):
             self._retire_addresses(userid, now)
             return userid, address
         return None
-
-    def confirm_address_of(self, userid: str, address: str, now: datetime) -> None:
-        """Confirm an address of a user as if they had answered the mail that asks for it."""
-        query = "UPDATE addresses SET confirmed = ?, code = NULL WHERE userid = ? AND address = ?"
-        self.execute(query, now, userid, address)
-        self._retire_addresses(userid, now)
 
     def _retire_addresses(self, userid: str, now: datetime) -> None:
         """If an address of the newest generation is confirmed, delete older ones, and send waiting mails to it."""
@@ -292,21 +292,14 @@ class Users(Questions):
             query = f"{change} WHERE userid = ? AND address = ? COLLATE NOCASE AND due IS NOT NULL"
             self.execute(query, userid, address)
 
-    def revive_address(self, address: str, now: datetime, *, only_suspended: bool = False) -> list[str]:
-        """Forget the bounces of an address that works, and send waiting mails to it.
-
-        Returns its users, by name; none if mails to it have not bounced or, with *only_suspended*, it is not suspended.
-        """
-        which = "suspended IS NOT NULL" if only_suspended else "bounces > 0 AND confirmed IS NOT NULL"
+    def revive_address(self, address: str, now: datetime) -> None:
+        """Forget the bounces of an address that works, and send waiting mails to it."""
         query = (
             "UPDATE addresses SET bounces = 0, bouncing_since = NULL, suspended = NULL "
-            f"WHERE address = ? AND {which} RETURNING userid, address, confirmed"
+            "WHERE address = ? AND bounces > 0 AND confirmed IS NOT NULL RETURNING userid, address"
         )
-        found = self.execute(query, address)
-        for userid, known, confirmed in found:
-            if confirmed:
-                self._release(userid, known, now)
-        return sorted(userid for userid, *_ in found)
+        for userid, known in self.execute(query, address):
+            self._release(userid, known, now)
 
     # For the operator
 
