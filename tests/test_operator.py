@@ -100,18 +100,15 @@ def test_users_are_listed_with_their_addresses_and_active_boards(operate, pair):
     ]
 
 
-def test_a_user_who_is_named_is_told_of_in_full(operate, pair):
-    pair.store.players.save("spiro", pair.store.players.get("spiro", "alice")._replace(rating=1824, won=1))
+def test_users_who_are_named_are_listed_and_a_program_gets_their_settings_too(operate, pair):
     pair.store.db.execute("INSERT INTO vacations VALUES ('alice', '2026-11-19', '2026-11-22')")
-    told = operate("users", "ALICE").out
-    assert "rating     spiro 1824 (won 1, lost 0, tied 0)" in told
-    assert "vacation   2026-11-19 to 2026-11-22 (now)" in told
-    assert "boards     spiro 1" in told
+    lines = operate("users", "ALICE").out.splitlines()
+    assert [line.split()[:5] for line in lines[1:]] == [["alice", "2026-11-20", "1", "on", "vacation"]]
     (user,) = operate("users", "bob", as_json=True).data["users"]
     assert user.pop("addresses")[0]["state"] == "confirmed"
     since = "2026-11-20T12:00:00+00:00"
     expected = {"userid": "bob", "since": since, "signed_off": None, "boards": {"spiro": 1}, "vacations": []}
-    assert user == {**expected, "mail": "pictures", "broadcasts": False, "ratings": []}
+    assert user == {**expected, "mail": "pictures", "broadcasts": False}
 
 
 @pytest.mark.parametrize("is_set", [False, True])
@@ -1039,7 +1036,7 @@ def test_every_command_of_the_operator_is_listed_with_the_others(name):
 
 def test_a_group_of_commands_lists_each_with_its_first_paragraph_and_json_is_named_where_there_is_an_answer(capsys):
     text = " ".join(printed(capsys, "help", "users").split())
-    assert "list List users with their addresses and the number of their active boards; show more about" in text
+    assert "list List these users, or all, with their addresses and the number of their active boards." in text
     single = [name for name, ctx in COMMANDS.items() if not isinstance(ctx.command, click.Group)]
     without = {name for name in single if "--json" not in printed(capsys, "help", *name.split())}
     assert without == {"serve", "deliver", "demo", "referee", "robot"}

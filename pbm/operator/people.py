@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pbm import letters, texts
+from pbm import letters
 from pbm.actions import users
 from pbm.console import answer, answer_list, confirm, open_existing, time_text
 from pbm.console.usage import ADDRESS_ARGUMENT, USER_ARGUMENT, YES, Commands, Listing
@@ -19,9 +19,6 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.store.users import Address, UserRow
 from pbm.terminal import replace_errors
-
-FORM_NAMES = {"text": "text", "html": "HTML and text", "pictures": "pictures, HTML and text"}
-"""The forms of mails in words."""
 
 commands = Commands("pbm")
 
@@ -45,20 +42,11 @@ def users_() -> None:
 @users_.command("list")
 @click.argument("userids", nargs=-1, metavar="[USERID]...")
 def list_users(userids: tuple[str, ...]) -> None:
-    """List users with their addresses and the number of their active boards; show more about users who are named."""
+    """List these users, or all, with their addresses and the number of their active boards."""
     server = open_existing()
     with server.store.reading():
         found = _facts(server, _users(server, userids))
-        for one in found if userids else ():
-            one["ratings"] = [
-                {"game": game, "rating": player.rating, "won": player.won, "lost": player.lost, "tied": player.tied}
-                for game in server.store.boards.games()
-                if (player := server.store.players.get(game, one["userid"])).rating is not None
-            ]
     today = server.now().date()
-    if userids:
-        answer("\n\n".join(_described(one, today) for one in found), {"users": found})
-        return
     lines = [("Userid", "Since", "Boards", "State", "Addresses")]
     for one in found:
         state = "signed off" if one["signed_off"] else "on vacation" if _is_away(one, today) else ""
@@ -100,23 +88,6 @@ def _users(server: Server, userids: Sequence[str]) -> list[UserRow]:
 
 def _is_away(user: Mapping[str, Any], today: date) -> bool:
     return any(one["first"] <= today for one in user["vacations"])
-
-
-def _described(user: Mapping[str, Any], today: date) -> str:
-    """All that is known of a user, for people."""
-    lines = [("userid", user["userid"]), ("signed up", time_text(user["since"]))]
-    if user["signed_off"]:
-        lines.append(("signed off", time_text(user["signed_off"])))
-    lines += [("address", _address_text(one)) for one in user["addresses"]] or [("address", "none: they get no mail")]
-    lines.append(("mails", f"{FORM_NAMES[user['mail']]}{', broadcasts' * user['broadcasts']}"))
-    now = " (now)" * _is_away(user, today)
-    lines += [("vacation", f"{one['first']} to {one['last']}{now}") for one in user["vacations"]]
-    lines += [("boards", f"{game} {count}") for game, count in user["boards"].items()]
-    lines += [
-        ("rating", f"{one['game']} {one['rating']} (won {one['won']}, lost {one['lost']}, tied {one['tied']})")
-        for one in user["ratings"]
-    ]
-    return texts.table(lines)
 
 
 @users_.command("password")
