@@ -28,7 +28,6 @@ from typing import Any, NamedTuple, cast
 from games import Options, State, symple
 from games.boards import Square, bits, union
 from pbm.robots.search import Knowledge, Search, Tuning, advantage, covered
-from pbm.robots.thinking import any_of
 
 BLACK = 1
 SPREAD = 0.4
@@ -206,7 +205,7 @@ class Symple(Knowledge[Stones, int]):
             while taken and (farther := points & ~taken) and random() >= stray:
                 points = farther
                 taken |= self.board.near(taken) & self.board.all
-        return any_of(points, random)
+        return _any_of(points, random)
 
     def _layers(self, vacant: int, near: int, rings: Rings, enemy: int, rivals: int) -> tuple[Sets, int]:
         """The sets of points that are good to grow, the best one first, and the points next to several own groups."""
@@ -239,7 +238,7 @@ class Symple(Knowledge[Stones, int]):
                     if points & layer:
                         points &= layer
                         break
-            point = any_of(points, random)
+            point = _any_of(points, random)
             new |= point
             if point & shared:
                 are_joined = True
@@ -265,6 +264,13 @@ class Symple(Knowledge[Stones, int]):
                     apart.append(other)
             joined = [*apart, ring]
         return joined
+
+
+def _any_of(points: int, random: Callable[[], float]) -> int:
+    """One of these points; those above gaps come more often. 0 if there are none."""
+    part = int(random() * points.bit_length())
+    higher = points >> part
+    return (higher & -higher) << part
 
 
 def thinker(options: Options) -> Search[Stones, int]:

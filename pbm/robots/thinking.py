@@ -31,13 +31,6 @@ def guessed(chance: float) -> float:
     return min(max(chance, 0.01), 0.99)
 
 
-def any_of(cells: int, random: Callable[[], float]) -> int:
-    """One of these cells; those above gaps come more often. 0 if there are none."""
-    part = int(random() * cells.bit_length())
-    higher = cells >> part
-    return (higher & -higher) << part
-
-
 class Limit:
     """How long a robot may think: seconds, or a number of playouts, whatever comes first."""
 

@@ -23,8 +23,6 @@ from openspiel import install
 CASES = (
     ("symple", "-size=19", 2.5),
     ("symple", "-size=9", None),
-    ("spora", "-size=13", 1.0),
-    ("spora", "-size=7", None),
     ("sprout", "-board=limping-5", 2.5),
 )
 """Games with their options, and how many times as many playouts a second as go they aim at."""
