@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import games
@@ -170,65 +172,127 @@ def turns_as_data(turns: Iterable[TurnRow]) -> list[dict[str, object]]:
     ]
 
 
+def _time(value: str) -> datetime:
+    """The time in a text. Raises ValueError if it has no zone."""
+    moment = datetime.fromisoformat(value)
+    if moment.tzinfo is None:
+        raise ValueError
+    return moment.astimezone(UTC)
+
+
+def _seconds(value: float) -> float:
+    if isinstance(value, bool) or not 0 <= value <= MOST_SECONDS:
+        raise ValueError
+    return float(value)
+
+
+WHOLE_DAYS = range(1, clocks.MOST_DAYS + 1)
+COUNT = range(int(MOST_SECONDS))
+FORM = {
+    "game": str,
+    "board": str,
+    "options": [str],
+    "source": ({"board": str, "moves": COUNT},),
+    "players": [str],
+    "started": _time,
+    "ended": (_time,),
+    "result": ({"winner": (str,), "drawn": bool, "reason": (str,)},),
+    "clocks": {
+        "nag_days": (WHOLE_DAYS,),
+        "forfeit_days": (WHOLE_DAYS,),
+        "total_days": (WHOLE_DAYS,),
+        "novacation": bool,
+        "noweekends": bool,
+        "used_seconds": [_seconds],
+    },
+    "dice": ({"sha256": (str,), "secret": (str,)},),
+    "comment": ({"writer": (str,), "text": str},),
+    "turns": [{"player": str, "text": str, "dice": [COUNT], "automatic": bool, "time": _time}],
+}
+"""The fields of a record, and what stands there: a type, a range of whole numbers, or a function that reads it.
+
+What stands in a tuple here may be null or missing.
+"""
+OLDER = {"novacation": False, "noweekends": False}
+"""What older records mean that lack these fields."""
+
+
+def _fitted(value: Any, form: Any, where: str) -> Any:
+    """What stands at a place of a document, such as ``record, turns 3, dice``. Raises Unsound if it does not fit."""
+    if isinstance(form, tuple):
+        return None if value is None else _fitted(value, form[0], where)
+    if isinstance(form, dict) and isinstance(value, dict):
+        found = OLDER | value
+        return {name: _fitted(found.get(name), part, f"{where}, {name}") for name, part in form.items()}
+    if isinstance(form, list) and isinstance(value, list):
+        return [_fitted(each, form[0], f"{where} {number}") for number, each in enumerate(value, 1)]
+    if isinstance(form, FunctionType):
+        with suppress(TypeError, ValueError, OverflowError):
+            return form(value)
+    if type(value) is form or (isinstance(form, range) and type(value) is int and value in form):
+        return value
+    raise Unsound(f"{where}: this is missing, or not as docs/records.md says.")
+
+
 def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
     """The game in a document, checked by the rules. *names* maps players to their userids here. Raises Unsound."""
-    fields = Fields(document)
-    if fields.found.get("format") != FORMAT:
-        raise Unsound(f"this is no record of a game; its format would be {FORMAT!r}.")
-    if fields.found.get("version") != VERSION:
-        raise Unsound(f"this server reads version {VERSION} of the format only.")
+    if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
+        raise Unsound(f"this is no record of a game, whose format is {FORMAT!r}, version {VERSION}.")
+    found = _fitted(document, FORM, "record")
 
     def name_here(name: str) -> str:
         if not is_userid(name):
             raise Unsound(f"{games.quoted(name)} is no userid.")
         return names.get(name.lower(), name.lower())
 
-    players = fields.texts("players", 2)
-    times, result, comment = fields.part("clocks"), fields.part_or_none("result"), fields.part_or_none("comment")
-    used = times.numbers("used_seconds", 2)
+    times, result, comment, source = found["clocks"], found["result"], found["comment"], found["source"]
+    players, used = [name_here(each) for each in found["players"]], times["used_seconds"]
+    if len(players) != 2 or len(used) != 2:
+        raise Unsound("there are two players, and two numbers in used_seconds.")
     turns = [
         TurnRow(
-            userid=name_here(turn.text("player")),
-            text=turn.text("text"),
-            dice=tuple(map(int, turn.numbers("dice"))),
-            automatic=turn.flag("automatic"),
-            played=turn.time("time", now),
+            userid=name_here(turn["player"]),
+            text=turn["text"],
+            dice=tuple(turn["dice"]),
+            automatic=turn["automatic"],
+            played=turn["time"],
         )
-        for turn in fields.parts("turns")
+        for turn in found["turns"]
     ]
-    source = fields.part_or_none("source")
-    started = fields.time("started", now)
-    winner = result.text_or_none("winner") if result else None
-    writer = comment.text_or_none("writer") if comment else None
+    last = turns[-1].played if turns else found["started"]
+    winner, writer = result and result["winner"], comment and comment["writer"]
     row = BoardRow(
-        game=fields.text("game"),
-        board=fields.text("board"),
-        options=_options(fields),
-        first_player=name_here(players[0]),
-        second_player=name_here(players[1]),
-        secret=_secret(fields),
-        started=started,
-        ended=fields.time("ended", now) if result else None,
+        game=found["game"],
+        board=_board_name(found["board"]),
+        options=_options(found["options"]),
+        first_player=players[0],
+        second_player=players[1],
+        secret=_secret(found["dice"]),
+        started=found["started"],
+        ended=result and found["ended"],
         winner=name_here(winner) if winner else None,
         commenter=name_here(writer) if writer and writer != SERVER else writer,
-        comment=texts.written(comment.text("text")) if comment else None,
-        nag_days=times.days_or_none("nag_days"),
-        forfeit_days=times.days_or_none("forfeit_days"),
-        total_days=times.days_or_none("total_days"),
-        changed=turns[-1].played if turns else started,
+        comment=comment and texts.written(comment["text"]),
+        nag_days=times["nag_days"],
+        forfeit_days=times["forfeit_days"],
+        total_days=times["total_days"],
+        changed=last,
         first_used=used[0],
         second_used=used[1],
-        drawn=result.flag("drawn") if result else False,
-        novacation=times.flag("novacation") if "novacation" in times.found else False,
-        weekends="UTC" if "noweekends" in times.found and times.flag("noweekends") else None,
-        reason=result.text_or_none("reason") if result else None,
-        pool=fields.text("board").rstrip("0123456789") or None,
-        source=_board_name(source.text("board")) if source else None,
-        given=source.count("moves") if source else 0,
+        drawn=bool(result and result["drawn"]),
+        novacation=times["novacation"],
+        weekends="UTC" if times["noweekends"] else None,
+        reason=result and result["reason"],
+        pool=found["board"].rstrip("0123456789") or None,
+        source=source and _board_name(source["board"]),
+        given=source["moves"] if source else 0,
     )
+    if result and not row.ended:
+        raise Unsound("it has a result, but no time at which the game ended.")
+    if max(row.started, row.ended or last) > now:
+        raise Unsound("it has a time that is still to come.")
     if not games.exists(row.game):
         raise Unsound(f"there is no game {games.quoted(row.game)} here.")
-    _board_name(row.board)
     nag, forfeit = clocks.of(row).limits(is_tournament=row.pool is not None)
     if nag >= forfeit:
         raise Unsound(f"clocks: nobody can be reminded after {texts.counted(nag, 'day')} and forfeit after {forfeit}.")
@@ -241,23 +305,21 @@ def _board_name(word: str) -> str:
     return word
 
 
-def _options(fields: "Fields") -> str:
-    found = fields.texts("options")
+def _options(found: list[str]) -> str:
     if any(not word.startswith("-") or word.split() != [word] for word in found):
         raise Unsound("options: each is one word that begins with a hyphen.")
     return " ".join(found)
 
 
-def _secret(fields: "Fields") -> bytes:
+def _secret(found: dict[str, Any] | None) -> bytes:
     """The secret of the dice of a game; empty if the document does not have it."""
-    part = fields.part_or_none("dice")
-    told = part.text_or_none("secret") if part else None
-    if part is None or told is None:
+    if found is None or found["secret"] is None:
         return b""
+    told = found["secret"]
     if not re.fullmatch(f"[0-9a-f]{{{2 * dice.SECRET_BYTES}}}", told, re.ASCII):
         raise Unsound(f"dice, secret: this takes {2 * dice.SECRET_BYTES} hexadecimal digits.")
     secret = bytes.fromhex(told)
-    if part.text("sha256") != dice.commitment(secret):
+    if found["sha256"] != dice.commitment(secret):
         raise Unsound("dice: the secret has another SHA-256.")
     return secret
 
@@ -280,96 +342,3 @@ def _checked(row: BoardRow, turns: list[TurnRow]) -> BoardRow:
     if not row.ended and games.needs_dice(board.states[0]):
         raise Unsound("the game is not over, and the secret of its dice stays where it is played.")
     return right
-
-
-class Fields:
-    """An object in a document. Its methods read one field each, and raise Unsound if it has another type."""
-
-    def __init__(self, found: object, where: str = "") -> None:
-        """Take an object; *where* is its place in the document, such as ``turns 3, ``. Raises Unsound if it is none."""
-        if not isinstance(found, dict):
-            raise Unsound(f"{where.removesuffix(', ') or 'a record'}: this takes an object.")
-        self.found: dict[str, Any] = found
-        self.where = where
-
-    def _wrong(self, name: str, kind: str) -> Unsound:
-        is_there = "" if name in self.found else ", and is missing"
-        return Unsound(f"{self.where}{name}: this takes {kind}{is_there}.")
-
-    def text(self, name: str) -> str:
-        """A text."""
-        value = self.found.get(name)
-        if not isinstance(value, str):
-            raise self._wrong(name, "a text")
-        return value
-
-    def text_or_none(self, name: str) -> str | None:
-        """A text, or null."""
-        return None if self.found.get(name) is None else self.text(name)
-
-    def flag(self, name: str) -> bool:
-        """Either true or false."""
-        value = self.found.get(name)
-        if not isinstance(value, bool):
-            raise self._wrong(name, "true or false")
-        return value
-
-    def count(self, name: str) -> int:
-        """A whole number that is not negative."""
-        value = self.found.get(name)
-        if type(value) is not int or not 0 <= value <= MOST_SECONDS:
-            raise self._wrong(name, "a whole number that is not negative")
-        return value
-
-    def days_or_none(self, name: str) -> int | None:
-        """A number of days, or null."""
-        value = self.found.get(name)
-        if value is not None and not (type(value) is int and 1 <= value <= clocks.MOST_DAYS):
-            raise self._wrong(name, f"a whole number from 1 to {clocks.MOST_DAYS}, or null")
-        return value
-
-    def time(self, name: str, now: datetime) -> datetime:
-        """A time of the past, with its zone."""
-        try:
-            value = datetime.fromisoformat(self.text(name))
-            if value.tzinfo is None:
-                raise self._wrong(name, "a time with its zone, such as 2026-11-20T12:00:00+00:00")
-            moment = value.astimezone(UTC)
-        except (ValueError, OverflowError) as why:
-            raise self._wrong(name, "a time such as 2026-11-20T12:00:00+00:00") from why
-        if moment > now:
-            raise Unsound(f"{self.where}{name}: that time is still to come.")
-        return moment
-
-    def _list(self, name: str, kind: str, count: int | None) -> list[Any]:
-        value = self.found.get(name)
-        if not isinstance(value, list) or count not in {None, len(value)}:
-            raise self._wrong(name, f"a list of {kind}" if count is None else f"a list of {count} {kind}")
-        return value
-
-    def texts(self, name: str, count: int | None = None) -> list[str]:
-        """A list of texts, of so many if their *count* is given."""
-        value = self._list(name, "texts", count)
-        if not all(isinstance(one, str) for one in value):
-            raise self._wrong(name, "a list of texts")
-        return value
-
-    def numbers(self, name: str, count: int | None = None) -> list[float]:
-        """A list of numbers that are not negative, of so many if their *count* is given."""
-        value = self._list(name, "numbers", count)
-        if not all(type(one) in {int, float} and 0 <= one <= MOST_SECONDS for one in value):
-            raise self._wrong(name, "a list of numbers, none of them negative")
-        return [float(one) for one in value]
-
-    def part(self, name: str) -> "Fields":
-        """An object."""
-        return Fields(self.found.get(name), f"{self.where}{name}, ")
-
-    def part_or_none(self, name: str) -> "Fields | None":
-        """An object, or null."""
-        return None if self.found.get(name) is None else self.part(name)
-
-    def parts(self, name: str) -> "list[Fields]":
-        """A list of objects."""
-        found = self._list(name, "objects", None)
-        return [Fields(one, f"{self.where}{name} {number}, ") for number, one in enumerate(found, 1)]
