@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games import spora
-from pbm.robots.spora import Sower, Spora, thinker
+from pbm.robots.spora import BestFirst, thinker
+from pbm.robots.spora.values import Spora
 from pbm.robots.thinking import Limit
 
 from examples import examples, played_by_robot, some_position
@@ -26,7 +27,7 @@ def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_ru
     assert (knowledge.outcome(position) is None) == bool(found)
     assert len({turn for _, turn, _ in found}) == len(found) <= 30
     for value, turn, after in found:
-        later = played_by_robot(state, knowledge.text(position, turn))
+        later = played_by_robot(state, turn)
         assert 0 < value < 1
         assert after == knowledge.root([later])
         if result := later.result():
@@ -95,9 +96,9 @@ class Interrupted(Spora):
 def test_a_look_that_the_time_cuts_short_counts_for_nothing():
     state, knowledge = some_position(spora, Random(1), 2, size=5), Interrupted(5)
     limit = Limit(10, clock=lambda: knowledge.now)
-    cut = Sower(knowledge).think([state], limit, Random(3))
+    cut = BestFirst(knowledge).think([state], limit, Random(3))
     assert knowledge.looks == 2
-    one = Sower(Spora(5)).think([state], Limit(playouts=1), Random(3))
+    one = BestFirst(Spora(5)).think([state], Limit(playouts=1), Random(3))
     assert (cut.line, cut.chance) == (one.line, one.chance)
 
 

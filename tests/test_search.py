@@ -12,11 +12,11 @@ from typing import NamedTuple
 import pytest
 
 import games
-from games import spiro
+from games import spiro, spora
 from pbm.robots import Player, thinker
-from pbm.robots.best_first import BestFirst
 from pbm.robots.general import Rules, leader
 from pbm.robots.search import Search
+from pbm.robots.spora import BestFirst
 from pbm.robots.thinking import Limit
 
 from examples import beats_chance, positions
@@ -281,7 +281,7 @@ class Answers:
     LOOKS = MappingProxyType({"a": 0.9, "b": 0.6, "aa": 0.95, "ba": 0.3})
 
     def root(self, states):
-        return states[-1]
+        return ""
 
     def side(self, position):
         return len(position) % 2
@@ -293,12 +293,9 @@ class Answers:
         looks = [(self.LOOKS.get(position + turn, 0.5), turn, position + turn) for turn in "ab"]
         return sorted(looks, reverse=True)
 
-    def text(self, position, turn):
-        return turn
-
 
 def test_a_turn_is_worth_what_its_best_answer_leaves():
-    thought = BestFirst(Answers()).think([""], Limit(playouts=3), Random(1))
+    thought = BestFirst(Answers()).think([spora.new()], Limit(playouts=3), Random(1))
     assert (thought.move, thought.chance, thought.line) == ("b", 0.5, ["b", "b"])
 
 
@@ -314,7 +311,7 @@ class Hidden(Answers):
 
 
 def test_a_turn_is_not_played_if_one_of_all_its_answers_wins():
-    thought = BestFirst(Hidden()).think([""], Limit(playouts=2), Random(1))
+    thought = BestFirst(Hidden()).think([spora.new()], Limit(playouts=2), Random(1))
     assert (thought.move, thought.rival) == ("b", 0)
 
 

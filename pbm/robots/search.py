@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import log, sqrt
 from random import Random
-from typing import Generic, NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from games import State
-from pbm.robots.thinking import Limit, P, T, Thought, guessed
+from pbm.robots.thinking import Limit, Thought, guessed
+
+P = TypeVar("P")
+T = TypeVar("T")
 
 PROBED = 6
 """How many turns are sampled first, to see how long that takes."""

@@ -3,12 +3,9 @@
 import time
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 from games import State
-
-P = TypeVar("P")
-T = TypeVar("T")
 
 
 class Thought(NamedTuple):

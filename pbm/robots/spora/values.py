@@ -1,7 +1,7 @@
-"""How a robot plays Spora: it values positions by what stands and what can be captured, and looks at answers.
+"""What positions of Spora are worth: by what stands, and what can be captured.
 
-A best-first search looks at all drops of a single piece, at all sowings after the best of them, and at the best of both
-with more pieces. Each turn is done piece by piece as the rules do it, so that all captures are seen.
+All drops of a single piece are valued, all sowings after the best of them, and the best of both with more pieces. Each
+turn is done piece by piece as the rules do it, so that all captures are seen.
 
 The last turn is put together drop by drop: after each drop, the positions with the best score are continued.
 """
@@ -13,14 +13,19 @@ from math import exp
 from random import Random
 from typing import Any, NamedTuple, cast
 
-from games import Options, State
+from games import State
 from games.boards import Square, bits
-from games.spora import SIDES, TALLEST, Stacks, Turn, raised
-from pbm.robots.best_first import MOST_INSIDE, MOST_WIDENED, BestFirst
-from pbm.robots.thinking import Limit, Thought
+from games.spora import TALLEST, Stacks, Turn, raised
+from pbm.robots.thinking import Limit
 
 WAYS = "nesw"
 """The directions of a sowing; the opposite of number n is n ^ 2."""
+MOST_AT_ROOT = 100
+"""How many turns of the position are looked at, and of one whose answers all seem to lose."""
+MOST_INSIDE = 20
+"""How many turns of a later position are looked at."""
+MOST_WIDENED = 80
+"""How many are looked at when it comes up again."""
 WON = 50.0
 """The value of a game that is won."""
 FEW_GROUPS = 4
@@ -45,9 +50,6 @@ SINGLE_WORTH = -0.15
 """For each own single piece that a sowing could reach and capture."""
 RUIN_WORTH = -0.6
 """If a sowing could capture a lone single piece or stack of two, which is one of at most two own groups."""
-
-FAIR_KOMI = 3
-"""With this komi the robot's games against itself are about even: Black won 52 to 62 % of them on sizes 5 to 11."""
 
 
 class Stacked(NamedTuple):
@@ -86,7 +88,7 @@ Candidate = tuple[float, str, Turn]
 
 
 class Spora:
-    """A `Valuation` of Spora on one board."""
+    """What is known of one board."""
 
     def __init__(self, size: int) -> None:
         """Make the tables of a board of that size."""
@@ -115,7 +117,11 @@ class Spora:
         return float((margin > 0) != position.begun.side)
 
     def valued(self, position: Stacked, most: int, rng: Random, limit: Limit) -> list[tuple[float, str, Stacked]]:
-        """The best turns of those that were found; only one if it is the last turn."""
+        """At most *most* turns, each with the position after it; the best-looking turns come first.
+
+        There is at least one, and only one if it is the last turn. No more are looked for when the limit is reached.
+        The value is the chance of the side to move to win after the turn: more than 0 and less than 1.
+        """
         if position.is_last_turn:
             text, turn = self._last_turn(position, 1 + most // 20, rng, limit)
             return [(0.5, text, position.after(turn))]
@@ -129,11 +135,7 @@ class Spora:
         for candidate in found[:8]:
             found += self._higher(position, candidate)
         found.sort(key=_first, reverse=True)
-        return [(_chance(value), text, position.after(turn)) for value, text, turn in found[:most]]
-
-    def text(self, position: Stacked, turn: str) -> str:
-        """The turn itself."""
-        return turn
+        return [(chance_of(value), text, position.after(turn)) for value, text, turn in found[:most]]
 
     # Turns
 
@@ -321,29 +323,11 @@ class Spora:
         return near(hand_2) & ones & ~twos, near(enemy_4) & twos & ~threes
 
 
-class Sower:
-    """A `Thinker` that knows the pie, too."""
-
-    def __init__(self, knowledge: Spora) -> None:
-        """Search with that knowledge."""
-        self.knowledge, self.search = knowledge, BestFirst(knowledge)
-
-    def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
-        """The best turn; of the komi the fairest, and of the sides the better one."""
-        state: Any = states[-1]
-        if not state.pie:
-            return self.search.think(states, limit, rng)
-        if state.komi is None:
-            return Thought(f"komi={FAIR_KOMI}", 0.5)
-        excess = state.komi - FAIR_KOMI
-        return Thought(SIDES[excess > 0], _chance(KOMI_WORTH * abs(excess)))
-
-
 def _first(found: Sequence[Any]) -> float:
     return cast("float", found[0])
 
 
-def _chance(value: float) -> float:
+def chance_of(value: float) -> float:
     """The chance of odds with that logarithm; never quite 0 or 1."""
     return 0.01 + 0.98 / (1 + exp(max(-WON, min(WON, -value))))
 
@@ -357,8 +341,3 @@ def _with(text: str, count: int) -> str:
 def _can_capture(enemy: Stacks, point: int, hand: int) -> bool:
     """Whether a *hand* of that many pieces captures the stack on a point."""
     return hand > 1 and not enemy[2] & point and (hand == TALLEST or not enemy[1] & point)
-
-
-def thinker(options: Options) -> Sower:
-    """The robot for a board."""
-    return Sower(Spora(cast("int", options["size"])))
