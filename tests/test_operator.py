@@ -284,6 +284,7 @@ def test_a_board_is_removed_and_its_players_are_told(operate, pair):
 def test_a_board_is_removed_although_it_is_damaged(operate, board):
     board.say("symple move 101 alice alice-secret a1")
     board.store.db.execute("UPDATE turns SET text = 'x'")
+    board.store.db.execute("UPDATE boards SET options = '-size=2'")
     assert operate("boards", "remove", "symple", "101", "--yes").out == "Symple board 101 is removed.\n"
 
 

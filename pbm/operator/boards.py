@@ -81,8 +81,9 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     moves = texts.counted(row.moves, "move")
     confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {moves}?", yes=yes)
     with server.store.writing():
-        # the game may have ended meanwhile; its turns are not replayed, because they may be damaged
-        found = Board(_find_unrated(session, *row.place), [], {})
+        row = _find_unrated(session, *row.place)  # the game may have ended meanwhile
+        found = Board(row._replace(options=""), [], {})  # options and turns may be damaged, and are not read
+        found.change(options=row.options)
         answer_with = letters.challenge(found, *found.players)
         turns.remove_and_tell(session, found, "was removed by the operator of this server.", answer_with)
         if row.pool:
