@@ -25,7 +25,7 @@ from pbm.texts import WIDTH
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Kind, Tournament, points
 
-from conftest import ADDRESS, PASSWORDS, handle, set_up
+from conftest import ADDRESS, PASSWORDS, handle, set_up, sql
 from test_pairing import check_rules
 
 
@@ -372,6 +372,15 @@ def test_a_board_that_the_operator_removes_counts_for_nobody_and_holds_up_no_rou
     assert shell.run("boards", "remove", "symple", "s2", "--yes").returncode == 0
     assert league.running() == ["s3", "s4"]
     assert "started by its rounds" in league.club.why_refused(f"symple challenge --name=s9 {names[0]} {names[1]}")
+
+
+def test_a_board_whose_game_is_found_to_be_over_when_it_is_mended_holds_up_no_round(league, shell):
+    league.start("swiss", 4, rounds=2)
+    league.end("s1", "first")
+    sql(shell.folder / "pbm.db", "INSERT INTO turns SELECT game, 's2', 1, first_player, 'Resign', '[]', 0, started "
+        "FROM boards WHERE board = 's2'")  # fmt: skip
+    assert "not over" in shell.done("boards", "mend", "symple", "s2")
+    assert league.running() == ["s3", "s4"]
 
 
 # Joining, and the director

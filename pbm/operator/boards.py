@@ -107,14 +107,16 @@ def _find_unrated(session: Session, game: str, board: str) -> BoardRow:
 def mend_board(game: str, board: str) -> None:
     """Correct what is stored about a board (who is to move, who has won) by replaying its moves."""
     server = open_existing()
+    session = Session(server)
     with server.store.writing():
-        row = find_row(Session(server), game, board)
-        turns = server.store.boards.turns(*row.place)
+        row = find_row(session, game, board)
         try:
-            right = outcome(row, replayed(row, turns))
+            right = outcome(row, replayed(row, server.store.boards.turns(*row.place)))
         except Unsound as why:
             raise Refused(f"{row.game} {row.board} cannot be mended: {why}") from why
         server.store.boards.save(right)
+        if row.pool:  # it may wait for the end of this game
+            rounds.advance(session, row.game, row.pool, turns.start)
     changed = list(differences(row, right))
     text = "\n".join(["Mended:", *changed]) if changed else "There was nothing to mend."
     answer(text, {"game": row.game, "board": row.board, "mended": changed})
