@@ -154,7 +154,6 @@ PLACES = {
     "base64": sent_with(b"base64"),
     "uuencode": with_text(b"hello", b"begin 666 x\n", more=b"Content-Transfer-Encoding: x-uuencode\r\n"),
     "parts": with_text(b"hello", b"--x\r\n", kind=b"multipart/mixed; boundary=x"),
-    "a bounce": lambda text: b"From: mailer-daemon@x.example\r\nSubject: failure notice\r\n\r\n" + text,
     "a report": lambda text: (
         b"From: mailer-daemon@x.example\r\nContent-Type: multipart/report; boundary=x\r\n\r\n"
         b"--x\r\nContent-Type: message/delivery-status\r\n\r\n" + text[: len(text) // 2] + b"\r\n"

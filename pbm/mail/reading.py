@@ -41,16 +41,7 @@ QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 END_OF_HEADER = re.compile(rb"\r?\n\r?\n")
 LOOSE = re.compile(rb"(?m)^([!-9;-~]+)[ \t]+:")
 """A header field with a blank in front of the colon, which RFC 5322 still knows, and the parser does not."""
-REPORTED = (b"delivery-status", b"failed-recipients", b"daemon", b"postmaster")
-"""One of these is in every bounce."""
-BOUNCES = re.compile(
-    r"this is the qmail-send program|undeliver|delivery (?:has )?fail|failure notice|returned (?:mail|to sender)"
-    r"|could not be delivered|unzustellbar|non remis|no se (?:ha )?p(?:uede|udo|odido) entregar",
-    re.IGNORECASE,
-)
-"""What stands in a bounce that has not the form of one."""
 BASE64 = re.compile("[A-Za-z0-9+/]+={0,2}")
-DELAYS = re.compile(r"delay|warning|still being retried|not yet been delivered|verzögert|retard", re.IGNORECASE)
 
 
 class Report(NamedTuple):
@@ -124,7 +115,7 @@ def _opened(raw: bytes) -> tuple[Message, str, Report | None]:
         with suppress(RecursionError, MessageError, ValueError, LookupError, TypeError):
             message = message_from_bytes(raw)
             text = _text_in(message, has_name=False) or _text_in(message, has_name=True)
-            return message, text, _report(message, text) if any(word in lowered for word in REPORTED) else None
+            return message, text, _report(message)
     return BytesHeaderParser().parsebytes(raw), "", None
 
 
@@ -260,35 +251,22 @@ def _unflowed(text: str, *, joins_words: bool) -> str:
     return "\n".join("".join(parts) for parts in paragraphs)
 
 
-def _report(message: Message, text: str) -> Report | None:
-    """What a mail server reports of a mail; None if that is not what a message with this text is."""
+def _report(message: Message) -> Report | None:
+    """What a mail server reports of a mail (RFC 3464); None if a message is no such report."""
     parts = list(_all_parts(message))
-    verdicts = [
-        (str(block.get("Action") or "").partition("(")[0].strip().lower(), str(block.get("Status", "")).strip()[:1])
+    actions = [
+        str(block["Action"] or "").partition("(")[0].strip().lower()
         for part in parts
-        if part.get_content_type() in {"message/delivery-status", "message/global-delivery-status"}
+        if part.get_content_type() == "message/delivery-status"
         for block in _parts(part)
-        if block.get("Action") or block.get("Status")
     ]
-    returned = _returned_id(parts)
-    if verdicts:
-        return Report(
-            any(action == "failed" or (not action and status == "5") for action, status in verdicts), returned
-        )
-    if message["X-Failed-Recipients"] is not None:
-        return Report(not DELAYS.search(str(message["Subject"])), returned)
-    local = str(message["From"] or "").rpartition("@")[0].rpartition("<")[2].strip()
-    is_daemon = re.fullmatch("mailer-?daemon|postmaster", local, re.IGNORECASE)
-    if is_daemon and BOUNCES.search(f"{message['Subject']}\n{text[:2000]}"):
-        found = re.search(r"(?im)^message-id: *(<[^<>\s]{1,300}>)", text)
-        return Report(not DELAYS.search(str(message["Subject"])), returned or (found[1] if found else ""))
-    return None
+    return Report("failed" in actions, _returned_id(parts)) if any(actions) else None
 
 
 def _returned_id(parts: list[Message]) -> str:
     """The Message-ID of the mail that a report gives back, whole or its header."""
     for part in parts:
-        returned = _parts(part) if part.get_content_type() in {"message/rfc822", "message/global"} else []
+        returned = _parts(part) if part.get_content_type() == "message/rfc822" else []
         if part.get_content_type() == "text/rfc822-headers":
             returned = [BytesHeaderParser().parsebytes(_payload(part))]
         if returned:
