@@ -42,9 +42,6 @@ class Counting(Transport):
         self.taken[recipient.partition("@")[0]] += 1
         self.after()
 
-    def __exit__(self, *_):
-        self.way.__exit__()
-
 
 @contextmanager
 def setting(kind, folder):

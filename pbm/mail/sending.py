@@ -88,7 +88,7 @@ def flush(
             mails = [] if is_enough or until() else server.store.outbox.claim(server.now(), way.batch)
             return untried, mails, is_busy
 
-    with server.store.hold_lock("sending", "sending mails", LOCK_SECONDS, until), way:
+    with server.store.hold_lock("sending", "sending mails", LOCK_SECONDS, until):
         is_enough = not server.store.outbox.are_due(server.now(), 0)  # to look locks nothing
         while tried or not is_enough:
             untried, mails, is_busy = _retry(go_on, rest, pauses if tried else ())

@@ -4,21 +4,17 @@ import os
 import smtplib
 import ssl
 import subprocess
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 from pbm.disk import reason, sync
 from pbm.names import is_host
 from pbm.refusals import Refused
 from pbm.texts import one_line
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 PORTS: Mapping[str, int] = {"smtp": 25, "smtps": 465, "smtp+starttls": 587}
 """The schemes of mail servers, and the port of each."""
@@ -52,8 +48,8 @@ class Undelivered(Exception):
         self.for_all = for_all
 
 
-class Transport(AbstractContextManager["Transport"]):
-    """A way for mail to leave. It may hold something from mail to mail, until its context ends."""
+class Transport(ABC):
+    """A way for mail to leave."""
 
     batch = 1
     """How many mails go out before it is noted that they have; more if a mail that is sent again does no harm.
@@ -68,9 +64,6 @@ class Transport(AbstractContextManager["Transport"]):
 
         When this returns, the message cannot be lost any more.
         """
-
-    def __exit__(self, *_: object) -> None:
-        """Close what is open."""
 
 
 @dataclass
@@ -128,25 +121,9 @@ class Sendmail(Transport):
             raise Undelivered(f"{self.program} ended with status {status}", for_good=status in FINAL_STATUSES)
 
 
-class RelayConnection(smtplib.SMTP):
-    """A connection to a mail server."""
-
-    has_text = False
-    """Whether the server may have got the text of the last mail."""
-
-    def data(self, msg: "ReadableBuffer | str") -> tuple[int, bytes]:
-        """Send the text of a mail."""
-        self.has_text = True
-        return super().data(msg)
-
-
-class RelayConnectionOverTls(RelayConnection, smtplib.SMTP_SSL):
-    """The same, over TLS from the first byte."""
-
-
 @dataclass
 class Smtp(Transport):
-    """A mail server, over one connection for a batch of mails; over TLS if the scheme says so."""
+    """A mail server; over TLS if the scheme says so."""
 
     scheme: str
     host: str
@@ -154,53 +131,24 @@ class Smtp(Transport):
     user: str = ""
     """Who logs in; empty if nobody does."""
     password: str = ""
-    connection: RelayConnection | None = None
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
-        """Send the message, over a new connection if the server has ended the one of the mail before.
-
-        A server that hung up behind the text may have taken the mail, and does not get it again at once.
-        """
-        used = self.connection
+        """Send the message over a connection of its own."""
         try:
-            self.connection = used or self._connect()
-            self.connection.has_text = False
-            self.connection.sendmail(sender, [recipient], message.replace(b"\n", b"\r\n"))
+            with closing(self._connect()) as connection:  # its own context fails if QUIT does, after the mail
+                if self.scheme == "smtp+starttls":
+                    connection.starttls(context=ssl.create_default_context())
+                if self.user:
+                    connection.login(self.user, self.password)
+                connection.sendmail(sender, [recipient], message.replace(b"\n", b"\r\n"))
         except (OSError, smtplib.SMTPException) as error:
-            problem = _problem(error, recipient)
-            if problem.for_all:
-                self.close()
-            if not (problem.for_all and used and not used.has_text):
-                raise problem from error
-            self.send(message, sender, recipient, name)
+            raise _problem(error, recipient) from error
 
-    def _connect(self) -> RelayConnection:
-        context = ssl.create_default_context()
+    def _connect(self) -> smtplib.SMTP:
         if self.scheme == "smtps":
-            connection: RelayConnection = RelayConnectionOverTls(
-                self.host, self.port, timeout=RELAY_SECONDS, context=context
-            )
-        else:
-            connection = RelayConnection(self.host, self.port, timeout=RELAY_SECONDS)
-        try:
-            if self.scheme == "smtp+starttls":
-                connection.starttls(context=context)
-            if self.user:
-                connection.login(self.user, self.password)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def __exit__(self, *_: object) -> None:
-        """Close the connection."""
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection; the next mail opens another one."""
-        if self.connection:
-            self.connection.close()
-            self.connection = None
+            context = ssl.create_default_context()
+            return smtplib.SMTP_SSL(self.host, self.port, timeout=RELAY_SECONDS, context=context)
+        return smtplib.SMTP(self.host, self.port, timeout=RELAY_SECONDS)
 
 
 def _problem(error: Exception, recipient: str) -> Undelivered:
