@@ -3,9 +3,6 @@
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from functools import cache
-from getpass import getpass
-from typing import TextIO
 
 import games
 from pbm import console, letters, runner, texts
@@ -20,7 +17,7 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import Unusable
-from pbm.terminal import fail, replace_errors, say, warn
+from pbm.terminal import fail, read_input, read_secret, say, warn
 
 ANSWERED = frozenset({"challenge", "confirm", "move", "queue"})
 """The commands of a game to which a robot answers before they end."""
@@ -82,7 +79,7 @@ def main(args: Sequence[str]) -> int:
 
     def session() -> Session:
         nonlocal server
-        text = _input().read() if comment == "-" else comment
+        text = read_input().read() if comment == "-" else comment
         server = open_server()
         told = masking.comment(root, text, server.store.users.is_taken)
         return Session(server, comment=told, body=texts.clean(text), as_json=as_json)
@@ -90,7 +87,7 @@ def main(args: Sequence[str]) -> int:
     typed = Line.read(root, " ".join(line))
     try:
         if line:
-            answers += runner.run(typed, session, Prompt(_read_password, [*console.MODULES]))
+            answers += runner.run(typed, session, Prompt(read_secret, [*console.MODULES]))
     except (Refused, Unusable) as why:
         is_user = server.store.users.is_taken if server and isinstance(why, Refused) else None
         letter = typed.refusal(why if isinstance(why, Refused) else Refused(str(why)), is_user=is_user)
@@ -153,22 +150,3 @@ def _operators_help(line: Sequence[str]) -> tuple[list[Letter], list[str]]:
         rest = rest[len(named) or 1 :]
     told = [letters.note(text, subject="Help", answer="help commands") for text in dict.fromkeys(found)]
     return told, [] if told and len(others) == 1 else others
-
-
-def _read_password() -> str:
-    """The password that a hyphen stands for: ``PBM_PASSWORD``, or what is typed, or a line of standard input."""
-    if chosen := os.environ.get("PBM_PASSWORD"):
-        return chosen
-    if not sys.stdin.isatty():
-        return _input().readline().rstrip("\r\n")
-    try:
-        return getpass()
-    except (EOFError, UnicodeDecodeError):  # control-D, or bytes that are no text
-        return ""
-
-
-@cache
-def _input() -> TextIO:
-    """Standard input, as text whatever its bytes are."""
-    replace_errors(sys.stdin)
-    return sys.stdin

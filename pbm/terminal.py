@@ -1,12 +1,15 @@
-"""How programs print: text for people, or one JSON object for programs."""
+"""How programs print, text for people, or one JSON object for programs, and how they read passwords."""
 
 import json
+import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
+from functools import cache
+from getpass import getpass
 from io import TextIOWrapper
 from itertools import cycle
 from typing import TextIO
@@ -28,6 +31,25 @@ def replace_errors(*streams: TextIO) -> None:
     for stream in streams:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+@cache
+def read_input() -> TextIO:
+    """Standard input, as text whatever its bytes are."""
+    replace_errors(sys.stdin)
+    return sys.stdin
+
+
+def read_secret(variable: str = "PBM_PASSWORD", ask: Callable[[], str] = getpass) -> str:
+    """A password: that of the environment, or what *ask* gets at a terminal, or a line of standard input."""
+    if chosen := os.environ.get(variable):
+        return chosen
+    if not sys.stdin.isatty():
+        return read_input().readline().rstrip("\r\n")
+    try:
+        return ask()
+    except (EOFError, UnicodeDecodeError):  # control-D, or bytes that are no text
+        return ""
 
 
 def say(text: str, data: Mapping[str, object], *, as_json: bool = False) -> None:

@@ -28,7 +28,7 @@ import pytest
 from argon2 import PasswordHasher
 from packages import install
 
-from pbm import settings, shell
+from pbm import settings, shell, terminal
 from pbm.__main__ import run as run_shell
 from pbm.language.commands import root
 from pbm.language.line import Line
@@ -319,7 +319,8 @@ class Shell:
             patch.object(settings, "Store", lambda path: opened.enter_context(store_of_tests(Path(path)))),
             environment_of(self.environment | environment),
             patch.multiple(sys, stdin=TextIOWrapper(BytesIO(raw), "utf-8", "replace"), stdout=out, stderr=err),
-            patch.object(shell, "_input", lambda: sys.stdin),  # a process has but one
+            patch.object(terminal, "read_input", lambda: sys.stdin),  # a process has but one
+            patch.object(shell, "read_input", lambda: sys.stdin),
             patch.object(os, "setpriority"),  # nobody gets his priority back
         ):
             status = run_shell(list(args))

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sqlite3
+import sys
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -74,6 +75,7 @@ def operate(pair, own_settings, monkeypatch, capsys):
 
     def run(*words, as_json=False, stdin=""):
         monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(stdin.encode())))
+        monkeypatch.setattr("pbm.terminal.read_input", lambda: sys.stdin)  # a process has but one
         status = console.main(words[0], words[1:], as_json=as_json)
         return Answer(status, *capsys.readouterr())
 

@@ -1,7 +1,5 @@
 """The operator's commands for users and their addresses."""
 
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -18,7 +16,7 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store.users import Address, UserRow
-from pbm.terminal import replace_errors
+from pbm.terminal import read_secret
 
 commands = Commands("pbm")
 
@@ -100,12 +98,9 @@ def set_password(userid: str) -> None:
     """
     server = open_existing()
     user = _find_person(server, userid)
-    password = os.environ.get("PBM_PASSWORD")
-    if not password and sys.stdin.isatty():
-        password = str(click.prompt("New password", hide_input=True, confirmation_prompt=True, err=True))
-    elif not password:
-        replace_errors(sys.stdin)
-        password = sys.stdin.readline().rstrip("\r\n")
+    password = read_secret(
+        ask=lambda: str(click.prompt("New password", hide_input=True, confirmation_prompt=True, err=True))
+    )
     users.check_new_password(password)
     server.passwords.prepare(password)
     with server.store.writing():

@@ -13,7 +13,7 @@ from pbm.mail import incoming
 from pbm.refusals import Refused, touching
 from pbm.session import Session
 from pbm.settings import open_server, transport
-from pbm.terminal import fail, replace_errors, say, warn
+from pbm.terminal import fail, read_secret, replace_errors, say, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,7 +243,9 @@ def fetch_(url: str, folder: str, *, idle: bool) -> int:
     from pbm.mail.sending import flush
 
     box, folder = account(url), folder_name(folder)
-    password, way, server = _imap_password(), transport(), open_server()
+    if not (password := read_secret("PBM_IMAP_PASSWORD")):
+        raise Refused("The password of the mailbox has to be in PBM_IMAP_PASSWORD.")
+    way, server = transport(), open_server()
     try:
         if idle:
             keep_fetching(server, box, password, folder)
@@ -254,16 +256,6 @@ def fetch_(url: str, folder: str, *, idle: bool) -> int:
     text, data = done.told(server)
     answer(f"{count} handled, {text}", {"handled": count, **data})
     return 1 if done.failed else 0
-
-
-def _imap_password() -> str:
-    if password := os.environ.get("PBM_IMAP_PASSWORD"):
-        return password
-    if not sys.stdin.isatty():
-        raise Refused("The password of the mailbox has to be in PBM_IMAP_PASSWORD.")
-    from getpass import getpass
-
-    return getpass()
 
 
 @commands.command(answers=False)
