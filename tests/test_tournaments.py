@@ -15,6 +15,7 @@ from pbm.actions.cleanup import clean_up
 from pbm.actions.finding import find_board
 from pbm.blocks import text_of
 from pbm.board.board import RESIGN
+from pbm.budget import limited
 from pbm.letters import contests
 from pbm.mail import html
 from pbm.refusals import Refused
@@ -26,6 +27,7 @@ from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Kind, Tournament, points
 
 from conftest import ADDRESS, PASSWORDS, handle, set_up, sql
+from test_limits import computing
 from test_pairing import check_rules
 
 
@@ -788,3 +790,12 @@ def test_a_planned_move_that_ends_a_game_begins_the_next_one_in_the_same_transac
 def some(state, rng):
     move = state.parse(state.random(rng))
     return move, state.play(move)
+
+
+def test_whoever_ends_the_last_game_of_a_round_is_not_refused_for_what_the_next_one_costs(league, monkeypatch):
+    league.start("swiss", 4, rounds=2)
+    monkeypatch.setattr(rounds, "_tell_of_boards", lambda *_: computing(0.8))
+    with limited(0.4):
+        for board in league.running():
+            league.end(board, "second")
+    assert league.now().tournament.round == 2

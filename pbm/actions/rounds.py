@@ -28,6 +28,7 @@ def progress_of(session: Session, one: Tournament) -> Shown:
     return Shown(one, store.tournaments.entrants(*one.place), store.tournaments.meetings(*one.place))
 
 
+@uncounted()  # whoever ends the last game of a round is not refused for what the next one costs
 def advance(session: Session, game: str, pool: str, start: Start) -> None:
     """Start the games of a tournament that can begin now, or end it; tell everybody concerned."""
     one = session.store.tournaments.get(game, pool)
@@ -49,7 +50,7 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
 
 def next_games(found: Shown) -> Round:
     """The games and byes that can begin now."""
-    with uncounted():  # whoever ends the last game of a round is not refused for what 200 players cost
+    with uncounted():  # the pairs of 200 players take seconds
         return found.tournament.kind.due(found)
 
 
