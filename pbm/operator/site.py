@@ -30,9 +30,8 @@ LOOK_FOR_CHANGES_SECONDS = 1.0
     "--url", default="", metavar="URL", help="Where the site will stand, such as https://games.example/; else PBM_SITE."
 )
 @click.option("--web", is_flag=True, help="Let pages post to a web door at the same address, as `serve --web` has it.")
-@click.option("--whole", is_flag=True, help="Make all pages again, and not only those of what has changed.")
 @click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
-def site(folder: Path, url: str, *, web: bool, whole: bool, follow: bool) -> int:
+def site(folder: Path, url: str, *, web: bool, follow: bool) -> int:
     """Write a web site: plain files for any web server, with a page for each board.
 
     Only what has changed since the last time is written. The pages show only what anybody may see with `show`. With
@@ -44,7 +43,7 @@ def site(folder: Path, url: str, *, web: bool, whole: bool, follow: bool) -> int
     if follow:
         let_server_go_first()
     common = shared(url)._replace(has_door=web)
-    done = _update(session, folder, common, is_whole=whole)
+    done = _update(session, folder, common)
     for _ in changes(session.store, LOOK_FOR_CHANGES_SECONDS) if follow else ():
         done = _update(session, folder, common)
     answer(
@@ -66,12 +65,12 @@ def shared(url: str) -> "SiteSettings":
     return SiteSettings(f"{where.rstrip('/')}/" if where else "", bool(where) and images.is_available())
 
 
-def _update(session: Session, folder: Path, common: "SiteSettings", *, is_whole: bool = False) -> "Built":
+def _update(session: Session, folder: Path, common: "SiteSettings") -> "Built":
     """Bring the site up to date. Raises Refused if the folder cannot be written."""
     from pbm.site.build import build
 
     with touching(f"The site cannot be written to {folder}"), progress_bar("Pages") as progress:
-        done = build(folder, session, common, progress, is_whole=is_whole)
+        done = build(folder, session, common, progress)
     for path, why in done.failed.items():
-        warn(f"{path} could not be made ({why}); --whole tries it again, and so does its next change.")
+        warn(f"{path} could not be made ({why}); its next change tries it again.")
     return done

@@ -80,8 +80,6 @@ def build(
     session: Session,
     site: SiteSettings,
     progress: Callable[[int, int], object] = lambda *_: None,
-    *,
-    is_whole: bool = False,
 ) -> Built:
     """Write the pages that have changed, and remove those about what is no longer there.
 
@@ -92,7 +90,7 @@ def build(
     folder.mkdir(parents=True, exist_ok=True)
     names, seen = _names(folder), session.store.changes.seen()
     version = _digest(_sources(), games.names(), site, session.server.address)
-    before, digests = (None, {}) if is_whole else _remembered(folder, version, session.store.changes)
+    before, digests = _remembered(folder, version, session.store.changes)
     stale = StalePages(session, site, digests).since(before)
     failed: dict[str, str] = {}
     made, gone, written = set[str](), set[str](), 0
