@@ -820,9 +820,6 @@ def test_records_fit_their_schema_and_their_description_and_are_a_line_each(seve
             assert not {name for turn in document["turns"] for name in turn} - set(described)
     lines = operate("export", "spiro", "--all").out.splitlines()
     assert [json.loads(line)["board"] for line in lines] == ["101", "102"]
-    change(several, "UPDATE boards SET board = 'cup1', pool = 'cup' WHERE game = 'symple' AND board = '102'")
-    assert json.loads(operate("export", "symple", "--pool=cup").out)["board"] == "cup1"
-    assert "no symple boards of a pool 'cap'" in operate("export", "symple", "--pool=cap").err
 
 
 def test_a_record_never_tells_the_secret_of_a_game_that_goes_on(several, operate):

@@ -123,15 +123,14 @@ def _not_the_database(file: Path, path: Path) -> None:
 @commands.command()
 @GAME_ARGUMENT
 @click.argument("boards", nargs=-1, metavar="[BOARD]...")
-@click.option("--pool", metavar="POOL", help="All boards of a tournament.")
 @click.option("--all", "wants_all", is_flag=True, help="All boards of the game.")
-def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: bool) -> None:
+def export(game: str, boards: tuple[str, ...], *, wants_all: bool) -> None:
     """Print the records of games as JSON, a line each, for `pbm import` and for other programs.
 
     A record has the secret of its dice only when the game is over.
     """
-    if [bool(boards), pool is not None, wants_all].count(True) != 1:
-        raise click.UsageError("Name boards, or a pool by --pool, or all by --all.")
+    if bool(boards) == wants_all:
+        raise click.UsageError("Name boards, or all by --all.")
     server = open_existing()
     store = server.store
     with store.reading():
@@ -140,7 +139,7 @@ def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: b
                 Record(row, store.boards.turns(*row.place)),
                 store.players.results_of_board(*row.place),
             )
-            for row in _rows(server, game, boards, pool)
+            for row in _rows(server, game, boards)
         )
         if click.get_current_context().obj:
             answer("", {"records": list(written)})
@@ -149,17 +148,12 @@ def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: b
             say(json.dumps(document), {})
 
 
-def _rows(server: Server, game: str, boards: Sequence[str], pool: str | None) -> Iterable[BoardRow]:
-    """The boards that are named, those of a pool, or all of a game."""
+def _rows(server: Server, game: str, boards: Sequence[str]) -> Iterable[BoardRow]:
+    """The boards that are named, or all of a game."""
     if boards:
         return [find_row(Session(server), game, board) for board in dict.fromkeys(boards)]
-    if pool is None:
-        names = server.store.boards.names(Among([game]), "board")
-        return (find_row(Session(server), game, board) for _, board in names)
-    found = server.store.boards.of_tournament(game, pool.lower())
-    if not found:
-        raise Refused(f"There are no {game} boards of a pool {pool!r}.")
-    return found
+    names = server.store.boards.names(Among([game]), "board")
+    return (find_row(Session(server), game, board) for _, board in names)
 
 
 @commands.command("import")
