@@ -589,16 +589,17 @@ def test_what_only_looks_makes_no_database(shell):
 # Backup and restore
 
 
-def test_a_backup_is_one_file_that_only_its_owner_can_read_and_overwrites_nothing_unless_it_is_told_to(kept):
+def test_a_backup_is_one_file_that_only_its_owner_can_read_and_overwrites_nothing(kept):
     copy, database = str(kept.folder / "copy"), str(kept.folder / "pbm.db")
     assert Path(copy).stat().st_mode & 0o777 == 0o600
     assert people_in(copy) == ["alice"]
     assert not list(kept.folder.glob("*copy*-*"))
-    assert kept.refused("backup", copy) == f"There is a file {copy} already; --force overwrites it.\n"
-    kept.done("backup", copy, "--force")
-    assert people_in(copy) == ["alice", "bob"]
-    assert "is the database itself" in kept.refused("backup", database, "--force")
-    assert "is the database itself" in kept.refused("restore", database, "--yes")
+    link = kept.folder / "link"
+    link.symlink_to(database)
+    for file in (copy, database, str(link)):
+        before = Path(file).read_bytes()
+        assert kept.refused("backup", file) == f"There is a file {file} already.\n"
+        assert Path(file).read_bytes() == before
     nowhere = f"{kept.folder}/nowhere/copy"
     assert kept.refused("backup", nowhere) == f"{nowhere} cannot be written: there is no such file or folder.\n"
 

@@ -39,9 +39,8 @@ FILE = click.argument("file", type=click.Path(path_type=Path))
 
 @commands.command()
 @FILE
-@click.option("--force", is_flag=True, help="Overwrite the file.")
 @click.option("--keep", type=WHOLE_NUMBER, metavar="N", help="FILE is a folder for dated backups: keep the last N.")
-def backup(file: Path, keep: int | None, *, force: bool) -> None:
+def backup(file: Path, keep: int | None) -> None:
     """Copy the database to a file, as it is at one moment. The server can go on meanwhile.
 
     The copy holds everything: addresses, hashes of passwords, and the secrets of dice. Only its owner can read it.
@@ -53,9 +52,8 @@ def backup(file: Path, keep: int | None, *, force: bool) -> None:
         if keep is not None and not file.is_dir():
             raise Refused(f"There is no folder {file}.")
         target = file if keep is None else file / f"{source.stem}-{now:{TIME}}{source.suffix}"
-        _not_the_database(target, source)
-        if target.exists() and not force:
-            raise Refused(f"There is a file {target} already; --force overwrites it.")
+        if target.exists():
+            raise Refused(f"There is a file {target} already.")
         with progress_bar("Pages") as progress:
             copies.keep(source, target, progress)
         size = target.stat().st_size
@@ -82,7 +80,6 @@ def restore(file: Path, *, yes: bool) -> None:
     target = Path(database()).resolve()  # a link stays
     with touching(f"{file} cannot be read"):
         copies.check(_present(file))
-        _not_the_database(file, target)
     now = datetime.now(UTC)
     old = target.with_name(f"{target.name}.before-restore-{now:{TIME}}")
     is_there = target.exists()
@@ -110,11 +107,6 @@ def _present(file: Path) -> Path:
     if not file.is_file():
         raise Refused(f"There is no file {file}.")
     return file
-
-
-def _not_the_database(file: Path, path: Path) -> None:
-    if file.exists() and path.exists() and file.samefile(path):
-        raise Refused(f"{file} is the database itself.")
 
 
 # Games
