@@ -892,7 +892,7 @@ def test_records_are_taken_in_all_or_none(several, operate, record, tmp_path):
     file.write_text(record + record.replace('"c3"', '"z3"'))
     answer = operate("import", str(file))
     assert answer.status == 1
-    assert answer.err.startswith("Record 2 (symple 101): turn 1, 'z3': ")
+    assert answer.err.startswith("Record 2: turn 1, 'z3': ")
     assert operate("import", "/nowhere").err == "/nowhere cannot be read: there is no such file or folder.\n"
     assert find(several, "symple", "103") is None
 

@@ -170,7 +170,7 @@ def import_(file: Path | None, pairs: tuple[str, ...]) -> None:
                 record = records.read(document, names, server.now())
                 board = take_in(server, record)
             except Unsound as why:
-                raise Refused(f"Record {at}{_name_of(document)}: {why}") from why
+                raise Refused(f"Record {at}: {why}") from why
             told.append(_told(record.row, board))
             taken.append({"game": record.row.game, "board": board, "was": record.row.board})
     answer("\n".join(told), {"imported": taken})
@@ -208,14 +208,6 @@ def _documents(text: str) -> Iterator[object]:
             raise Refused(f"What begins in line {line} is no JSON: {why}.") from why
         is_list = isinstance(document, dict) and isinstance(document.get("records"), list)
         yield from document["records"] if is_list else [document]
-
-
-def _name_of(document: object) -> str:
-    """The board of a record, such as `` (spiro 101)``; empty if the record does not say."""
-    if not isinstance(document, dict):
-        return ""
-    game, board = document.get("game"), document.get("board")
-    return f" ({game[:20]} {board[:20]})" if isinstance(game, str) and isinstance(board, str) else ""
 
 
 def take_in(server: Server, record: Record) -> str:
