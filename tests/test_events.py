@@ -132,8 +132,9 @@ def test_what_goes_wrong_while_programs_run_is_not_said_of_their_lock(pair, note
 def test_whoever_runs_programs_says_that_another_process_does(pair, noted, monkeypatch, capsys):
     hook(pair, noted)
     monkeypatch.setattr("pbm.operator.events.HOOK_SECONDS", 0)
+    monkeypatch.setattr("pbm.operator.events.wait_for_end", lambda _: True)
     with pair.store.hold_lock("hooks", "running programs", 0, lambda: False):
-        keep_running(pair.server, lambda _: True)
+        keep_running(pair.server)
     assert capsys.readouterr().err == "Another process has been running programs for 0 seconds; try again.\n"
 
 

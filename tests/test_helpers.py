@@ -188,7 +188,7 @@ def test_the_processes_beside_a_server_let_those_go_first_that_answer(players, t
     with running(players, *SERVE, f"--site={tmp_path / 'site'}") as process:
         port_of(process)
         expected = max(console.HELPER_NICENESS, niceness(process.pid))  # the tests themselves may be nicer
-        for does in ("keep-sending", "keep-running", "--follow"):
+        for does in ("keep-sending", "hook", "site"):
             until(lambda does=does: [*map(niceness, children(process, does))] == [expected])
 
 

@@ -139,8 +139,8 @@ def wait_for_end(seconds: float) -> bool:
     return bool(ready) and not os.read(sys.stdin.fileno(), 65536)
 
 
-def changes(store: Store, seconds: float, wait_for_end: Callable[[float], bool] = wait_for_end) -> Iterator[None]:
-    """Yield at once, and then whenever another connection has changed the database, until *wait_for_end* is true.
+def changes(store: Store, seconds: float) -> Iterator[None]:
+    """Yield at once, and then whenever another connection has changed the database, until `wait_for_end` is true.
 
     Looks for changes every so many seconds. What changes while the caller works is found at the next look. Raises
     Replaced if the database has become another file.

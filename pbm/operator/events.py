@@ -7,7 +7,6 @@ import json
 import shlex
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -67,7 +66,7 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     replace, start, round, finish, cancel (a tournament).
     """
     store = open_existing().store
-    for _ in changes(store, LOOK_FOR_EVENTS_SECONDS, _rest):
+    for _ in changes(store, LOOK_FOR_EVENTS_SECONDS):
         while found := store.events.since(since, EVENTS_AT_ONCE):
             for event in found:
                 line = json.dumps(event_data(event)) if ctx.obj else escaped(_line(event))
@@ -153,23 +152,12 @@ def run_hooks(*, follow: bool) -> int:
     """Run the programs for all events that they have not seen. `pbm serve` does this by itself."""
     server = open_server()
     if follow:
-        keep_running(server, _rest)
+        prepare_helper()
+        keep_running(server)
+        return 0
     good, bad = run_due(server)
     answer(f"{texts.counted(good, 'run')}, {bad} failed.", {"runs": good, "failed": bad})
     return 1 if bad else 0
-
-
-def _rest(seconds: float) -> bool:
-    """Wait so many seconds. Returns False, because only a signal ends the command."""
-    time.sleep(seconds)
-    return False
-
-
-@hook.command("keep-running", hidden=True)
-def keep_running_hooks() -> None:
-    """Run programs for events as they come, until standard input ends; `pbm serve` runs this."""
-    prepare_helper()
-    keep_running(open_existing(), wait_for_end)
 
 
 def event_data(event: Event) -> dict[str, Any]:
@@ -191,8 +179,8 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     return went_well[True], went_well[False]
 
 
-def keep_running(server: Server, wait_for_end: Callable[[float], bool]) -> None:
-    """Run programs for events as they come, until *wait_for_end*, which waits for some seconds, returns True.
+def keep_running(server: Server) -> None:
+    """Run programs for events as they come, until a pipe on standard input ends.
 
     Raises Replaced if the database has become another file.
     """

@@ -51,7 +51,7 @@ M_MMAP_THRESHOLD, LARGE_BYTES = -3, 128 * 1024
 
 glibc begins with that number, and raises it with each mail that is larger, up to 32 MB.
 """
-HOOKS = (*START_PBM, "hook", "keep-running")
+HOOKS = (*START_PBM, "hook", "run", "--follow")
 """A process that runs programs for events."""
 PLAYER = (*START_PBM, "robots", "run")
 """A process that plays for robots; the mails that it causes are sent by SENDER."""
