@@ -105,6 +105,9 @@ told alice bob / alice: resign / told alice bob
 notify of boards can be ended, too
     challenge alice bob / carol: symple notify ME 101 / carol: symple notify ME 101 off / plays c3 b1 / \
 alice: resign / told alice bob
+who is told of every end cannot end it for one board
+    challenge alice bob / carol: symple notify ME / carol refused: symple notify ME 101 off / \
+sender reads You are told of the end of every game of Symple; `symple notify carol PASSWORD off` ends that.
 notify with boards is for those, and without for all until the same again
     challenge alice bob / carol: symple notify ME 101 / dora: symple notify ME / alice: move c3 / told alice bob / \
 bob: move b1 / told alice bob / alice: resign / told alice bob carol dora / carol reads Notification: / \

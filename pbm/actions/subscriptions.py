@@ -9,6 +9,7 @@ from pbm.actions import finding, mail_settings, messages, puzzles
 from pbm.actions.finding import board_of, find_row
 from pbm.budget import Budget
 from pbm.letters import Letter
+from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, Reply
 
@@ -115,9 +116,13 @@ def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list
     """
     named = finding.without_fillers(words)
     switch = named.pop() if named and named[-1] in {"on", "off"} else None
+    is_notified = session.store.players.get(game, name).is_notified
+    if named and is_notified and switch == "off":
+        ends = f"`{game} notify {name} PASSWORD off` ends that"
+        raise Refused(f"You are told of the end of every game of {game.capitalize()}; {ends}.")
     if named:
         return [_notified_of(session, game, name, named, starts=switch != "off")]
-    starts = not session.store.players.get(game, name).is_notified if switch is None else switch == "on"
+    starts = not is_notified if switch is None else switch == "on"
     session.store.players.change(game, name, is_notified=starts)
     text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
     subject = f"{game.capitalize()} notification {'started' if starts else 'cancelled'}"
