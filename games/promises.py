@@ -21,8 +21,6 @@ LISTED = 30
 """How many of the moves of a position are looked at."""
 TURNS = 50
 """How many turns are played with the usual options; not every random game ends by itself."""
-PLAYED_OUT = (0, 3)
-"""After how many turns the game's own `playout` is tried, if it has one."""
 FEW_TURNS = 6
 """How many turns are played with each extreme value of an option."""
 RUBBISH = (
@@ -240,8 +238,6 @@ def _check_play(game: Game[Any], words: list[str], rng: Random, most: int) -> No
         if state.result() is not None:
             _check_end(state)
             break
-        if turns in PLAYED_OUT:
-            _check_playout(game, state, turns)
         move = _check_moves(state, rng)
         before, state = state, _thrown(state.play(move), rng)
     if hasattr(game, "GLYPHS") and len(positions) > 4:
@@ -250,20 +246,6 @@ def _check_play(game: Game[Any], words: list[str], rng: Random, most: int) -> No
     for turns, (state, before, seen) in enumerate(positions):
         has_changed = _shown(game, state, before) != seen
         _keep(not has_changed, f"The position after {_turns(turns)} has changed while others were played from it.")
-
-
-def _check_playout(game: Game[Any], state: State, turns: int) -> None:
-    """Check the game's own `playout` from this position, if it has one."""
-    playout: Callable[[State, Random], float] | None = getattr(game, "playout", None)
-    if playout is None:
-        return
-    try:
-        worths = [playout(state, Random(turns)) for _ in range(2)]
-    except Exception as why:
-        raise Broken(f"playout raised {_named(why)} after {_turns(turns)}.") from why
-    first, again = worths
-    _keep(isinstance(first, int | float) and 0 <= first <= 1, f"playout gives {first!r}, and not a number from 0 to 1.")
-    _keep(first == again, f"playout gives {first} and then {again} with the same seed, after {_turns(turns)}.")
 
 
 def _thrown(state: State, rng: Random) -> State:
