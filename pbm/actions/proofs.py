@@ -10,11 +10,11 @@ from pbm.refusals import Refused
 from pbm.session import Session
 
 FACES = "Die", "Fell", "Expected"
-TESTS = "Of", "Count", "Chi-square", "Degrees of freedom", "p"
+TESTS = "Of", "Count", "Chi-square", "Degrees of freedom"
 CHANCE = """\
-Honest dice have at least this chi-square with the probability p. Below 0.01
-it is by chance once in a hundred times, and does not stay there while more
-dice are thrown. Where less than 5 of a kind are expected, it says little."""
+Honest dice exceed a chi-square of 15.1 at 5 degrees of freedom, and of 57.3
+at 35, once in a hundred times; it does not stay there while more dice are
+thrown. Where less than 5 of a kind are expected, it says little."""
 
 
 def check_dice(session: Session, game: str, number: str) -> list[Letter]:
@@ -62,7 +62,7 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
 
 
 def count_dice(session: Session, game: str) -> list[Letter]:
-    """Count all dice that were thrown in a game, and tell how likely honest dice differ as much. Raises Refused."""
+    """Count all dice that were thrown in a game, and tell how far the counts are from equal. Raises Refused."""
     title = game.capitalize()
     rules = games.load(game)
     if not games.needs_dice(rules.new(**games.read_options(rules, []))):
@@ -81,9 +81,8 @@ def count_dice(session: Session, game: str) -> list[Letter]:
         {
             "what": what,
             "count": sum(counts),
-            "chi_square": round(chi_square := dice.chi_square(counts), 4),
+            "chi_square": round(dice.chi_square(counts), 4),
             "degrees_of_freedom": len(counts) - 1,
-            "p": round(dice.chance(chi_square, len(counts) - 1), 4),
         }
         for what, counts in (("single dice", faces), ("pairs, in order", pairs))
     ]

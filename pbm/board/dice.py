@@ -7,7 +7,6 @@ nor an undo can throw them again.
 
 import hashlib
 import hmac
-import math
 from collections.abc import Sequence
 from itertools import count, islice
 
@@ -34,17 +33,3 @@ def chi_square(counts: Sequence[int]) -> float:
     """The chi-square of counts that should be equal; 0 if they are, or if all are 0."""
     expected = sum(counts) / len(counts)
     return sum((count - expected) ** 2 for count in counts) / expected if expected else 0.0
-
-
-def chance(chi_square: float, freedom: int) -> float:
-    """The probability, from 0 to 1, that honest dice have at least that chi-square at so many degrees of *freedom*."""
-    # The upper incomplete gamma function Q(freedom/2, x/2): Q(1/2, y) = erfc(sqrt(y)), Q(1, y) = exp(-y), and from
-    # there on Q(a + 1, y) = Q(a, y) + y**a * exp(-y) / gamma(a + 1).
-    y = chi_square / 2
-    if y <= 0:
-        return 1.0
-    a, found = (0.5, math.erfc(math.sqrt(y))) if freedom % 2 else (1.0, math.exp(-y))
-    while a < freedom / 2:
-        found += math.exp(a * math.log(y) - y - math.lgamma(a + 1))
-        a += 1
-    return min(found, 1.0)
