@@ -21,6 +21,7 @@ from pbm.session import Session
 from pbm.texts import clean, written
 
 from conftest import Club, Done, Made, handle, lasting_folder, mail_of, make, stored
+from examples import stored_board
 
 NAMES = "alice", "bob", "carol", "dora"
 SENDER = "sender"
@@ -141,7 +142,7 @@ class Members(Club):
 
     def at(self, board: str = "101", game: str = "symple") -> Board:
         """A board as it is stored."""
-        found = Board.load(self.store, game, board)
+        found = stored_board(self.store, game, board)
         assert found is not None
         return found
 

@@ -11,7 +11,6 @@ from games import symple
 from pbm.access import tokens
 from pbm.actions import cleanup, votes
 from pbm.blocks import read
-from pbm.board.board import Board
 from pbm.language import answers
 from pbm.mail import html
 from pbm.mail.writing import compose
@@ -21,7 +20,7 @@ from pbm.texts import WIDTH
 import helptexts
 from conftest import ADDRESS, PASSWORDS, handle, mail_of
 from contract import follow
-from examples import rules
+from examples import rules, stored_board
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 EASY = "To move, reply with your move as the first line. You need no password."
@@ -60,7 +59,7 @@ def answer(club, body, name="alice", subject="Re: Symple Board 101 alice"):
 
 
 def turns(club, game="symple"):
-    return [turn.text for turn in Board.load(club.store, game, "101").turns]
+    return [turn.text for turn in stored_board(club.store, game, "101").turns]
 
 
 # What a board mail says of answering it
@@ -287,7 +286,7 @@ def test_a_turn_that_was_wrapped_is_one_turn_and_what_follows_is_the_comment(clu
         raw = f"From: {ALICE}\r\nSubject: {folded}\r\n\r\nHello, bob,\r\nwell\r\n"
         handle(club.server, raw.encode(), None)
     assert turns(club, name)[-1] == canonical, club.mails()[-1].text
-    comment = Board.load(club.store, name, "101").row.comment
+    comment = stored_board(club.store, name, "101").row.comment
     assert comment == (None if how == "multiple" else "Hello, bob,\nwell")
 
 
@@ -347,7 +346,7 @@ def test_what_somebody_else_has_said_is_no_move(board, typed):
 def test_the_command_that_a_board_mail_ends_with_needs_no_password_in_an_answer(board, typed):
     answer(board, f"{typed}\n\nHello")
     assert turns(board) == ["e5"], board.mails()[-1].text
-    assert Board.load(board.store, "symple", "101").row.comment == "Hello"
+    assert stored_board(board.store, "symple", "101").row.comment == "Hello"
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ from random import Random
 import pytest
 
 import games
-from pbm.board.board import Board
 from pbm.board.records import replayed
 from pbm.lab.arena import open_pool, store_game
 from pbm.lab.matches import Played
 from pbm.referee import Referee
 from pbm.refusals import Refused
 
+from examples import stored_board
 from helptexts import GAMES
 from patience import PATIENCE, children_of, until
 
@@ -103,7 +103,7 @@ def test_a_stored_game_has_the_turns_that_were_played(club, game):
     club.pass_time(minutes=1)
     fault = Played(0, "It took too long.", 0)
     store_game(club.server, pool, ("bob", "alice"), referee, moments, fault)
-    board = Board.load(club.store, game, "a1")
+    board = stored_board(club.store, game, "a1")
     assert (board.players, board.row.reason, board.is_over) == (("bob", "alice"), "forfeited", True)
     seen = [(turn.text, turn.dice, turn.userid) for turn in replayed(board.row, board.turns).turns]
     assert [text for text, *_ in seen] == [move for step in referee.history for move in step.played] + ["Forfeit"]

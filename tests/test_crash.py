@@ -24,7 +24,7 @@ from pbm.store import Store
 
 import reference_plans as reference
 from conftest import mail_of, stored
-from examples import IS_QUICK
+from examples import IS_QUICK, stored_board
 from patience import PATIENCE
 
 PLAYERS = ("alice", "bob", "carol")
@@ -67,7 +67,7 @@ def address(name: str) -> str:
 def played(store: Store, name: str = "spiro 101") -> Board:
     """A board as it stands."""
     with store.reading():
-        board = Board.load(store, *name.split())
+        board = stored_board(store, *name.split())
     assert board is not None
     return board
 

@@ -13,7 +13,6 @@ import pytest
 from games import symple
 from pbm.access import tokens
 from pbm.actions import cleanup
-from pbm.board.board import Board
 from pbm.drawing import images
 from pbm.mail import illustrations
 from pbm.mail.sending import MOST_WITH_PICTURES, flush
@@ -21,6 +20,7 @@ from pbm.mail.transports import Transport
 from pbm.session import Session
 
 from conftest import PASSWORDS
+from examples import stored_board
 from test_writing import Page
 
 SITE = "https://games.example.org/play"
@@ -78,7 +78,7 @@ def begin_symple(club):
 def played(club, moves="c3 a1"):
     """What goes out after the last of these moves by turns, which come by mail, on board 101 of Symple."""
     for move in moves.split():
-        mover = Board.load(club.store, "symple", "101").turn
+        mover = stored_board(club.store, "symple", "101").turn
         club.say(f"symple move 101 {mover} {PASSWORDS[mover]} {move}", sender=f"{mover}@players.example")
     club.store.db.execute("DELETE FROM outbox WHERE id NOT IN (SELECT max(id) FROM outbox GROUP BY userid)")
     return sent(club)
@@ -86,7 +86,7 @@ def played(club, moves="c3 a1"):
 
 def test_the_html_begins_with_the_board_as_a_picture_and_the_text_before_it_has_the_board_and_all_words(board):
     board.say("symple move 101 alice alice-secret c3", "Grüße & <b>", sender="alice@players.example")
-    start, now = Board.load(board.store, "symple", "101").states
+    start, now = stored_board(board.store, "symple", "101").states
     rows = {row.address.partition("@")[0]: row.text for row in board.store.outbox.all()}
     for name, got in sent(board).items():
         assert got.kinds == ["multipart/alternative", "text/plain", "multipart/related", "text/html", "image/png"]
@@ -169,7 +169,7 @@ def test_without_what_draws_mails_come_as_html_and_whoever_wants_pictures_is_tol
 
 def test_where_few_turns_are_legal_whoever_is_to_move_taps_one(board):
     got = played(board)
-    state = Board.load(board.store, "symple", "101").state
+    state = stored_board(board.store, "symple", "101").state
     links = [link for link in got["alice"].page.links if link[1] in {*state.moves()}]
     assert [move for _, move in links] == [*state.moves()]
     for href, move in links:

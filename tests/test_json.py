@@ -14,11 +14,11 @@ import pytest
 from referencing import Registry, Resource
 
 from pbm import shell
-from pbm.board.board import Board
 from pbm.language.commands import root
 from pbm.store import Store
 
 from conftest import ADDRESS, PASSWORDS, sql
+from examples import stored_board
 from helptexts import FOLDER, operators
 from test_fetch import PASSWORD, Mailbox, serving
 
@@ -239,7 +239,7 @@ def happened(tmp_path_factory):
             assert shell.main(line.split()) == 0
         for name in ("alice", "bob"):
             with Store(folder / "pbm.db") as store:
-                move = next(Board.load(store, "spiro", "101").state.moves())
+                move = next(stored_board(store, "spiro", "101").state.moves())
             assert shell.main(["spiro", "move", "101", name, PASSWORDS[name], move]) == 0
         for name in ("bob", "alice"):
             assert shell.main(["spiro", "resign", "101", name, PASSWORDS[name]]) == 0

@@ -2,14 +2,14 @@
 
 from hashlib import sha256
 
-from pbm.board.board import Board
+from examples import stored_board
 
 
 def play_out(club):
-    board = Board.load(club.store, "spiro", "101")
+    board = stored_board(club.store, "spiro", "101")
     while not board.is_over:
         club.move(board.turn, max(board.state.moves(), key=lambda move: move.count("x")))
-        board = Board.load(club.store, "spiro", "101")
+        board = stored_board(club.store, "spiro", "101")
     return board
 
 
@@ -55,7 +55,7 @@ def test_a_preview_of_a_new_game_needs_no_board_and_one_of_the_end_does_not_tell
     assert shown.data["position"]["cells"] == {"e3": "XX", "f2": "X", "e2": "OOO"}
     club.signed_up("alice", "bob")
     club.say("spiro challenge -small -pieces=1 alice bob")
-    secret = Board.load(club.store, "spiro", "101").row.secret.hex()
+    secret = stored_board(club.store, "spiro", "101").row.secret.hex()
     dice = club.say("spiro show 101")[0].data["dice"][0]
     words = f"e3:{dice} dice=1,2 e2:+ " + "dice=6,6 " + "e3:x"
     assert secret not in club.why_refused(f"spiro preview 101 {words}")

@@ -10,7 +10,6 @@ import pytest
 
 from pbm import runner
 from pbm.access import tokens
-from pbm.board.board import Board
 from pbm.language.commands import OF_GAME
 from pbm.language.grammar import Call
 from pbm.mail import incoming
@@ -19,6 +18,7 @@ from pbm.session import Session
 from pbm.store import Failures, Reply
 
 from conftest import ADDRESS, handle, mail_of, stored
+from examples import stored_board
 
 ALICE = "alice@players.example"
 
@@ -87,7 +87,7 @@ def test_automatic_mail_is_recorded_but_neither_run_nor_answered(pair, fields):
     assert send(pair, "spiro move 101 alice alice-secret e3:5", **fields) == "automatic"
     assert send(pair, "nonsense", **fields) == "automatic"
     assert len(pair.mails()) == before
-    assert Board.load(pair.store, "spiro", "101").row.moves == 0
+    assert stored_board(pair.store, "spiro", "101").row.moves == 0
 
 
 def test_the_sender_is_the_one_address_in_from_or_the_envelope_and_never_reply_to(pair):
@@ -217,7 +217,7 @@ def answer(club, line, recipient=None, subject="Re: New Spiro Board 101 alice", 
 
 
 def moves(club):
-    return Board.load(club.store, "spiro", "101").row.moves
+    return stored_board(club.store, "spiro", "101").row.moves
 
 
 def test_every_board_mail_to_a_user_has_a_reply_address_of_its_own(pair):
@@ -614,4 +614,4 @@ def test_mails_to_users_leave_with_a_return_path_that_tells_whose_they_are_and_t
     path, before = tokens.return_path(pair.server, pair.mails("alice")[-1]), len(pair.mails())
     raw = message("Re: spiro move 101 alice alice-secret e3:5", "I am on holiday.")
     assert handle(pair.server, raw, ALICE, [path]) == "automatic"
-    assert (len(pair.mails()), Board.load(pair.store, "spiro", "101").row.moves) == (before, 0)
+    assert (len(pair.mails()), stored_board(pair.store, "spiro", "101").row.moves) == (before, 0)

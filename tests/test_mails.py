@@ -13,14 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pbm.access import tokens
-from pbm.board.board import Board
 from pbm.mail import incoming, reading
 from pbm.passwords import Passwords
 from pbm.server import Server
 from pbm.store import Store
 
 from conftest import ADDRESS, Club, Shell, handle, stored
-from examples import examples
+from examples import examples, stored_board
 
 FOLDER = Path(__file__).with_name("mails")
 MAILS = tomllib.loads((FOLDER / "expected.toml").read_text())
@@ -66,7 +65,7 @@ class Mailroom:
         sender = (reading.read(raw, expected.get("envelope")).sender or "").lower()
         query = "SELECT outcome FROM handled WHERE sender = ?"
         assert self.store.db.execute(query, [sender]).fetchall()[-1:] == [(expected.get("outcome", "command"),)]
-        board = Board.load(self.store, "symple", number_of(name))
+        board = stored_board(self.store, "symple", number_of(name))
         assert (board is None) == expected.get("removed", False)
         if board:
             assert [turn.text for turn in board.turns] == [expected["played"]] * bool(expected["played"])

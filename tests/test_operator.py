@@ -39,7 +39,7 @@ from pbm.tournaments.kinds import Tournament
 
 import helptexts
 from conftest import ADDRESS, pair_up, people_in, set_up, sql
-from examples import examples, play_at_random
+from examples import examples, play_at_random, stored_board
 from patience import PATIENCE, until
 from test_plugin import MODULE, find_package
 from test_serve import running
@@ -251,7 +251,7 @@ def several(pair):
 
 
 def find(club, game, number):
-    return Board.load(club.store, game, number)
+    return stored_board(club.store, game, number)
 
 
 @pytest.mark.parametrize(
@@ -789,7 +789,7 @@ def test_a_game_that_is_exported_and_imported_is_the_same_game(office, game, whi
     with office.store.writing():
         record = records.read(document, {}, office.now())
         number = exchange.take_in(office, record)
-    again = Board.load(office.store, game, number)
+    again = stored_board(office.store, game, number)
     assert again.turns == board.turns
     assert positions(again) == positions(board)
     changed = again.turns[-1].played if again.turns else row.started

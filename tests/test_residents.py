@@ -18,7 +18,6 @@ import pytest
 from pbm.actions.analyses import choices
 from pbm.actions.cleanup import clean_up
 from pbm.blocks import drawn_curve
-from pbm.board.board import Board
 from pbm.console import let_server_go_first, wait_for_end
 from pbm.levels import LEVEL_NUMBERS
 from pbm.refusals import Refused
@@ -31,6 +30,7 @@ from pbm.store import Robot, Store
 from pbm.store.robots import Claim, Task
 
 from conftest import PASSWORDS, handle, sql
+from examples import stored_board
 from patience import PATIENCE
 from test_robots import program
 from test_serve import converse, inbox
@@ -76,7 +76,7 @@ def against(club, mind):
 
 
 def at(club, board="101", game="symple"):
-    return Board.load(club.store, game, board)
+    return stored_board(club.store, game, board)
 
 
 def plays(club):
@@ -779,14 +779,14 @@ def test_by_mail_the_answers_of_a_robot_come_within_seconds_while_others_wait_to
         converse(port, message("symple challenge -size=13 alice robot2"))
         mails = inbox(shell, "alice", 3)
         for number in range(1, 20, 2):
-            board = Board.load(Store(shell.folder / "pbm.db"), "symple", "105")
+            board = stored_board(Store(shell.folder / "pbm.db"), "symple", "105")
             answer = message_from_string(mails[-1])["Reply-To"]
             begin = time.monotonic()
             converse(port, message("Re: your move", board.state.random(Random(number))), recipient=answer)
             mails = inbox(shell, "alice", 3 + number + 1)
             waits.append(time.monotonic() - begin)
             assert message_from_string(mails[-1])["Subject"] == "Symple Board 105 alice"
-        boards = [Board.load(Store(shell.folder / "pbm.db"), "symple", str(board)) for board in range(101, 106)]
+        boards = [stored_board(Store(shell.folder / "pbm.db"), "symple", str(board)) for board in range(101, 106)]
     *busy, own = (len(board.turns) for board in boards)
     assert own == 20
     assert sum(busy) >= 10
@@ -812,7 +812,7 @@ def test_a_process_that_is_killed_again_and_again_loses_nothing_and_plays_nothin
         kills += 1
     assert shell.process("robots", "run", "--once").returncode == 0
     with Store(shell.folder / "pbm.db") as store:
-        boards = [Board.load(store, "symple", board) for board in ("101", "102", "103")]
+        boards = [stored_board(store, "symple", board) for board in ("101", "102", "103")]
         mails = Counter(mail.subject.split()[2] for mail in store.outbox.all() if mail.userid == "alice")
     assert [board.is_over for board in boards] == [True, True, False]
     assert mails == {board.row.board: len(board.turns) for board in boards}

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from pbm.board.board import Board
 from pbm.refusals import Refused
 from pbm.robot_players import scripts
 from pbm.store import Store
@@ -19,6 +18,7 @@ from pbm.store.base import BUSY_SECONDS
 from pbm.store.boards import Boards
 
 from conftest import PASSWORDS, set_up
+from examples import stored_board
 from patience import PATIENCE, until, until_it_waits
 
 SMALL = ("symple", "challenge", "-size=5", "alice", "bob")
@@ -115,7 +115,7 @@ def test_the_end_of_the_game_ends_the_wait_for_a_turn(watched, pair):
 
 def legal(club):
     """Some legal move on board 101."""
-    return next(Board.load(club.store, "spiro", "101").state.moves())
+    return next(stored_board(club.store, "spiro", "101").state.moves())
 
 
 @pytest.mark.parametrize(

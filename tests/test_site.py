@@ -32,7 +32,7 @@ from pbm.tournaments.kinds import Entrant, Tournament
 
 import helptexts
 from conftest import PASSWORDS, Club, set_up
-from examples import examples, play_at_random
+from examples import examples, play_at_random, stored_board
 from patience import PATIENCE, until
 from test_serve import running
 
@@ -310,11 +310,11 @@ def play_some(club, game, moves):
     """Play at random on board 101, and return it."""
     rng = Random(1)
     for _ in range(moves):
-        board = Board.load(club.store, game, "101")
+        board = stored_board(club.store, game, "101")
         if board.turn is None:
             break
         club.say(f"{game} move 101 {board.turn} {PASSWORDS[board.turn]} {board.state.random(rng)}")
-    return Board.load(club.store, game, "101")
+    return stored_board(club.store, game, "101")
 
 
 def test_a_comment_and_a_page_full_of_markup_do_no_harm(played, folder):
@@ -332,7 +332,7 @@ def test_nothing_stands_there_that_a_stranger_may_not_see(club, folder):
     club.signed_up("alice", "bob")
     club.say("spiro challenge -small alice bob")
     club.say(f"spiro queue 101 bob {PASSWORDS['bob']} e3")
-    move = next(Board.load(club.store, "spiro", "101").state.moves())
+    move = next(stored_board(club.store, "spiro", "101").state.moves())
     club.say(f"spiro submit 101 alice {PASSWORDS['alice']} {move}")
     said = "between you and me"
     club.say(f"spiro chat 101 bob {PASSWORDS['bob']}", comment=said)
@@ -498,7 +498,7 @@ def do(club, deed, rng):
             case "open" | "begin" | "analyse" | "puzzle" | "remove":
                 pass
             case _:
-                state = Board.load(club.store, game, board).state if row else None
+                state = stored_board(club.store, game, board).state if row else None
                 mover = row.turn if row and row.turn else one
                 words = {"game": game, "options": OPTIONS[game], "one": one, "other": other, "board": board}
                 words |= {"mover": mover, "secret": PASSWORDS[mover], "secret_of_one": PASSWORDS[one]}
@@ -626,9 +626,9 @@ def test_the_picture_of_a_finished_board_says_who_won_and_not_whose_turn_it_is(c
     club.say(f"{game} challenge alice bob")
     loser = play_some(club, game, 6).turn
     winner = "bob" if loser == "alice" else "alice"
-    before = board_svg(Board.load(club.store, game, "101").present)
+    before = board_svg(stored_board(club.store, game, "101").present)
     club.say(f"{game} resign 101 {loser} {PASSWORDS[loser]}")
-    board = Board.load(club.store, game, "101")
+    board = stored_board(club.store, game, "101")
     written(club, folder)
     page = (folder / game / "101.html").read_text().partition("</svg>")[0]
     for picture in (board_svg(board.present), page):

@@ -13,7 +13,6 @@ import games
 from pbm.access import tokens
 from pbm.actions import tournaments
 from pbm.board import plan_lines
-from pbm.board.board import Board
 from pbm.drawing import images
 from pbm.session import Session
 from pbm.site.build import build
@@ -25,6 +24,7 @@ import helptexts
 import patience
 from browsers import IS_DRAWN, NEEDS_BROWSER, PHONE, WIDE, WIDTH
 from conftest import PASSWORDS, Club, handle
+from examples import stored_board
 from test_browser import BOARDS
 
 pytestmark = NEEDS_BROWSER
@@ -95,13 +95,13 @@ class Visited:
             for number, moves in (("101", 4), ("102", 12)):
                 club.say(f"{game} challenge {options} alice bob")
                 for _ in range(moves):
-                    board = Board.load(club.store, game, number)
+                    board = stored_board(club.store, game, number)
                     club.say(f"{game} move {number} {board.turn} {PASSWORDS[board.turn]} {board.state.random(rng)}")
-                self.boards[game, number] = Board.load(club.store, game, number)
+                self.boards[game, number] = stored_board(club.store, game, number)
             assert not self.boards[game, "101"].is_over
             loser = self.boards[game, "102"].turn
             club.say(f"{game} resign 102 {loser} {PASSWORDS[loser]}")
-            self.boards[game, "102"] = Board.load(club.store, game, "102")
+            self.boards[game, "102"] = stored_board(club.store, game, "102")
         session = Session(club.server)
         cup = Tournament("symple", "cup", RoundRobin(), club.time, options="-size=5", tie_breaks="sb,direct")
         with session.store.writing():
@@ -247,7 +247,7 @@ def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, v
 
     head = f"From: {name}@players.example\nTo: {address}\nSubject: {query['subject'][0]}\n\n"
     handle(club.server, (head + body).encode(), None, [address])
-    after = Board.load(club.store, game, "101")
+    after = stored_board(club.store, game, "101")
     assert [turn.text for turn in after.turns][len(board.turns) :] == [board.state.parse(move)]
     kept = plan_lines.branches(after.plans[name])
     assert [plan_lines.text_of_branch(line).replace("+", "") for line in kept] == lines
@@ -343,7 +343,7 @@ def test_a_long_turn_wraps_and_the_list_of_moves_follows_the_slider(browser, tmp
     club, rng = Club(tmp_path / "pbm.db"), Random(2)
     club.signed_up("alice", "bob")
     club.say("sprout challenge -board=limping-7 alice bob")
-    while (board := Board.load(club.store, "sprout", "101")).turn and len(board.turns) < 24:
+    while (board := stored_board(club.store, "sprout", "101")).turn and len(board.turns) < 24:
         longest = max((board.state.random(rng) for _ in range(30)), key=len)
         club.say(f"sprout move 101 {board.turn} {PASSWORDS[board.turn]} {longest}")
     assert max(len(turn.text) for turn in board.turns) > 60
@@ -382,7 +382,7 @@ def test_boards_of_every_kind_fit_the_screen_and_can_be_stepped_through_and_tapp
         game, _, options = line.partition(" ")
         [told] = club.say(f"{game} challenge {options} alice bob")
         for _ in range(3):
-            board = Board.load(club.store, game, told.data["board"])
+            board = stored_board(club.store, game, told.data["board"])
             turn = board.state.random(rng)
             club.say(f"{game} move {board.row.board} {board.turn} {PASSWORDS[board.turn]} {turn}")
     build(tmp_path / "site", Session(club.server), SiteSettings())

@@ -13,13 +13,13 @@ import pytest
 
 import games
 from pbm.board import dice, records
-from pbm.board.board import Board
 from pbm.drawing import svg
 from pbm.operator import exchange, replay
 from pbm.operator.doctor import examine
 from pbm.refusals import Refused
 
 from conftest import PASSWORDS, set_up
+from examples import stored_board
 from patience import PATIENCE
 from test_json import check
 
@@ -34,13 +34,13 @@ def begun(club, line, moves, game="spiro"):
 def studied(club, source="101#4", game="spiro"):
     """Board 102, which begins with the moves of another one."""
     club.say(f"{game} challenge --from={source} carol alice")
-    return Board.load(club.store, game, "102")
+    return stored_board(club.store, game, "102")
 
 
 def move(club, board="102", times=1, game="spiro"):
     """Whoever is to move plays the first legal move, so many times."""
     for _ in range(times):
-        now = Board.load(club.store, game, board)
+        now = stored_board(club.store, game, board)
         club.say(f"{game} move {board} {now.turn} {PASSWORDS[now.turn]} {next(now.state.moves())}")
 
 
@@ -56,7 +56,7 @@ def spiro(club):
 
 
 def test_a_game_goes_on_from_an_old_position_with_other_players(spiro):
-    old, new = Board.load(spiro.store, "spiro", "101"), studied(spiro)
+    old, new = stored_board(spiro.store, "spiro", "101"), studied(spiro)
     assert [turn.text for turn in new.turns] == [turn.text for turn in old.turns[:4]]
     assert new.state.view()["cells"] == old.states[4].view()["cells"]
     assert new.row.options == "-small"
@@ -100,12 +100,12 @@ def test_such_a_game_is_not_rated_and_can_be_left_until_both_have_moved_in_it(sp
     spiro.say("spiro challenge --from=101#4 carol alice")
     move(spiro, "103", 2)
     spiro.say("spiro resign 103 carol carol-secret")
-    assert Board.load(spiro.store, "spiro", "103").winner == "alice"
+    assert stored_board(spiro.store, "spiro", "103").winner == "alice"
     assert spiro.store.players.get("spiro", "alice").games == 0
 
 
 def test_its_dice_are_its_own_from_there_on_and_can_be_checked(spiro):
-    old, new = Board.load(spiro.store, "spiro", "101"), studied(spiro)
+    old, new = stored_board(spiro.store, "spiro", "101"), studied(spiro)
     assert [turn.dice for turn in new.turns] == [turn.dice for turn in old.turns[:4]]
     assert new.row.secret != old.row.secret
     assert new.state.dice == dice.throw(new.row.secret, "spiro 102", 4, 2)
@@ -128,7 +128,7 @@ def test_the_doctor_finds_it_sound_and_sees_when_a_die_of_its_own_is_changed(spi
 
 
 def test_what_waits_on_the_old_board_is_not_on_the_new_one(spiro):
-    board = Board.load(spiro.store, "spiro", "101")
+    board = stored_board(spiro.store, "spiro", "101")
     turn, other = board.turn, board.row.opponent(board.turn)
     spiro.say(f"spiro queue 101 {other} {PASSWORDS[other]} a1:1")
     spiro.say(f"spiro submit 101 {turn} {PASSWORDS[turn]} {next(board.state.moves())}")
@@ -147,7 +147,7 @@ def test_nothing_is_taken_back_from_before_its_start(club):
     move(club, game="symple")
     club.say("symple move 102 alice alice-secret undo")
     club.say("symple move 102 carol carol-secret accept")
-    assert len(Board.load(club.store, "symple", "102").turns) == 3
+    assert len(stored_board(club.store, "symple", "102").turns) == 3
 
 
 def test_sides_that_were_chosen_stay_chosen(club):
@@ -155,7 +155,7 @@ def test_sides_that_were_chosen_stay_chosen(club):
     club.say("spora challenge -pie -size=5 alice bob")
     for move in ("alice alice-secret komi=3", "bob bob-secret black"):
         club.say(f"spora move 101 {move}")
-    assert (Board.load(club.store, "spora", "101").turn, studied(club, "101", "spora").turn) == ("bob", "alice")
+    assert (stored_board(club.store, "spora", "101").turn, studied(club, "101", "spora").turn) == ("bob", "alice")
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_the_dice_of_a_record_that_are_taken_from_another_board_need_not_follow_
 def test_without_a_terminal_a_game_is_listed(spiro, shell):
     shell.environment["PBM_DB"] = str(spiro.store.path)
     told = shell.done("replay", "spiro", "101")
-    board = Board.load(spiro.store, "spiro", "101")
+    board = stored_board(spiro.store, "spiro", "101")
     lines = told.splitlines()
     assert "\x1b" not in told
     for number, turn in enumerate(board.turns, 1):
@@ -227,7 +227,7 @@ def test_without_a_terminal_a_game_is_listed(spiro, shell):
 
 def test_in_a_terminal_the_arrow_keys_lead_through_a_game(spiro, shell):
     spiro.say("spiro chat 101 carol carol-secret", comment="unseen")
-    board = Board.load(spiro.store, "spiro", "101")
+    board = stored_board(spiro.store, "spiro", "101")
     first = next(board.state.moves())
     spiro.say(f"spiro move 101 {board.turn} {PASSWORDS[board.turn]} {first}", comment="Look at that!")
     spiro.store.db.execute("UPDATE boards SET comment = comment || ' \x1b]0;taken over'")

@@ -13,7 +13,6 @@ import pytest
 
 import games
 from games import thrown
-from pbm.board.board import Board
 from pbm.mail.illustrations import Illustrator
 from pbm.mail.writing import compose
 from pbm.robot_players import analysis, tasks
@@ -22,6 +21,7 @@ from pbm.robots import Player
 from pbm.session import Session
 
 from conftest import ADDRESS, PASSWORDS, two_players
+from examples import stored_board
 from patience import PATIENCE, children_of, until
 from test_answers import send
 from test_serve import arrived
@@ -234,7 +234,7 @@ def test_a_robot_of_the_last_level_moves_in_idle_time_behind_all_others(patient)
     begin = time.process_time()
     assert thinks(patient)
     assert time.process_time() - begin > 0.3  # seconds
-    assert len(Board.load(patient.store, "symple", "101").turns) == 1
+    assert len(stored_board(patient.store, "symple", "101").turns) == 1
     assert not is_wanted_in_idle_time(session)
     assert "it thinks in idle time, so that its answers take minutes" in " ".join(
         patient.text("symple show 101").split()

@@ -25,6 +25,7 @@ from pbm.store.users import STORED_FORMS
 
 import helptexts
 from conftest import ADDRESS, PASSWORDS, handle
+from examples import stored_board
 
 HTML = STORED_FORMS.index("html")
 HOSTILE = '<script>x()</script><img src="http://evil.example/x.png"></pre></body>&&lt;"\'\u202e'
@@ -318,7 +319,7 @@ def test_a_mail_lists_every_throw_and_the_one_for_the_turn_to_come_also_at_the_e
     pair.move("alice", "e3:5")
     assert "\n\nThrows: 5, 4-2\n\n" in due(pair, "bob")[-1].text
     pair.move("bob", "e2:4:2")
-    third = "-".join(map(str, Board.load(pair.store, "spiro", "101").state.dice))
+    third = "-".join(map(str, stored_board(pair.store, "spiro", "101").state.dice))
     throws = f"\n\nThrows: 5, 4-2, {third}\n\n"
     assert throws in due(pair, "alice")[-1].text
     for line in end:
@@ -360,14 +361,14 @@ def test_a_command_that_is_no_move_goes_to_the_server_itself_unless_it_is_too_lo
 
 
 def test_a_board_is_a_block_of_its_own_in_a_fixed_pitch_and_not_coloured(pair):
-    board = Board.load(pair.store, "spiro", "101")
+    board = stored_board(pair.store, "spiro", "101")
     [drawing] = (block for block in blocks.read(due(pair, "bob")[-1].blocks) if isinstance(block, Drawing))
     drawn = board.rules.draw(board.state, board.states[0])
     assert drawing == Drawing("spiro", drawn, "101", 0, 21)
     assert drawn.split("\n")[21:] == ["", *(f"{side}    32 pips to go   0 of 2 pieces off" for side in "XO")]
     pair.move("alice", "e3:5")
     source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content().replace("\r\n", "\n")
-    board = Board.load(pair.store, "spiro", "101")
+    board = stored_board(pair.store, "spiro", "101")
     drawn = html.escape(board.rules.draw(board.state, board.states[0]), quote=False).split("\n\nX ")[0]
     before, _, _ = source.partition(f">\n{drawn}\n</pre>")
     assert before != source

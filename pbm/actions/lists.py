@@ -13,7 +13,6 @@ from pbm.actions import finding
 from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
 from pbm.blocks import Paragraph, Table
 from pbm.board import clocks
-from pbm.board.board import Board
 from pbm.budget import Budget
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -219,8 +218,8 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
 def _letter_of_table(session: Session, game: str, rows: Sequence[BoardRow]) -> Letter:
     """The letter with a table of these boards."""
     shown = aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})
-    boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
-    found = [letters.data(board.present) for board in boards if board]
+    boards = rows if session.as_json else ()
+    found = [letters.data(board_of(session, row).present) for row in boards]
     subject = f"List of {game.capitalize()} games"
     return letters.note([shown], subject=subject, answer=f"{game} show {rows[0].board}", boards=found)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import games
 from games import SKIP, Illegal, State
 from pbm.board import clocks, dice
-from pbm.store import BoardRow, ResultRow, Robot, Store, TurnRow
+from pbm.store import BoardRow, ResultRow, Robot, TurnRow
 
 RESIGN = "Resign"
 """The text of the turn of a player who gives up."""
@@ -117,16 +117,6 @@ class Board:
             self.winner = self.player(self.state, result.winner)
         elif self.resigned and not self.row.drawn:
             self.winner = self.row.opponent(self.resigned)
-
-    @classmethod
-    def load(cls, stored: Store, game: str, number: str) -> "Board | None":
-        """The board of that number, or None."""
-        row = stored.boards.get(game, number)
-        if row is None:
-            return None
-        results = stored.players.results_of_board(game, number) if row.ended else ()
-        about = About(robots=stored.robots.among(row.players), results=results)
-        return cls(row, stored.boards.turns(game, number), stored.boards.plans(game, number), about)
 
     @property
     def reasons(self) -> tuple[str, ...]:

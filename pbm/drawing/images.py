@@ -76,7 +76,8 @@ SHARP = 2.0
 
 def point_of(store: Store, drawing: Drawing) -> Point | None:
     """The position that a drawing in text shows; None if its board is not stored, or has changed since."""
-    board = Board.load(store, drawing.game, drawing.board) if drawing.board else None
+    row = store.boards.get(drawing.game, drawing.board)
+    board = row and Board(row, store.boards.turns(*row.place), {})
     point = board and board.after(drawing.moves)
     return point if point and letters.picture(point)[0] == drawing else None
 

@@ -9,7 +9,6 @@ import click
 
 from pbm import letters, runner, texts
 from pbm.actions import finding
-from pbm.board.board import Board
 from pbm.console import answer
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, USER_ARGUMENT, Commands
 from pbm.refusals import Refused
@@ -148,7 +147,8 @@ async def _take_turn(session: Session, row: BoardRow, userid: str, program: Prog
     Nothing is played, and nothing refused, if the board has changed since the program was asked.
     """
     with session.store.reading():
-        board = Board.load(session.store, *row.place)
+        now = session.store.boards.get(*row.place)
+        board = now and finding.board_of(session, now)
     if board is None or board.turn != userid:
         return
     question = json.dumps(letters.data(board.present)["position"], sort_keys=True)
@@ -169,10 +169,10 @@ async def _take_turn(session: Session, row: BoardRow, userid: str, program: Prog
 def _print_boards(session: Session, rows: Sequence[BoardRow]) -> None:
     """Print some boards as they are now."""
     store = session.store
-    with session.store.reading():
-        found = [(row.board, Board.load(store, *row.place)) for row in rows]
-    there = [board for _, board in found if board]
-    gone = [number for number, board in found if not board]
+    with store.reading():
+        found = {row.board: store.boards.get(*row.place) for row in rows}
+        there = [finding.board_of(session, row) for row in found.values() if row]
+    gone = [number for number, row in found.items() if not row]
     lines = [("Board", "Moves", "Players", "Status")]
     lines += [
         (board.row.board, str(board.row.moves), " ".join(board.players), letters.status(board.row)) for board in there

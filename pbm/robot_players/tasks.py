@@ -120,7 +120,8 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
     """
     store = session.store
     with store.reading():
-        board, robot = Board.load(store, task.game, task.board), store.robots.get(task.robot)
+        row, robot = store.boards.get(task.game, task.board), store.robots.get(task.robot)
+        board = row and finding.board_of(session, row)
         talks, hopeless = store.robots.notes_on(task)
     if board is None or robot is None:
         return False

@@ -256,7 +256,8 @@ def sizes(folder: Path, times: int, boards: int) -> None:
         took, megabytes = time.perf_counter() - begin, (place / "pbm.db").stat().st_size / 1e6
         say(f"to make {size:,} boards", f"{took:.0f} s, {megabytes:,.0f} MB")
         with Store(place / "pbm.db") as store:
-            board = Board.load(store, game, "101")
+            row = store.boards.get(game, "101")
+            board = row and Board(row, store.boards.turns(game, "101"), {})
             scripts.append(iter(prepared(board, times + 1, Random(1)) if board else []))
     alike = (
         "show 101",
