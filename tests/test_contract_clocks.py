@@ -130,6 +130,9 @@ a vacation is changed while it lasts
     alice: vacation ME 2026-12-05 / 3 days / alice: vacation ME 2026-12-01 / \
 alice reads from 2026-11-20 through 2026-12-01. / alice: vacation ME 2026-12-10 / \
 alice reads from 2026-11-20 through 2026-12-10. / alice refused: vacation ME 2026-12-11 / sender reads 22 days
+a last day before the first one changes nothing
+    alice: vacation ME 2026-12-10 / alice refused: vacation ME 2026-12-05 2026-11-30 / alice: vacation ME / \
+alice reads from 2026-11-20 through 2026-12-10.
 a vacation stands beside others that are planned, and takes the place of those it overlaps
     alice: vacation ME 2026-12-20 2026-12-24 / alice: vacation ME 2026-11-22 / \
 alice reads from 2026-11-20 through 2026-11-22. / alice reads from 2026-12-20 through 2026-12-24. / \

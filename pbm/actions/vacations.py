@@ -57,13 +57,13 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
     """
     days = [_day(word) for word in words]
     first, last = days if len(days) == 2 else (today, days[0])
+    if last < max(first, today) or first > today + AHEAD:
+        raise Refused(f"A vacation is from a day through a later one, and begins within a year; today is {today}.")
     planned = session.store.users.vacations(name, today)
     if planned and planned[0].first <= today and first <= planned[0].last + clocks.DAY:
         first = planned.pop(0).first
     elif first < today:
         raise Refused(f"A vacation cannot begin in the past; today is {today}.")
-    if last < max(first, today) or first > today + AHEAD:
-        raise Refused(f"A vacation is from a day through a later one, and begins within a year; today is {today}.")
     others = [away for away in planned if away.last < first or last < away.first]
     wanted = sorted([*others, Vacation(name, first, last)])
     since = date(min(first, today).year, 1, 1) - MOST_DAYS_IN_ONE * clocks.DAY
