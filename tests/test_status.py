@@ -145,6 +145,17 @@ def test_dated_backups_are_kept_as_many_as_one_likes(shell):
     assert f"{last:%Y%m%dT%H%M%S.%fZ}" in made[2]["backup"]
 
 
+def test_a_backup_that_a_wrong_clock_has_dated_later_does_not_replace_a_new_one(shell):
+    shell.sign_up("alice")
+    folder = shell.folder / "backups"
+    folder.mkdir()
+    later = folder / "pbm-20990101T000000.000000Z.db"
+    later.write_text("of today")
+    assert shell.json("backup", "--keep=2", str(folder))["removed"] == []
+    made = shell.json("backup", "--keep=1", str(folder))["backup"]
+    assert [str(path) for path in folder.iterdir()] == [made]
+
+
 def test_a_backup_that_fails_removes_no_other(shell):
     shell.sign_up("alice")
     folder = shell.folder / "backups"

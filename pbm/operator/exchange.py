@@ -57,7 +57,7 @@ def backup(file: Path, keep: int | None) -> None:
         with progress_bar("Pages") as progress:
             copies.keep(source, target, progress)
         size = target.stat().st_size
-        removed = [] if keep is None else _remove_oldest(file, source, keep)
+        removed = [] if keep is None else _remove_oldest(target, source, keep)
     copies.note_backup(source, now)
     fewer = f" {texts.counted(len(removed), 'older backup')} removed." if removed else ""
     answer(
@@ -94,13 +94,18 @@ def restore(file: Path, *, yes: bool) -> None:
     answer(f"{target} is what {file} holds.{kept}", {"restored": str(file), "kept": str(old) if is_there else None})
 
 
-def _remove_oldest(folder: Path, source: Path, keep: int) -> list[Path]:
-    """Remove the oldest dated backups of a database from a folder, so that *keep* are left. Returns their paths."""
+def _remove_oldest(made: Path, source: Path, keep: int) -> list[Path]:
+    """Remove the oldest dated backups of a database beside the one just *made*, so that *keep* are left with it.
+
+    A clock that was wrong may have dated others later. Returns their paths.
+    """
     ours = re.compile(rf"{re.escape(source.stem)}-[0-9]{{8}}T[0-9]{{6}}\.[0-9]{{6}}Z{re.escape(source.suffix)}")
-    dated = sorted(each for each in folder.iterdir() if ours.fullmatch(each.name) and not each.is_symlink())
-    for each in dated[:-keep]:
+    dated = sorted(each for each in made.parent.iterdir() if ours.fullmatch(each.name) and not each.is_symlink())
+    dated.remove(made)
+    removed = dated[: max(0, len(dated) + 1 - keep)]
+    for each in removed:
         each.unlink()
-    return dated[:-keep]
+    return removed
 
 
 def _present(file: Path) -> Path:
