@@ -15,7 +15,7 @@ from pbm.mail import sending
 from pbm.mail.sending import flush
 from pbm.mail.transports import Transport, transport
 from pbm.mail.writing import compose
-from pbm.store import Unusable
+from pbm.store import Store, Unusable
 
 from conftest import ADDRESS
 from patience import PATIENCE, until
@@ -227,14 +227,16 @@ def test_the_lock_of_the_sender_follows_no_link_and_changes_no_file(waiting, tmp
     assert lock.stat().st_mode & 0o777 == 0o600
 
 
-def test_whoever_waits_for_another_sender_gives_up_with_a_sentence(waiting, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["pbm.db", "link.db"])
+def test_whoever_waits_for_another_sender_gives_up_with_a_sentence(waiting, tmp_path, monkeypatch, name):
+    (tmp_path / "link.db").symlink_to(waiting.store.path)
     monkeypatch.setattr("pbm.mail.sending.LOCK_SECONDS", 0.2)
-    with setting("maildir", tmp_path) as (text, _):
+    with setting("maildir", tmp_path) as (text, _), Store(tmp_path / name) as store:
         way = Counting(transport(text))
 
         def also_flush():
             with pytest.raises(Unusable, match="Another process has been sending mails for 0 s"):
-                flush(waiting.server, way)
+                flush(waiting.server._replace(store=store), way)
 
         way.after = also_flush
         assert flush(waiting.server, way)[:2] == (4, 0)

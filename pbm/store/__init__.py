@@ -227,7 +227,8 @@ class Store:
 
         Raises Unusable if another process still has it after *patience* seconds, or when *until* is true.
         """
-        lock = self.path.with_name(f"{self.path.name}.{kind}")
+        real = self.path.resolve()  # others may use it by a link
+        lock = real.with_name(f"{real.name}.{kind}")
         with ExitStack() as held:
             try:
                 held.enter_context(disk.locked(lock, patience, until))
