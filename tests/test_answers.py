@@ -506,6 +506,15 @@ def test_the_help_that_comes_is_that_of_the_game(board, subject, body):
     assert told.subject == "Help symple"
 
 
+@pytest.mark.parametrize(
+    ("subject", "body"),
+    [("e5", ""), ("Re: e5", ""), ("AW: e5", "> Symple board 101\n> alice is to move"), ("Re: move", "e5")],
+)
+def test_what_is_typed_behind_the_re_of_a_subject_counts(board, subject, body):
+    answer(board, body, subject=subject)
+    assert turns(board) == ["e5"]
+
+
 @pytest.mark.parametrize(("word", "played"), [("move", ["e5"]), ("preview", []), ("submit", []), ("queue", ["e5"])])
 def test_a_word_in_the_subject_goes_with_the_move_in_the_body(board, word, played):
     answer(board, "e5\n\nHello", subject=word.title())

@@ -42,7 +42,8 @@ def typed_in(mail: Incoming, reply: Reply | None) -> Typed:
     """
     subject = plain_line(mail.subject)
     is_meant, has_title = subject.command is not None, is_title(subject)
-    word = answers.takes(subject.typed) if reply else None
+    told = subject.words[0] if len(subject.words) == 1 else subject.typed  # a word alone stands behind `Re:`, too
+    word = answers.takes(told) if reply else None
     is_chat = reply is not None and answers.is_to_chat(reply, subject.words)
     if is_meant and not (has_title or is_chat) and word is None:
         return Typed(_without_placeholder(subject, reply), mail.body, is_meant)
@@ -53,13 +54,13 @@ def typed_in(mail: Incoming, reply: Reply | None) -> Typed:
     first, count = words.whole_turn(lines)
     line, rest = plain_line(first), "\n".join(lines[count:])
     if word is not None:
-        typed, body = (f"{subject.typed} {line.typed}", rest) if word else (subject.typed, mail.body)
+        typed, body = (f"{told} {line.typed}", rest) if word else (told, mail.body)
         return Typed(_answer(typed), body, is_meant)
     if line.command and not (reply and answers.is_answer(line)):
         return Typed(_without_placeholder(line, reply), rest, is_meant)
     if reply and (line.typed or has_title):
         return Typed(_answer(line.typed), rest, is_meant) if chat is None else Typed(_answer("chat"), chat, is_meant)
-    return Typed(subject, mail.body, is_meant)
+    return Typed(_answer(told) if reply else subject, mail.body, is_meant)
 
 
 def _without_placeholder(line: Line, reply: Reply | None) -> Line:
