@@ -1,7 +1,6 @@
 """The commands that look for faults: `doctor` in the database, settings and mail, and `promises` in a game."""
 
 import os
-import shutil
 import signal
 import socket
 import sqlite3
@@ -34,12 +33,9 @@ from pbm.refusals import Refused
 from pbm.settings import address, transport
 from pbm.store import BoardRow, Store, TurnRow, Unusable
 
-LEAST_FREE = 100_000_000
-"""How many bytes of the disk should be free."""
 LARGEST_WAL = 100_000_000
 """How many bytes the write-ahead log may have; SQLite empties it unless some process reads one state for ever."""
-OLDEST_DUE = timedelta(days=1)
-"""How long a mail may be due."""
+OLDEST_TASK = timedelta(days=1)
 MISSED = timedelta(days=2)
 """How long a forfeit may be due."""
 CLOCK_ERROR = timedelta(minutes=5)
@@ -71,8 +67,8 @@ class Finding(NamedTuple):
 def doctor(processes: int | None, sample: int | None) -> int:
     """Check whether all is well, and say what is wrong and how to mend it. If anything is wrong, the exit status is 1.
 
-    It checks the database file, plays every board in it again, and adds up ratings. Then it checks the settings, the
-    games and the outbox. It changes nothing, and can run while the server runs.
+    It checks the database file, plays every board in it again, and adds up ratings. Then it checks the settings
+    and the games. It changes nothing, and can run while the server runs. `pbm status` says how the server is doing.
 
     If all boards take too long, --sample=N plays N boards again, chosen at random.
     """
@@ -93,7 +89,7 @@ def examine(
     processes: int = 1,
     sample: int | None = None,
 ) -> Iterator[Finding]:
-    """The faults of a database, the settings, the games and the outbox.
+    """The faults of a database, the settings and the games.
 
     That many *processes* replay boards: a random *sample* of that many, or all. *progress* is called with the number of
     boards replayed since its last call, and the number of all.
@@ -107,7 +103,7 @@ def examine(
                 _ratings(store),
                 _formula(store),
                 _rows(store),
-                _mails(store, now),
+                _clock(store, now),
                 _zones(store),
                 _robots(store, now),
             ):
@@ -127,7 +123,7 @@ def _readable(check: Iterator[Finding]) -> Iterator[Finding]:
 
 
 def _file(path: Path) -> Iterator[Finding]:
-    """Check who may read and replace the file, and whether there is room for it to grow."""
+    """Check who may read and replace the file, and whether something was left behind beside it."""
     for one in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
         if one.exists() and one.stat().st_mode & 0o077:
             what = "others may read the addresses and the hashes of passwords in it."
@@ -135,10 +131,6 @@ def _file(path: Path) -> Iterator[Finding]:
     folder = path.absolute().parent
     if folder.stat().st_mode & 0o1022 in {0o002, 0o020, 0o022}:
         yield Finding(str(folder), "others may put files of theirs in place of the database.", f"chmod go-w {folder}")
-    free = shutil.disk_usage(folder).free
-    if free < max(LEAST_FREE, path.stat().st_size):
-        what = f"only {free / 1e6:.0f} MB of the disk are free."
-        yield Finding(str(folder), what, "Make room, or move the database to another disk.")
     for left in left_behind(folder):
         what = "a backup or a restore that was killed has left it behind."
         yield Finding(str(left), what, f"rm {left}; or the next one into this folder removes it.")
@@ -270,15 +262,8 @@ def _rows(store: Store) -> Iterator[Finding]:
         yield Finding(which, f"there is {what}.", BACKUP)
 
 
-def _mails(store: Store, now: datetime) -> Iterator[Finding]:
-    """Check that mail goes out, and that the clock is not behind."""
-    due = store.health.oldest_due(now)
-    if due and due < now - OLDEST_DUE:
-        what = f"a mail has been due since {time_text(due)}; is anything sending?"
-        yield Finding("outbox", what, "Let `pbm serve` run, or `pbm outbox flush` from cron.")
-    if given_up := store.outbox.counts().given_up:
-        mend = "`pbm outbox list` tells why; then `pbm outbox retry ID` or `pbm outbox drop ID`."
-        yield Finding("outbox", f"mails that were given up: {given_up}.", mend)
+def _clock(store: Store, now: datetime) -> Iterator[Finding]:
+    """Check that the clock is not behind."""
     latest = store.health.latest()
     if latest and latest > now + CLOCK_ERROR:
         what = f"something was done at {time_text(latest)}, but it is {time_text(now)}."
@@ -297,7 +282,7 @@ def _zones(store: Store) -> Iterator[Finding]:
 def _robots(store: Store, now: datetime) -> Iterator[Finding]:
     """Check that some process plays for the robots."""
     rows = (store.boards.get(task.game, task.board) for task, _ in store.robots.tasks())
-    late = sum(1 for row in rows if row and clocks.age(row, now) > OLDEST_DUE)
+    late = sum(1 for row in rows if row and clocks.age(row, now) > OLDEST_TASK)
     if late:
         what = f"boards that have waited for a robot for more than a day: {late}."
         yield Finding("robots", what, "Let `pbm serve` run, or `pbm robots run --once` from cron.")

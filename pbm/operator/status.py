@@ -10,12 +10,15 @@ from pbm import texts
 from pbm.board.clocks import DAY
 from pbm.console import answer, open_existing, time_text
 from pbm.console.usage import Commands
-from pbm.operator.doctor import LEAST_FREE, OLDEST_DUE
 from pbm.store import SCHEMA, Robot, Store
 from pbm.store.events import Counted
 from pbm.store.outbox import Waiting
 
 PROGRAM_VERSION = version("pbm-server")
+LEAST_FREE = 100_000_000
+"""How many bytes of the disk should be free."""
+OLDEST_DUE = timedelta(days=1)
+"""How long a mail may be due."""
 LATEST_CLEANUP = timedelta(days=2)
 """How long ago the last clean-up may be while boards are active."""
 LATEST_BACKUP = timedelta(days=8)

@@ -144,10 +144,6 @@ class Health(Questions):
         """Game and userid of everybody who has results and is no player."""
         return self.execute("SELECT game, userid FROM results EXCEPT SELECT game, userid FROM players")
 
-    def oldest_due(self, now: datetime) -> datetime | None:
-        """The time at which the oldest due mail became due; None if none is due."""
-        return self.moment("SELECT min(due) FROM outbox WHERE address IS NOT NULL AND due <= ?", now)
-
     def latest(self) -> datetime | None:
         """The latest time of a board, turn or mail in the database."""
         query = (
