@@ -35,7 +35,6 @@ from pbm.store import BoardRow, Store, TurnRow, Unusable
 
 LARGEST_WAL = 100_000_000
 """How many bytes the write-ahead log may have; SQLite empties it unless some process reads one state for ever."""
-OLDEST_TASK = timedelta(days=1)
 MISSED = timedelta(days=2)
 """How long a forfeit may be due."""
 CLOCK_ERROR = timedelta(minutes=5)
@@ -105,7 +104,6 @@ def examine(
                 _rows(store),
                 _clock(store, now),
                 _zones(store),
-                _robots(store, now),
             ):
                 yield from _readable(check)
     except Unusable as why:
@@ -277,15 +275,6 @@ def _zones(store: Store) -> Iterator[Finding]:
         if name not in known:
             what = f"this machine does not know the time zone {name}, so that its users are told times in UTC."
             yield Finding("timezone", what, "Install tzdata: the package of the system, or `pip install tzdata`.")
-
-
-def _robots(store: Store, now: datetime) -> Iterator[Finding]:
-    """Check that some process plays for the robots."""
-    rows = (store.boards.get(task.game, task.board) for task, _ in store.robots.tasks())
-    late = sum(1 for row in rows if row and clocks.age(row, now) > OLDEST_TASK)
-    if late:
-        what = f"boards that have waited for a robot for more than a day: {late}."
-        yield Finding("robots", what, "Let `pbm serve` run, or `pbm robots run --once` from cron.")
 
 
 def _settings() -> Iterator[Finding]:
