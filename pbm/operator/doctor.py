@@ -18,7 +18,6 @@ import click
 import games
 from games.promises import broken
 from pbm import referee, texts
-from pbm.actions.mail_settings import zone_names
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.ratings import START, Rating, new_rating
@@ -103,7 +102,6 @@ def examine(
                 _formula(store),
                 _rows(store),
                 _clock(store, now),
-                _zones(store),
             ):
                 yield from _readable(check)
     except Unusable as why:
@@ -266,15 +264,6 @@ def _clock(store: Store, now: datetime) -> Iterator[Finding]:
     if latest and latest > now + CLOCK_ERROR:
         what = f"something was done at {time_text(latest)}, but it is {time_text(now)}."
         yield Finding("clock", what, "Set the clock of this machine right (`timedatectl`).")
-
-
-def _zones(store: Store) -> Iterator[Finding]:
-    """Check that this machine knows the time zones of users."""
-    known = zone_names()
-    for name in store.users.zones():
-        if name not in known:
-            what = f"this machine does not know the time zone {name}, so that its users are told times in UTC."
-            yield Finding("timezone", what, "Install tzdata: the package of the system, or `pip install tzdata`.")
 
 
 def _settings() -> Iterator[Finding]:

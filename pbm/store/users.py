@@ -147,11 +147,6 @@ class Users(Questions):
         zone: str | None = self.value("SELECT zone FROM users WHERE userid = ?", userid)
         return zone
 
-    def zones(self) -> list[str]:
-        """The time zones that users have chosen, by name."""
-        query = "SELECT DISTINCT zone FROM users WHERE zone IS NOT NULL AND signed_off IS NULL ORDER BY zone"
-        return self.column(query)
-
     # Vacations
 
     def has_auto_vacation(self, userid: str) -> bool:
