@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -32,8 +31,6 @@ from pbm.refusals import Refused
 from pbm.settings import address, transport
 from pbm.store import BoardRow, Store, TurnRow, Unusable
 
-LARGEST_WAL = 100_000_000
-"""How many bytes the write-ahead log may have; SQLite empties it unless some process reads one state for ever."""
 MISSED = timedelta(days=2)
 """How long a forfeit may be due."""
 CLOCK_ERROR = timedelta(minutes=5)
@@ -130,10 +127,6 @@ def _file(path: Path) -> Iterator[Finding]:
     for left in left_behind(folder):
         what = "a backup or a restore that was killed has left it behind."
         yield Finding(str(left), what, f"rm {left}; or the next one into this folder removes it.")
-    log = path.with_name(f"{path.name}-wal")
-    if log.exists() and log.stat().st_size > LARGEST_WAL:
-        what = f"it has grown to {log.stat().st_size / 1e6:.0f} MB, because some process has been reading for long."
-        yield Finding(str(log), what, "End `pbm serve` and all else that uses the database, and start it again.")
 
 
 def _database(store: Store) -> Iterator[Finding]:
@@ -146,9 +139,6 @@ def _database(store: Store) -> Iterator[Finding]:
     if not store.health.uses_wal():
         mend = "`pbm backup FILE` and `pbm restore FILE`, while nothing else runs, mend it."
         yield Finding("database", "it is not in WAL mode, so readers and writers wait for each other.", mend)
-    if sqlite3.sqlite_version_info < (3, 38):
-        what = f"Python comes with SQLite {sqlite3.sqlite_version}, and 3.38 is needed."
-        yield Finding("SQLite", what, "Use a newer Python.")
 
 
 def _boards(
