@@ -457,7 +457,6 @@ UPDATE outbox SET queued = '2027-11-18T12:00:00+00:00' | clock | something was d
 UPDATE players SET won = 2 OF_CAROL | symple, carol | as 1824 (won 2, lost 0, tied 0); the results say 1824 (won 1
 UPDATE players SET rating = 1900 OF_CAROL | symple, carol | stored as 1900
 UPDATE results SET after = 1900 OF_CAROL | symple, carol | results say 1900
-UPDATE results SET after = 1900 OF_CAROL | symple 101 | went from 1600 to 1900; by the formula it is 1824
 UPDATE results SET before = 1700 OF_CAROL | symple, carol | begins with 1700, but 0 games led to 1600
 UPDATE results SET games = 2 OF_CAROL | symple, carol | rated game 2
 UPDATE results SET outcome = 0 OF_CAROL | symple 101, carol | not what the board says

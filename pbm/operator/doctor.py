@@ -19,7 +19,7 @@ from games.promises import broken
 from pbm import referee, texts
 from pbm.board import clocks
 from pbm.board.board import Board
-from pbm.board.ratings import START, Rating, new_rating
+from pbm.board.ratings import START
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, existing_database, let_server_go_first, progress_bar, time_text
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, Commands
@@ -96,7 +96,6 @@ def examine(
                 _database(store),
                 _boards(store, now, progress, processes, sample),
                 _ratings(store),
-                _formula(store),
                 _rows(store),
                 _clock(store, now),
             ):
@@ -230,16 +229,6 @@ def _ratings(store: Store) -> Iterator[Finding]:
         stored, right = ("{} (won {}, lost {}, tied {})".format(*score) for score in (scores[:4], scores[4:]))
         what = f"the rating is stored as {stored}; the results say {right}."
         yield Finding(f"{game}, {userid}", what, BACKUP)
-
-
-def _formula(store: Store) -> Iterator[Finding]:
-    """Check that every rated game changed ratings as the formula says."""
-    for own, other in store.health.rated_games():
-        before, against = (Rating(one.before, one.games - 1) for one in (own, other))
-        right = new_rating(before, against, own.outcome)
-        if own.after != right:
-            what = f"{own.userid}'s rating went from {own.before} to {own.after}; by the formula it is {right}."
-            yield Finding(f"{own.game} {own.board}", what, BACKUP)
 
 
 def _rows(store: Store) -> Iterator[Finding]:

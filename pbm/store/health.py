@@ -8,7 +8,6 @@ from typing import Any
 
 from pbm.store.base import Questions, problem
 from pbm.store.boards import OF_BOARD
-from pbm.store.players import ResultRow
 
 DOUBTS = {
     "a result of a board that is not there": (
@@ -128,17 +127,6 @@ class Health(Questions):
                 IS NOT (sums.rating, coalesce(sums.won, 0), coalesce(sums.lost, 0), coalesce(sums.tied, 0))
             ORDER BY game, userid
         """)
-
-    def rated_games(self) -> Iterator[tuple[ResultRow, ResultRow]]:
-        """The results of all rated games, each with the result of the other player."""
-        one, other = (", ".join(f"{side}.{name}" for name in ResultRow._fields) for side in ("one", "other"))
-        query = (
-            f"SELECT {one}, {other} FROM results AS one JOIN results AS other USING (game, board) "
-            "WHERE one.userid <> other.userid"
-        )
-        half = len(ResultRow._fields)
-        for row in self.execute(query):
-            yield ResultRow._make(row[:half]), ResultRow._make(row[half:])
 
     def players_without_row(self) -> list[tuple[str, str]]:
         """Game and userid of everybody who has results and is no player."""
