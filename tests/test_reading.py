@@ -181,6 +181,12 @@ def test_mails_whose_message_id_is_empty_are_told_apart(value):
     assert len({read(raw, ALICE).message_id for raw in mails}) == 2
 
 
+def test_a_link_that_was_made_of_a_turn_is_none():
+    assert (
+        body("f1,d2@nnen<mailto:d2@nnen>\nWrite to <mailto:a@b.example>") == "f1,d2@nnen\nWrite to <mailto:a@b.example>"
+    )
+
+
 def test_a_paragraph_of_format_flowed_is_one_line_joined_without_blanks_by_delsp():
     text = "c3\n\nThis is one \nparagraph \nof text.\n This line begins with a blank.\n"
     text += "> quoted \n> text\nMy own. \n-- \nAlice\n"
