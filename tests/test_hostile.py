@@ -49,7 +49,8 @@ WRITTEN = (
     *("Content-Type: multipart/mixed; boundary=x\n\n--x\n",),
     # mails that are answered, and signatures
     *("on 1 2020 a@b wrote:\n", "on 1 2020 a@b wrote:\n>\n", "a@b wrote:\n\n\n", "a:  ", ">>>", "from: a\nto: b\n"),
-    *(">>> a@b 2020 10:11\n>", "----- x:", "Sent from my x\nhttp://x\n", "-- \n", "--\n", "-----BEGIN PGP SIGNED\n"),
+    *(">>> a@b 2020 10:11\n>", "----- x:", "Sent from my x\nhttp://x\n", "-- \n", "--\n"),
+    "-----BEGIN PGP SIGNED MESSAGE-----\n",
     *("x\nhttps://x\n", "_____\n", "> a\n\nb\n", ">\n\n", "this mail from ", "[EXTERNAL]\n", "a@b:\n", "\u200b-"),
     *("در ۱۲:۰۰ نوشت:\n>\n", "wrote:\n>\n", "on 1 "),
     # commands and moves

@@ -126,7 +126,7 @@ MOST_OF_SIGNATURE, LONGEST_IN_SIGNATURE = 4, 72
 
 def own(text: str) -> str:
     """A text without quotations and their attributions, the signature, and what telephones put under it."""
-    lines = _of_armour(_without_warning([visible(line) for line in text.split("\n")]))
+    lines = _without_warning([visible(line) for line in _of_armour(text).split("\n")])
     kept: list[str] = []
     at = 0
     while at < len(lines):
@@ -179,17 +179,12 @@ def _without_warning(lines: list[str]) -> list[str]:
     return lines[end:]
 
 
-def _of_armour(lines: list[str]) -> list[str]:
-    """The text that PGP has signed, without the lines that PGP has put around it."""
-    begin = next((at for at, line in enumerate(lines) if line.startswith("-----BEGIN PGP ")), None)
-    if begin is None:
-        return lines
-    if "SIGNED MESSAGE" not in lines[begin]:
-        return lines[:begin]  # it is a key, or a text that nobody here can read
-    first = next((at for at in range(begin, len(lines)) if not lines[at].strip()), len(lines)) + 1
-    rest = range(first, len(lines))
-    end = next((at for at in rest if lines[at].startswith("-----BEGIN PGP SIGNATURE")), len(lines))
-    return lines[:begin] + [line.removeprefix("- ") for line in lines[first:end]]
+def _of_armour(text: str) -> str:
+    """A text without the lines that PGP has put around what it has signed (RFC 9580, 7)."""
+    above, begin, signed = f"\n{text}".partition("\n-----BEGIN PGP SIGNED MESSAGE-----")
+    behind_fields = "\n" + signed.partition("\n\n")[2]
+    said = behind_fields.partition("\n-----BEGIN PGP SIGNATURE")[0]
+    return above + said.replace("\n- ", "\n") if begin else text
 
 
 def _drop_attribution(kept: list[str]) -> None:
