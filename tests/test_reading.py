@@ -455,7 +455,6 @@ def test_a_signature_is_cut_though_the_blank_behind_its_hyphens_was_lost(signatu
         ("<div style='display : none'>x</div>c3<span hidden>y</span>", "c3"),
         ("c3<blockquote>x<blockquote>y</blockquote>z</blockquote>", "c3\n"),
         ("c3<div class='gmail_quote'>x<div>y</div></div><div>after</div>", "c3\nafter"),
-        ("<div id='divRplyFwdMsg'>x</div>y", ""),
         ("<pre>a  b\n c</pre>", "a  b\n c"),
         ("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>", "a b \nc \n"),
         ("<p>c3</p><![if !x]><p>shown</p><![endif]>", "c3\nshown\n"),

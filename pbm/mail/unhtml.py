@@ -23,12 +23,10 @@ UNSEEN = re.compile(
 )
 QUOTATIONS = re.compile(
     r"\b(?:gmail_quote\w*|gmail_attr|gmail_extra_quote|yahoo_quoted|protonmail_quote|moz-cite-prefix|moz-signature"
-    r"|gmail_signature\w*|zmail_extra|tutanota_quote|divrplyfwdmsg|appendonsend|olk_src_body_section"
-    r"|mail-editor-reference-message-container|outlookmessageheader|wordsection_quote|quote-container)\b"
+    r"|gmail_signature\w*|zmail_extra|tutanota_quote|olk_src_body_section|mail-editor-reference-message-container"
+    r"|wordsection_quote|quote-container)\b"
 )
 """Classes and ids that mail programs give to what is answered, and to signatures."""
-END_MARKS = re.compile(r"\b(?:divrplyfwdmsg|appendonsend|outlookmessageheader)\b")
-"""Those of an element behind which everything is a quotation."""
 
 
 def to_text(html: str) -> str:
@@ -36,8 +34,6 @@ def to_text(html: str) -> str:
     reader = _Reader()
     for piece in TAGS.finditer(html):
         text = piece[0]
-        if reader.is_done:
-            break
         if not text.startswith("<") or text == "<":
             reader.handle_data(unescape(text))
         elif text[1] not in "!?" and not piece[1] and len(text) <= LONGEST_TAG:
@@ -52,7 +48,6 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.written: list[str] = []
-        self.is_done = False
         self._at_start = True  # of a line
         self._left_out = ""  # the element that is being left out
         self._depth = 0  # how many of its kind are open
@@ -68,9 +63,6 @@ class _Reader(HTMLParser):
             return
         given = {name: (value or "").lower() for name, value in attrs}
         marks = f"{given.get('class', '')} {given.get('id', '')}"
-        if END_MARKS.search(marks):
-            self.is_done = True
-            return
         is_hidden = "hidden" in given or UNSEEN.search(given.get("style", "").replace(" ", "")) is not None
         if tag not in VOID and (is_hidden or tag == "blockquote" or QUOTATIONS.search(marks)):
             self._left_out, self._depth = tag, 1
@@ -91,7 +83,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Write a text; blanks and line ends are one blank, but where the text is shown as it was typed."""
-        if self._left_out or self.is_done:
+        if self._left_out:
             return
         data = data.replace("\xa0", " ") if self._as_typed else re.sub(r"[ \t\r\n\f]+", " ", data).replace("\xa0", " ")
         if self._at_start and not self._as_typed:
