@@ -412,18 +412,7 @@ class Connection(SMTP):
         aiosmtpd would read it as the header of a mail, in which much more is allowed.
         """
         found = PATH.fullmatch(arg) if arg.isprintable() else None
-        if not found:
-            return None, None
-        address = found[1] or "<>"
-        return f"postmaster@{self.hostname}" if address.lower() == "postmaster" else address, found[2] or ""
-
-    async def smtp_VRFY(self, arg: str | None) -> None:
-        """Answer VRFY without a word on which addresses there are."""
-        await self.push("252 2.1.5 Send a mail and see")
-
-    async def smtp_AUTH(self, arg: str | None) -> None:
-        """Answer AUTH: nobody logs in here."""
-        await self.push("502 5.5.1 There is no login here")
+        return (found[1] or "<>", found[2] or "") if found else (None, None)
 
 
 class LMTPConnection(Connection, LMTP):
