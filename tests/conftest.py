@@ -117,11 +117,18 @@ def mail_of(sender: str, subject: str, body: str = "", to: str = ADDRESS, **fiel
     return mail.as_bytes(policy=SMTP)
 
 
-def handle(
+def outcome_of(
     server: Server, raw: bytes, sender: str | None, recipients: Sequence[str] = (), peer: str | None = None
 ) -> Outcome:
     """Do what a mail says, as the server does; the sender and the recipients are those of its envelope."""
     return handle_prepared(server, prepare_mail(server, ReceivedMail(raw, sender, recipients, peer)))
+
+
+def handle(
+    server: Server, raw: bytes, sender: str | None, recipients: Sequence[str] = (), peer: str | None = None
+) -> str:
+    """The same. Returns the outcome in a word."""
+    return outcome_of(server, raw, sender, recipients, peer).word
 
 
 class Club:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from pbm.mail import fetch
-from pbm.mail.incoming import MOST_BYTES
+from pbm.mail.incoming import MOST_BYTES, Outcome
 from pbm.store import Store, Unusable
 
 from conftest import stored
@@ -344,7 +344,7 @@ def test_a_mail_that_cannot_be_handled_holds_up_no_other(pair, monkeypatch, capf
     def handle(server, prepared):
         if b"games" in prepared.received.raw:
             raise KeyError("fault")
-        return "command"
+        return Outcome("command")
 
     monkeypatch.setattr(fetch.incoming, "handle_prepared", handle)
     box = Mailbox()

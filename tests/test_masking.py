@@ -10,9 +10,9 @@ from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.texts import without
 
-from conftest import handle
+from conftest import handle, outcome_of
 from contract import commands_of
-from test_mail import ALICE, answer, message
+from test_mail import ALICE, answer, message, reply_address
 
 USERS = {"alice", "bob", "carol"}
 SECRETS = ["secret1", "swordfish", "sesame-1", "hUnter_2!"]
@@ -163,7 +163,7 @@ def test_a_password_of_signs_alone_is_found_and_nothing_beside_it():
 @pytest.mark.parametrize("words", ["alice alice-secret", "alice-secret alice", "alice alice-wrong"])
 @pytest.mark.parametrize("line", ["symple move 101 {} a1", "symple games {}", "all show {}", "symple subscribe {} 101"])
 def test_no_word_that_may_be_a_password_is_logged_of_a_mail_whether_it_was_right_or_not(pair, words, line):
-    outcome = handle(pair.server, message(line.format(words)), ALICE)
+    outcome = outcome_of(pair.server, message(line.format(words)), ALICE)
     assert "alice-" not in outcome.command
     assert outcome.command.startswith(line.partition(" ")[0])
 
@@ -174,23 +174,28 @@ def test_no_word_that_may_be_a_password_is_logged_of_a_mail_whether_it_was_right
 ])  # fmt: skip
 def test_a_password_in_the_wrong_place_is_neither_said_back_nor_logged_though_its_letters_stand_apart(pair, line):
     for raw in (message(line), message("multiple", line)):
-        outcome = handle(pair.server, raw, ALICE)
+        outcome = outcome_of(pair.server, raw, ALICE)
         said = f"{outcome.command} {outcome.reason} {pair.mails()[-1].text}"
         assert ("PASSWORD" in said, "x7kp2-9qz" in said.lower()) == (True, False)
 
 
 def test_a_password_behind_the_board_that_is_subscribed_is_not_logged(pair):
     for line in ("spiro subscribe 101 carol carol-secret", "spiro unsubscribe all carol carol-secret"):
-        outcome = handle(pair.server, message(line), ALICE)
+        outcome = outcome_of(pair.server, message(line), ALICE)
         assert (outcome.told, outcome.command) == ("done", line.replace("carol-secret", "PASSWORD"))
 
 
 def test_the_log_says_why_an_answer_was_refused_with_its_commands_and_without_its_passwords(pair):
-    assert answer(pair, "confirm").reason == "There is no submitted move to confirm."
-    assert answer(pair, "sw0rdfish").reason.count("PASSWORD") == 1
-    assert "PASSWORD" in answer(pair, "plan\n\nspiro move 101 alice alice-secret 5").reason
+    def why(line):
+        address = reply_address(pair)
+        return outcome_of(pair.server, message("Re: New Spiro Board 101 alice", line), None, [address]).reason
+
+    assert why("confirm") == "There is no submitted move to confirm."
+    assert why("sw0rdfish").count("PASSWORD") == 1
+    assert "PASSWORD" in why("plan\n\nspiro move 101 alice alice-secret 5")
     assert "alice-secret" not in str(pair.mails()[-1])
-    assert handle(pair.server, message("list alice-secret"), ALICE).reason.startswith("There is no game 'PASSWORD'; ")
+    outcome = outcome_of(pair.server, message("list alice-secret"), ALICE)
+    assert outcome.reason.startswith("There is no game 'PASSWORD'; ")
 
 
 @pytest.mark.parametrize(

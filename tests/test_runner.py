@@ -126,7 +126,7 @@ def finished(club, raw, one=None):
     one = one or prepared(club, raw)
     club.made = 1000  # what is random is the same each time
     told = handle_prepared(club.server, one)
-    return stored(club), told, told.reason
+    return stored(club), told.word, told.reason
 
 
 class Watched:
@@ -207,7 +207,7 @@ def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, 
     assert one.command.reply == Reply("symple", "101", "alice")
     club.store.trust.revoke_replies("alice")
     before = len(club.mails())
-    assert handle_prepared(club.server, one) == "unknown"
+    assert handle_prepared(club.server, one).word == "unknown"
     assert club.store.boards.get("symple", "101").moves == 2
     assert len(club.mails()) == before
 

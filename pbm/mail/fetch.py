@@ -269,7 +269,7 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
     sender = incoming.envelope(raw, {})[0]
     try:
         recipients = incoming.addressed(raw, server.address)
-        outcome = incoming.handle_within_limits(server, raw, sender, recipients) if raw else "too large"
+        outcome = incoming.handle_within_limits(server, raw, sender, recipients).word if raw else "too large"
     except Unusable:
         raise
     except Exception as why:

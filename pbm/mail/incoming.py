@@ -10,7 +10,7 @@ from datetime import timedelta
 from email.parser import BytesHeaderParser
 from email.utils import getaddresses
 from ipaddress import ip_address, ip_network
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from pbm import delivery, letters, runner, texts
 from pbm.access import quotas, tokens
@@ -58,29 +58,24 @@ NO_HOST = "guests.invalid"
 GUESTS = "A command with a userid comes by mail, or from a page of a user who has a mail address."
 
 
-class Outcome(str):
-    """The result of a mail, in a word, as it is recorded; for the log also its command, and why that was refused."""
+class Outcome(NamedTuple):
+    """The result of a mail."""
 
-    __slots__ = "command", "letters", "reason"
-    command: str
-    reason: str
-    letters: Sequence[Letter]
-
-    def __new__(cls, word: str, command: str = "", reason: str = "", letters: Sequence[Letter] = ()) -> Self:
-        """The word; the *command* without secrets, if there was one; and the *reason* if it was refused.
-
-        The *letters* are what a page prints.
-        """
-        outcome = super().__new__(cls, word)
-        outcome.command, outcome.reason, outcome.letters = command, reason, letters
-        return outcome
+    word: str
+    """The result in a word, as it is recorded."""
+    command: str = ""
+    """The command without secrets, if there was one."""
+    reason: str = ""
+    """Why it was refused; empty if it was not."""
+    letters: Sequence[Letter] = ()
+    """What a page prints."""
 
     @property
     def told(self) -> str:
         """The word for people: that of a command is ``done`` or ``refused``."""
-        if self in {"command", "capped"}:
+        if self.word in {"command", "capped"}:
             return "refused" if self.reason else "done"
-        return str(self)
+        return self.word
 
 
 class MailedCommand(NamedTuple):
@@ -194,8 +189,8 @@ def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
             return Outcome("repeated")
         if prepared.command:
             outcome = _finish(server, mail, prepared.command)
-            if outcome != "command":
-                server.store.handled.note_outcome(sender, mail.message_id, outcome)
+            if outcome.word != "command":
+                server.store.handled.note_outcome(sender, mail.message_id, outcome.word)
             return outcome
         match prepared.kind:
             case "bounce":
@@ -376,7 +371,7 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
         return Outcome("capped", outcome.command, capped)
     if not quotas.is_left(server.store, "error", session.holders, server.now()):
         [letter] = outcome.letters
-        outcome.letters = [letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))]
+        outcome = outcome._replace(letters=[letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))])
     if not session.on_page:
         delivery.queue(session, *outcome.letters)
     return outcome

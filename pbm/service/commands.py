@@ -206,7 +206,7 @@ def deliver(ignored: tuple[str, ...]) -> int:
         outcome = incoming.handle_within_limits(server, raw, sender, recipients)
     except Exception as why:  # whatever it is, the mail is kept and comes again
         return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)
-    return fail(f"{outcome.reason}.", EX_DATAERR) if outcome == "refused" else 0
+    return fail(f"{outcome.reason}.", EX_DATAERR) if outcome.word == "refused" else 0
 
 
 @commands.command()

@@ -117,7 +117,7 @@ class WebDoor:
         fields = request.state.fields = await self._posted(request)
         address = tokens.address_with(self.server, fields.get("token", ""))
         player, outcome = await self._handle(request, address, fields)
-        if is_repeated := outcome == "repeated":
+        if is_repeated := outcome.word == "repeated":
             player, outcome = await self._handle(request, address, fields | {"text": "show"})
         if outcome.told != "done":
             raise _refusal(outcome)
@@ -188,7 +188,7 @@ class WebDoor:
             if not await self.work(incoming.is_known, self.server, address):
                 raise HTTPException(403, "This ends nothing any more.")
             outcome = await self._hand_in(ReceivedMail(secrets.token_bytes(12), "", (address,), _peer(request)))
-            if outcome != "unsubscribe":
+            if outcome.word != "unsubscribe":
                 raise _refusal(outcome)
         return HTMLResponse(self.pages.render("unsubscribe.html", "unsubscribe/", title="Unsubscribe", done=is_post))
 
@@ -322,4 +322,4 @@ def _refusal(outcome: Outcome) -> HTTPException:
     }
     error = "\n\n".join(str(letter.data["error"]) for letter in outcome.letters)
     why = outcome.reason or "It reads as if a program had written it, so nothing was done"
-    return HTTPException(*statuses.get(outcome, (422, error or f"{why}.")))
+    return HTTPException(*statuses.get(outcome.word, (422, error or f"{why}.")))

@@ -495,7 +495,7 @@ def mailed(server: Server, typed: Typed, statements: list[str] | None) -> tuple[
     received = incoming.ReceivedMail(raw, f"{typed.userid}@players.example", (SERVER,))
     outcome = incoming.handle_prepared(server, incoming.prepare_mail(server, received))
     took = time.thread_time() - start
-    if (outcome, outcome.reason) != ("command", "") or not isinstance(store, Watched):
+    if (outcome.word, outcome.reason) != ("command", "") or not isinstance(store, Watched):
         sys.exit(f"A legal move was refused: {outcome.reason}")
     return took, store.locked
 
