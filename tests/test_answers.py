@@ -365,7 +365,8 @@ def test_what_is_copied_from_elsewhere_is_no_answer(board, typed):
 )
 def test_the_word_in_the_place_of_a_move_is_none(board, typed):
     [refusal] = answer(board, typed)
-    assert "is a placeholder; write your move in its place (k10 is one" in " ".join(refusal.text.split())
+    assert refusal.text.startswith("Cannot read ")
+    assert "write one point, such as c3" in " ".join(refusal.text.split())
     assert turns(board) == []
 
 
@@ -530,7 +531,7 @@ def test_a_word_in_the_subject_goes_with_the_move_in_the_body(board, word, playe
         ("show me", "`show` stands alone in the first line."),
         ("confirm e5", "`confirm` stands alone in the first line."),
         ("confirm", "There is no submitted move to confirm."),
-        ("move", "move is a placeholder; write your move in its place"),
+        ("move", "Cannot read 'move'; write one point, such as c3"),
         ("", "Yours is empty."),
         ("e5 e6", "without blanks between its parts."),
         ("accept", "Nothing is proposed on this board."),

@@ -111,12 +111,12 @@ a placeholder that was copied from the help is named
     confirm-address CODE | CODE is a placeholder; write the code that was mailed to you in its place.
     symple move 101 alice PASSWORD c3 | PASSWORD is a placeholder; write your password in its place.
     symple move 101 nobody PASSWORD c3 | PASSWORD is a placeholder; write your password in its place.
-    symple move 101 alice alice-secret MOVE#1 | MOVE is a placeholder; write your move in its place (k10 is
-    symple move 101 alice alice-secret MOVE | MOVE is a placeholder; write your move in its place
-    symple move 101 alice alice-secret <move>#1 | <move> is a placeholder; write your move in its place
-    symple submit 101 alice alice-secret MOVE | MOVE is a placeholder; write your move in its place
-    symple queue 101 bob bob-secret MOVE#2 | MOVE is a placeholder; write your move in its place
-    symple preview 101 MOVE | MOVE is a placeholder; write your move in its place
+the word that stands for a move is none
+    symple move 101 alice alice-secret MOVE#1 | Cannot read 'move'; write one point, such as c3, or several
+    symple move 101 alice alice-secret MOVE | Cannot read 'move'; write one point, such as c3, or several
+    symple move 101 alice alice-secret <move>#1 | Cannot read '<move>'; write one point, such as c3, or several
+    symple submit 101 alice alice-secret MOVE | Cannot read 'move'; write one point, such as c3, or several
+    symple preview 101 MOVE | Cannot read 'move'; write one point, such as c3, or several
     """),
 )
 def test_what_a_newcomer_types_is_refused_in_words_that_begin(club_of_two_boards, line, said):

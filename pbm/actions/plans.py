@@ -109,7 +109,6 @@ def _written(board: Board, text: str) -> str:
     word, _ = turns.split_number(text)
     if word.lower() in votes.INSTEAD_OF_A_MOVE:
         raise Illegal(f"`{word.lower()}` cannot be planned; give it with `move`, also when it is not your turn.")
-    turns.check_placeholder(board, word)
     return SKIP if word.lower() == "pass" else clean(text)
 
 

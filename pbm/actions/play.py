@@ -142,7 +142,6 @@ def _play_on_trial(board: Board, words: Sequence[str], now: datetime, *, is_pres
             why = f"The dice for {word} are not thrown yet; write for example dice=4,2 before it."
             raise Refused(why, point=board.present)
         try:
-            turns.check_placeholder(board, turns.split_number(word)[0])
             _try(board, board.state.parse(word), now)
         except Illegal as why:
             which = f"{word}: " if len(words) > 1 else ""

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-import games
 from games import SKIP, Illegal
 from pbm import delivery, letters, texts
 from pbm.actions.finding import board_of
@@ -23,18 +22,11 @@ def parsed(board: Board, text: str) -> str:
     move, number = split_number(text)
     if move.lower() == SWAP and not getattr(board.rules, "SWAP", False):
         raise Illegal(f"{board.row.game.capitalize()} has no swap.")
-    check_placeholder(board, move)
     check_number(board, number)
     skips = move.lower() in {SKIP, "pass"}
     if skips and board.state.must_skip:  # only a plan gets here: the server plays other skips by itself
         return SKIP
     return board.state.parse(SKIP if skips else move)
-
-
-def check_placeholder(board: Board, word: str) -> None:
-    """Make sure that a move, without its number, is not the word ``MOVE`` of our mails. Raises Illegal."""
-    if word.strip("<>").lower() == "move":
-        raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(board.row.game)}).")
 
 
 def check_number(board: Board, number: int | None) -> None:
