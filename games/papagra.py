@@ -18,7 +18,7 @@ from functools import cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, higher, quoted, read_cells, read_turn
+from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, higher, quoted, read_turn
 from games.boards import Hexagon, bits, union
 from games.figures import BoardText, Figure, Label, Mark, Note, Strokes, Way, honeycomb, honeycomb_in_text
 
@@ -317,12 +317,7 @@ def new(*, size: int = 6, removals: int = 0) -> State:
 def setup(view: Mapping[str, Any], **options: Any) -> State:
     """The position with the view's cells, turn, marks and number of turns, and without a past. Raises Illegal."""
     start = new(**options)
-    stones = {"P": 0, "B": 0}
-    for name, stone in read_cells(view).items():
-        cell = _cell(name, start.board)
-        if stone not in ("P", "B"):
-            raise Illegal(f"On {name} there can be P or B, a pink or a black stone, and nothing else.")
-        stones[stone] |= cell
+    stones = start.board.stones(view, ("P", "B"))
     marks = view.get("marks", {})
     if not isinstance(marks, Mapping) or not set(marks) <= set(SIDES):
         raise Illegal('"marks" gives the marks of the two sides, such as {"pink": 3, "black": 2}.')
@@ -335,8 +330,7 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     turn, turns = read_turn(view, SIDES), view.get("moves", 2)
     if type(turns) is not int or not 0 <= turns < 10**9:
         raise Illegal('"moves" is the number of turns that were played, up to nine digits.')
-    pair = stones["P"], stones["B"]
-    return start._replace(stones=pair, marks=(pink, black), turn=turn, turns=turns)
+    return start._replace(stones=stones, marks=(pink, black), turn=turn, turns=turns)
 
 
 # Notation

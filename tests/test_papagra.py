@@ -487,9 +487,9 @@ def test_what_is_missing_from_a_position_has_its_usual_value_and_no_turn_means_t
 @pytest.mark.parametrize(
     ("view", "reason"),
     [
-        ({"cells": {"a9": "P"}}, "no space 'a9' on this board; row a goes from a1 to a3"),
-        *(({"cells": {name: "P"}}, f"no space '{name}' on this board; its rows are a to e") for name in ("", "A1")),
-        *(({"cells": {"a1": stone}}, "On a1 there can be P or B") for stone in ("O", ["P"])),
+        ({"cells": {"a9": "P"}}, "no cell 'a9' on this board"),
+        *(({"cells": {name: "P"}}, f"no cell '{name}' on this board") for name in ("", "A1")),
+        *(({"cells": {"a1": stone}}, "a1 can hold P or B") for stone in ("O", ["P"])),
         ({"cells": {}, "turn": "white"}, "the sides are pink and black"),
         *(({"cells": {}, "marks": marks}, '"marks" gives') for marks in (3, {"white": 3})),
         *(({"cells": {}, "marks": {"pink": mark}}, "from 0 to 9") for mark in (-1, 10, True, "1")),
