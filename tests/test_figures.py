@@ -521,7 +521,7 @@ def test_picture_draws_a_board_as_it_is_or_was_as_svg_or_png(board, tmp_path):
         ("symple 101 board.gif", "ends in .svg or .png, and not into 'board.gif'"),
         ("symple 101 board", "ends in .svg or .png"),
         ("symple 101 no/such/board.svg", "there is no such file or folder"),
-        ("symple 101", "FILE is missing"),
+        ("symple 101", "Missing argument 'FILE'"),
     ],
 )
 def test_where_nothing_can_be_drawn_there_is_no_file(board, tmp_path, monkeypatch, words, reason):
