@@ -137,8 +137,8 @@ a vacation stands beside others that are planned, and takes the place of those i
     alice: vacation ME 2026-12-20 2026-12-24 / alice: vacation ME 2026-11-22 / \
 alice reads from 2026-11-20 through 2026-11-22. / alice reads from 2026-12-20 through 2026-12-24. / \
 alice: vacation ME 2026-12-23 2026-12-30 / \
-alice reads takes the place of the one from 2026-12-20 through 2026-12-24. / \
-alice: vacation ME / alice reads from 2026-11-20 through 2026-11-22.
+alice reads from 2026-11-20 through 2026-11-22. / alice reads from 2026-12-23 through 2026-12-30. / \
+alice reads no 2026-12-20 / alice: vacation ME / alice reads from 2026-11-20 through 2026-11-22.
     """),
 )
 def test_what_clocks_and_vacations_tell(both_ways, story):

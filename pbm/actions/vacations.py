@@ -32,14 +32,10 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
             raise Refused("You have no vacation to end.")
         session.store.users.replace_vacations(name, today, _cut(planned, today))
         done = "Your vacation is over." if planned[0].first <= today else "Your vacation is called off."
-        if planned[0].first == today:
-            done = "Your vacation ends today."
     elif words:
         wanted = _planned(session, name, words, today)
         session.store.users.replace_vacations(name, today, wanted)
-        replaced = [away for away in planned if away.first > today and away not in wanted]
-        gone = [f"It takes the place of the one from {away.first} through {away.last}." for away in replaced]
-        done = "\n".join([_text_of(wanted), *gone])
+        done = _text_of(wanted)
     left = session.store.users.vacations(name, today)
     is_auto, days = session.store.users.has_auto_vacation(name), clocks.days_left(session.store, name, today.year)
     done += f"\nLeft in {today.year}: {texts.counted(days, 'day')}."
