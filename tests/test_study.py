@@ -163,8 +163,6 @@ def test_sides_that_were_chosen_stay_chosen(club):
     [
         ("--from=999#1", "There is no Spiro board '999'"),
         ("--from=101#x", "no board at a move"),
-        ("--from=101#7", "Spiro board 101 has 6 moves, so --from=101#7 is no position of it"),
-        ("--from=spiro-101#-7", "Spiro board 101 has 6 moves, so --from=spiro-101#-7 is no position of it"),
         ("--from=symple-101#1", "no board of Spiro"),
         ("--from=101#1 -small", "The options are those of the board"),
         ("--from=101#1 --name=a1", "Use --from or --name, not both"),
@@ -174,6 +172,11 @@ def test_sides_that_were_chosen_stay_chosen(club):
 def test_what_cannot_be_a_beginning_is_refused(spiro, options, reason):
     assert reason in spiro.why_refused(f"spiro challenge {options} alice bob")
     assert spiro.store.boards.get("spiro", "102") is None
+
+
+@pytest.mark.parametrize(("source", "moves"), [("101#7", 6), ("101", 6), ("spiro-101#-2", 4), ("101#-7", 0)])
+def test_a_number_beyond_the_moves_of_a_board_means_its_end_or_its_start(spiro, source, moves):
+    assert len(studied(spiro, source).turns) == moves
 
 
 def test_nothing_goes_on_where_the_game_was_over(spiro):

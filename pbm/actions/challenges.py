@@ -121,10 +121,6 @@ def _beginning(
     if name is not None:
         raise Refused("Use --from or --name, not both: a tournament board starts from the first position.")
     point = find_point(session, game, word)
-    number, _, moves = word.partition("#")
-    if abs(int(moves or 0)) > point.board.row.moves:
-        made = texts.counted(point.board.row.moves, "move")
-        raise Refused(f"{game.capitalize()} board {number} has {made}, so --from={source} is no position of it.")
     played = point.board.turns[: point.moves]
     if point.state.result() is not None or (played and played[-1].text in LEAVING):
         raise Refused(
