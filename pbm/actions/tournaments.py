@@ -188,7 +188,6 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
     check_entrant(found, name)
     number = one.round + 1
     mine = next(each for each in found.entrants if each.name == name)
-    playing = {each.name for each in found.entrants if each.is_in(number)} - found.with_bye(number)
     if number in mine.byes:
         raise Refused(f"{name} has a bye in round {number} of pool {one.pool} already.")
     if len(mine.byes) >= one.byes:
@@ -196,8 +195,6 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
         raise Refused(f"A player can ask for {most} in pool {one.pool}.")
     if number >= (one.rounds or 0):
         raise Refused(f"Nobody can ask for a bye in the last round of pool {one.pool}.")
-    if one.state == "running" and len(playing) < 3:
-        raise Refused(f"Nobody would be left to play round {number} of pool {one.pool}.")
     session.store.tournaments.save_entrant(game, one.pool, mine._replace(byes=mine.byes | {number}))
     text = f"{name} has a bye in round {number} of pool {one.pool} of {game.capitalize()}, which is half a point."
     found = progress_of(session, one)
