@@ -53,7 +53,7 @@ def test_two_sign_ups_are_in_the_file_itself(shell, tmp_path):
 def test_a_new_database_is_made_in_silence_and_is_in_the_file_itself_while_it_is_open(tmp_path, capsys):
     with Store(tmp_path / "pbm.db") as store:
         shutil.copyfile(store.path, tmp_path / "copy")
-        assert store.health.uses_wal()
+        assert sql(store.path, "PRAGMA journal_mode") == [("wal",)]
     assert capsys.readouterr() == ("", "")
     assert schema_of(tmp_path / "pbm.db") == SCHEMA
     with Store(tmp_path / "copy") as copy:
@@ -92,7 +92,7 @@ def test_a_database_whose_maker_is_killed_is_made_by_the_next_process(tmp_path):
     assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == -signal.SIGKILL
     with Store(path) as store:
         assert store.health.damage() == []
-        assert store.health.uses_wal()
+        assert sql(store.path, "PRAGMA journal_mode") == [("wal",)]
 
 
 def test_the_first_opening_of_an_older_version_leaves_a_copy_beside_it_and_says_so(older, capsys):

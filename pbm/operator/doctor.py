@@ -135,9 +135,6 @@ def _database(store: Store) -> Iterator[Finding]:
     if why := store.health.objection():
         mend = "Look who owns the file and its folder, and whether the disk is mounted read-only."
         yield Finding("database", f"it cannot be written: {why}.", mend)
-    if not store.health.uses_wal():
-        mend = "`pbm backup FILE` and `pbm restore FILE`, while nothing else runs, mend it."
-        yield Finding("database", "it is not in WAL mode, so readers and writers wait for each other.", mend)
 
 
 def _boards(

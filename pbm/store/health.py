@@ -76,10 +76,6 @@ class Health(Questions):
             return "" if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else problem(error)
         return ""
 
-    def uses_wal(self) -> bool:
-        """Whether readers and a writer can use the database at the same time."""
-        return bool(self.value("PRAGMA journal_mode") == "wal")
-
     def board_names(self, sample: int | None = None) -> list[tuple[str, str]]:
         """Game and number of every board, or of a *sample*, that many boards at random, in their order."""
         boards = "boards" if sample is None else f"(SELECT game, board FROM boards ORDER BY random() LIMIT {sample:d})"
