@@ -443,7 +443,6 @@ UPDATE boards SET options = '-huge' OF_SPIRO_102 | spiro 102 | its options canno
 UPDATE boards SET secret = x'00' WHERE game = 'spiro' | spiro 102 | follows from the secret
 UPDATE boards SET secret = x'' WHERE game = 'spiro' | spiro 101 | no secret
 UPDATE boards SET started = '2026-12-20T12:00:00+00:00' OF_SPIRO_102 | spiro 102 | its time is before
-UPDATE boards SET changed = '2026-12-20T12:00:00+00:00' OF_SPIRO_102 | spiro 102 | still to come
 UPDATE boards SET pool = 'a' OF_SPIRO_102 | spiro 102 | name does not fit its pool
 UPDATE boards SET nag_days = 1000000000 OF_SPIRO_102 | database | something in it cannot be read
 UPDATE boards SET game = 'chess' WHERE game = 'spiro' | chess | no such game, but 2 boards

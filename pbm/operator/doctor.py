@@ -185,7 +185,7 @@ def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> t
             except (Unsound, ValueError, TypeError, LookupError) as why:
                 found.append(Finding(f"{game} {board}", str(why), BACKUP))
                 continue
-            found += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again, now)]
+            found += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again)]
             if not (again.is_over or row.drawn):
                 # the clean-up of two days ago should have ended it already
                 late += all(clocks.due(store, row, again.seat, moment)[0].ends for moment in (now - MISSED, now))
@@ -200,7 +200,7 @@ def _turns(store: Store, game: str, board: str) -> list[TurnRow]:
     return turns
 
 
-def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, str]]:
+def _board(row: BoardRow, again: Board) -> Iterator[tuple[str, str]]:
     """Faults in the row of a board that was played *again*, each with how to mend it."""
     turns = again.turns
     for what in differences(row, outcome(row, again)):
@@ -211,8 +211,6 @@ def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, st
         yield "it has no secret, so that its dice could be foreseen.", BACKUP
     if row.ended and turns and row.ended < turns[-1].played:
         yield "it ended before its last move.", BACKUP
-    if any(moment and moment > now + CLOCK_ERROR for moment in (row.started, row.ended, row.changed)):
-        yield "it has a time that is still to come.", "Set the clock of this machine right (`timedatectl`)."
 
 
 def _ratings(store: Store) -> Iterator[Finding]:
