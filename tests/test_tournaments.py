@@ -265,7 +265,7 @@ def test_a_cancelled_game_counts_for_nobody_and_an_adjudicated_one_does_and_says
 def test_a_director_may_name_the_winner_of_a_game(league):
     league.start("swiss", 2, rounds=1)
     mover = league.now().meetings[0].first
-    assert league.do(f"adjudicate s1 {mover} win") == f"{mover} has won the game on s1."
+    assert league.do(f"adjudicate s1 win {mover}") == f"{mover} has won the game on s1."
     assert league.club.store.boards.get("symple", "s1").winner == mover
 
 

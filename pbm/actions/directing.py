@@ -133,11 +133,8 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
     if board not in running:
         raise Refused(f"There is no board {board} of pool {one.pool} on which a game is on.")
     decided = find_board(session, one.game, board)
-    what = next((word for word in words if word in {"win", "draw", "cancel"}), "")
-    players = [*words]
-    if what:
-        players.remove(what)  # only once: it may be a userid, too
-    if not what or len(players) > (what == "win") or not {*players} <= {*decided.players}:
+    what, *players = words
+    if what not in {"win", "draw", "cancel"} or len(players) > (what == "win") or not {*players} <= {*decided.players}:
         raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate'][0]}`.")
     session = replace(session, comment="")
     if what == "cancel":
