@@ -96,10 +96,9 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     if is_by_move and store.users.has_auto_vacation(late) and not row.novacation:
         today = now.date()
         left = clocks.days_left(store, late, today.year)
-        taken = "Today has taken one of them.\n" if today in store.users.vacation_days(late, today) else ""
         told.append(
             "After that, each day takes a day of your vacation in place of the game.\n"
-            f"{taken}Left in {today.year}: {texts.counted(left, 'day')}."
+            f"Left in {today.year}: {texts.counted(left, 'day')}."
         )
     [letter] = letters.of_board(session, board.present, late, notes=[*notes, "\n".join(told)])
     board.change(nagged=now)
