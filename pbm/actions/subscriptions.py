@@ -66,23 +66,20 @@ def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) ->
         lines.append(f"You are not subscribed to new boards of {game.capitalize()} any more.")
     else:
         numbers = _named(session, game, words, name)
-    return [_stop(session, game, name, numbers, "these", lines)]
+    return [_stop(session, game, name, numbers, lines)]
 
 
 def stop(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """End the subscription of a user to a board."""
-    return [_stop(session, row.game, name, [row.board], "this")]
+    return [_stop(session, row.game, name, [row.board])]
 
 
-def _stop(
-    session: Session, game: str, name: str, numbers: Sequence[str], which: str, lines: Sequence[str] = ()
-) -> Letter:
-    """End subscriptions of a user. The letter calls the boards *which*, `these` or `this`, and begins with *lines*."""
+def _stop(session: Session, game: str, name: str, numbers: Sequence[str], lines: Sequence[str] = ()) -> Letter:
+    """End subscriptions of a user. The letter begins with *lines*."""
     stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name, SUBSCRIBER)]
     unchanged = [number for number in dict.fromkeys(numbers) if number not in stopped]
-    noun = "boards" if which == "these" else "board"
-    gone = _sentence(f"You get no more mails about {which} {noun}", stopped)
-    not_there = _sentence(f"You were not subscribed to {which}", unchanged)
+    gone = _sentence("You get no more mails about these boards", stopped)
+    not_there = _sentence("You were not subscribed to these", unchanged)
     return _summary(session, game, name, [*lines, *gone, *not_there], stopped=stopped, unchanged=unchanged)
 
 
