@@ -181,6 +181,11 @@ def test_mails_whose_message_id_is_empty_are_told_apart(value):
     assert len({read(raw, ALICE).message_id for raw in mails}) == 2
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\x0b", "\u2028", "\u2029"])
+def test_a_line_ends_in_whatever_way_a_program_writes_that(end):
+    assert body(f"c3{end}Hello{end}bob{end}") == "c3\nHello\nbob"
+
+
 def test_a_link_that_was_made_of_a_turn_is_none():
     assert (
         body("f1,d2@nnen<mailto:d2@nnen>\nWrite to <mailto:a@b.example>") == "f1,d2@nnen\nWrite to <mailto:a@b.example>"

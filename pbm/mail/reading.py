@@ -190,7 +190,7 @@ def _text_in(part: Message, *, has_name: bool) -> str:
         return ""
     most = MOST_HTML if kind == "text/html" else MOST_TEXT
     text = _decoded(_payload(part)[: 4 * most], str(parameters.get("charset") or ""))[:most]
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = "\n".join(text.splitlines())  # which end in many ways, and with Apple's programs in U+2028
     if kind == "text/html":
         from pbm.mail.unhtml import to_text
 
