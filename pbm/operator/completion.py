@@ -27,8 +27,6 @@ from pbm.store.boards import Among
 
 MOST_OFFERED = 100
 """How many boards, pools or users are offered."""
-OF_A_PLAYER = "withdraw", "replace"
-"""The directions of a tournament behind which an entrant is named."""
 STATES_OF_POOLS = {"join": ["open"], "leave": ["open", "running", "closing"]}
 """The states of the tournaments that are offered, by command."""
 SHELL_OPTIONS = "--comment=", "--help", "--json", "--picture"
@@ -118,11 +116,6 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     is_move = isinstance(node, Command) and node.split([*rest, current])[2]
     if current.startswith("-"):
         return SHELL_OPTIONS if is_move else [*SHELL_OPTIONS, *_options(node, game, current)]
-    if node.name == "tournament" and behind and behind[-1].lower() in OF_A_PLAYER:
-        pool = behind[0 if isinstance(node, Command) else 1].lower()
-        return _from_store(
-            lambda store: [one.name for one in store.tournaments.entrants(game, pool) if one.withdrawn is None]
-        )
     if not behind and (states := STATES_OF_POOLS.get(str(node.name))):
         return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED, states))
     return [] if is_move else _values(_kind(node, len(behind)), game, current)
