@@ -63,7 +63,7 @@ def status() -> int:
     needs = list(needed(found, now))
     if why := server.store.health.objection():
         needs.insert(0, f"The database cannot be written: {why}.")
-    answer("\n".join([_text(found, now), *needs]), _data(found, now, needs))
+    answer("\n".join([_text(found), *needs]), _data(found, now, needs))
     return 1 if needs else 0
 
 
@@ -103,9 +103,9 @@ def needed(found: Status, now: datetime) -> Iterator[str]:
         yield f"Only {found.free / 1e6:,.0f} MB of the disk are free. Make room, or move the database."
 
 
-def _text(found: Status, now: datetime) -> str:
+def _text(found: Status) -> str:
     mails = found.mails
-    oldest = f", the oldest for {_ago(now - mails.oldest)}" if mails.oldest else ""
+    oldest = f", the oldest since {time_text(mails.oldest)}" if mails.oldest else ""
     return texts.table(
         [
             ("Version:", f"{PROGRAM_VERSION}, schema {SCHEMA}"),
@@ -119,15 +119,6 @@ def _text(found: Status, now: datetime) -> str:
             ("Disk:", f"{found.size / 1e6:,.1f} MB used by the database, {found.free / 1e6:,.0f} MB free"),
         ]
     )
-
-
-def _ago(age: timedelta) -> str:
-    """How long something has been waiting, in the largest unit that there is one of."""
-    minutes = int(age.total_seconds()) // 60
-    for unit, length in ("day", 24 * 60), ("hour", 60):
-        if minutes >= 2 * length:
-            return texts.counted(minutes // length, unit)
-    return texts.counted(max(minutes, 0), "minute")
 
 
 def _data(found: Status, now: datetime, needs: list[str]) -> dict[str, object]:
