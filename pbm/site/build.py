@@ -18,7 +18,7 @@ import games
 from pbm.drawing import svg
 from pbm.language.help import of_game
 from pbm.session import Session
-from pbm.site.pages import UNDRAWN, Gone, ListPage, Pages, SiteSettings, paginated, plain_png
+from pbm.site.pages import Gone, ListPage, Pages, SiteSettings, paginated
 from pbm.store import Unusable
 from pbm.store.boards import BY_END, BY_NUMBER, Among
 from pbm.store.events import Changes, Seen
@@ -192,8 +192,6 @@ class StalePages:
         yield Page("board.css", lambda: svg.STYLE)
         for game in self.games:
             yield Page(f"{game}/rules.html", partial(self.made.rules, game))
-            if self.site.has_pictures:
-                yield Page(f"{game}/{UNDRAWN}.png", partial(plain_png, game))
 
     def _of_game(self, game: str, changed: Collection[str]) -> Iterator[Page]:
         yield Page(f"{game}/index.html", partial(self.made.game, game))

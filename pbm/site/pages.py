@@ -104,8 +104,6 @@ POLICY = (
     "form-action 'self'"
 )
 """The Content-Security-Policy under which all pages work."""
-UNDRAWN = "board"
-"""The name of the picture of a game, which is that of its boards without a picture; the name of a board has a digit."""
 
 
 class SiteSettings(NamedTuple):
@@ -163,7 +161,7 @@ class Pages:
             ratings=[*map(ratings.described, board.about.results)],
             proof=letters.dice_proof(board, is_told=True, is_over=board.is_over),
             record=f"{number}.json" if board.is_over else "",
-            image=f"{game}/{number if (game, number) in self.drawn else UNDRAWN}.png" if self.site.has_pictures else "",
+            image=f"{game}/{number}.png" if (game, number) in self.drawn else "",
             steps=markup.script(steps),
             is_over=board.is_over,
             **self._of_reader(point),
@@ -222,7 +220,6 @@ class Pages:
             title=game.capitalize(),
             brief=(rules.__doc__ or "").partition("\n")[0],
             picture=_diagram(game),
-            image=f"{game}/{UNDRAWN}.png" if self.site.has_pictures else "",
             running=running,
             finished=boards - running,
             pools=[one.pool for one in self.store.tournaments.all(game)],
@@ -372,16 +369,11 @@ class Pages:
 
 
 @cache
-def _diagram(game: str, style: str = "") -> Markup:
+def _diagram(game: str) -> Markup:
     """The board of a game at the start."""
     rules = games.load(game)
     start = rules.new(**games.read_options(rules, []))
     told = f"The board of {game.capitalize()} at the start"
     if not hasattr(rules, "figure"):
-        return Markup(svg.text_svg(rules.draw(start, None), told, style=style))
-    return Markup(svg.svg(rules.figure(start, None), rules.SIDES, told, style=style))
-
-
-def plain_png(game: str) -> bytes:
-    """The picture of a game, for boards that have none of their own."""
-    return images.png(_diagram(game, svg.fixed_style(games.load(game).SIDES)), 1)
+        return Markup(svg.text_svg(rules.draw(start, None), told, style=""))
+    return Markup(svg.svg(rules.figure(start, None), rules.SIDES, told, style=""))
