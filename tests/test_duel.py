@@ -67,7 +67,7 @@ def test_on_a_terminal_a_bar_grows_and_the_result_is_told_to_people(tmp_path, mo
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert shell.main(["duel", "symple", "true", program(tmp_path), "--games=4", "-size=5"]) == 0
     out, screen = capsys.readouterr()
-    assert "0 : 2  [##################------------------]   50%" in screen
+    assert "Pairs  [##################------------------]   50%" in screen
     first, _, _, loser, winner, _, last, _, *faults, _ = out.split("\n")
     assert first == "Symple -size=5: 4 games"
     assert [line.split()[-6:-2] for line in (loser, winner)] == [["0", "0", "4", "0.0%"], ["4", "0", "0", "100.0%"]]

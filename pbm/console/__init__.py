@@ -172,8 +172,11 @@ def time_text(moment: datetime | None) -> str:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on a terminal. Call what it yields with how many more are done, and how many there are."""
-    is_seen = sys.stderr.isatty()
+    """Show a progress bar on a terminal, unless `--json` was given.
+
+    Call what it yields with how many more are done, and how many there are.
+    """
+    is_seen = sys.stderr.isatty() and not click.get_current_context().obj
     with click.progressbar(length=1, label=what, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
 
         def progress(done: int, of: int) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
@@ -14,7 +13,7 @@ from click.core import ParameterSource
 
 import games
 from games import Illegal
-from pbm.console import INTERRUPTED, answer
+from pbm.console import INTERRUPTED, answer, progress_bar
 from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, game_name, split_options
 from pbm.lab.evidence import BOUND, decision, elo, wilson
 from pbm.lab.matches import Match, TwoGames, play_on_cluster, play_pairs
@@ -209,14 +208,11 @@ def duel(
     first, second = map(command_words if cluster else startable_words, named)
     match = Match(game, options, (first, second), timeout, seed)
     status, pairs, done = 0, (number + 1) // 2, list[TwoGames]()
-    is_seen = not ctx.obj and sys.stderr.isatty()
-    with click.progressbar(length=pairs, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
+    with progress_bar("Pairs") as progress:
 
         def report(pair: TwoGames) -> bool:
             done.append(pair)
-            points = [game.points for pair in done for game in pair.played]
-            bar.label = f"{points.count(1)} : {points.count(0)}"
-            bar.update(1)
+            progress(1, pairs)
             return sprt is not None and decision(sprt, (pair.points for pair in done)).accepted is not None
 
         try:
