@@ -27,7 +27,6 @@ TRIED = {
     "'.[cluster]'": ["distributed"],
     "'.[robots]'": ["numpy"],
     "'.[web]'": ["starlette", "uvicorn", "icalendar", "jinja2"],
-    "tzdata": ["tzdata"],
 }
 """What users are told to install in a clone, and what can be imported then."""
 TRIED_ELSEWHERE = {"FOLDER"}
@@ -96,7 +95,7 @@ def test_users_are_told_to_install_nothing_that_these_tests_have_not_tried():
         form for text in texts for form in re.findall(r"pip\s+install\s+(?!-)('[^']+'|[\w.\[\],]*[\w\]]|\.)", text)
     }
     assert named <= {*TRIED, *TRIED_ELSEWHERE}
-    assert named >= {"'.[site,pictures]'", "'.[metrics]'", "tzdata", "FOLDER"}
+    assert named >= {"'.[site,pictures]'", "'.[metrics]'", "FOLDER"}
     assert not [text for text in texts if "pbm[" in text]
 
 
@@ -109,11 +108,10 @@ def test_what_users_are_told_to_install_is_installed_into_a_fresh_environment(fo
     typed = [*pip, "install", "-qq", "--no-compile", *shlex.split(form)]
     subprocess.run(typed, env=environment(tmp_path), cwd=bare, check=True)
     subprocess.run([fresh / "python", "-c", f"import {', '.join(TRIED[form])}"], cwd="/", check=True)
-    if form != "tzdata":
-        done = subprocess.run([fresh / "pbm", "--version"], capture_output=True, text=True, check=True)
-        assert done.stdout.startswith("pbm 0.")
-        installed = subprocess.run([*pip, "list", "--format=freeze"], capture_output=True, text=True, check=True)
-        assert [line for line in installed.stdout.splitlines() if line.startswith("pbm")] == ["pbm-server==0.1.0"]
+    done = subprocess.run([fresh / "pbm", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("pbm 0.")
+    installed = subprocess.run([*pip, "list", "--format=freeze"], capture_output=True, text=True, check=True)
+    assert [line for line in installed.stdout.splitlines() if line.startswith("pbm")] == ["pbm-server==0.1.0"]
 
 
 @pytest.mark.long
