@@ -17,7 +17,7 @@ from pbm.mail.sending import flush
 from pbm.mail.transports import Maildirs, Smtp, Transport, transport
 
 from conftest import ADDRESS
-from patience import PATIENCE
+from patience import PATIENCE, until
 
 
 class Relay:
@@ -27,7 +27,7 @@ class Relay:
         self.replies = replies
         self.mails = []
         self.logins = []
-        self.connections = 0
+        self.connections = self.farewells = 0
         self.port = 0
 
     def authenticate(self, server, session, envelope, mechanism, login):
@@ -49,6 +49,10 @@ class Relay:
     async def handle_DATA(self, server, session, envelope):
         self.mails.append(envelope)
         return self.replies.get("DATA", "250 OK")
+
+    async def handle_QUIT(self, server, session, envelope):
+        self.farewells += 1
+        return "221 bye"
 
 
 @contextmanager
@@ -107,6 +111,7 @@ def flushed(club, relay):
 def test_mails_go_out_each_with_its_own_envelope(waiting):
     with running(Relay()) as relay:
         assert flushed(waiting, relay) == (4, 0)
+        until(lambda: relay.farewells == 4)
     assert [mail.rcpt_tos for mail in relay.mails] == [[f"{name}@players.example"] for name in NAMES]
     assert {mail.mail_from for mail in relay.mails} == {ADDRESS}
     assert b"Subject: Help\r\n" in relay.mails[0].original_content

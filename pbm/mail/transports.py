@@ -6,7 +6,7 @@ import ssl
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
@@ -141,6 +141,8 @@ class Smtp(Transport):
                 if self.user:
                     connection.login(self.user, self.password)
                 connection.sendmail(sender, [recipient], message.replace(b"\n", b"\r\n"))
+                with suppress(smtplib.SMTPException):  # the server has the mail, and may have hung up
+                    connection.putcmd("quit")
         except (OSError, smtplib.SMTPException) as error:
             raise _problem(error, recipient) from error
 
