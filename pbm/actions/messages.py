@@ -36,12 +36,11 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Refused("Nobody on this board takes your chat.")
     for robot in () if board.is_over else board.about.robots:
         session.store.robots.let_talk(Task(game, board.row.board, robot, board.row.opponent(robot)), "once")
-    mover = board.turn or ""
     return [
         letters.note([Comment(name, text)], subject=f"{game.capitalize()} chat {board.row.board} {name}",
                  answer=f"{game} chat {board.row.board} {reader} PASSWORD",
                  userid=name, game=game, board=board.row.board, readers=readers)._replace(
-            to=reader, bare="chat", thread=board.thread, game=game, is_urgent=True, mover=mover,
+            to=reader, bare="chat", thread=board.thread, game=game, is_urgent=True,
             board=board.row.board if reader in following else "",
             is_subscribed=reader in board.about.subscribers,
         )

@@ -96,10 +96,8 @@ def add_to_outbox(
     """
     place, is_easy = _place(session, letter), False
     if place:
-        mover = letter.mover
-        if letter.to is None:  # it may be about another board, or none
-            row = session.store.boards.get(place.game, place.board)
-            mover = (row and row.turn) or ""
+        row = session.store.boards.get(place.game, place.board)
+        mover = row and row.turn
         is_easy = mover == place.userid and bool(letter.notation)
         reply_to = tokens.reply_address(session.server, *place) if mover or letter.hint else reply_to
     fresh = f"<{session.server.random_bytes(12).hex()}{mark}@{session.server.host}>"

@@ -66,7 +66,6 @@ def of_board(
             begins_thread=is_new,
             game=row.game,
             board="" if row.board == "new" else row.board,
-            mover=board.turn or "",
             is_urgent=point.is_over or to in board.dropped_plans,
             is_subscribed=to in board.about.subscribers,
             hint=_hint(point, to) if row.board != "new" else "",
@@ -421,7 +420,7 @@ def of_error(why: Refused, reason: str, quoted: Sequence[str], *, game: str) -> 
         return letter
     number = "" if point.board.row.board == "new" else point.board.row.board
     player = why.reader if why.reader in point.board.players else None
-    return letter._replace(game=game, board=number, mover=point.turn or "", reader=player or "", point=point)
+    return letter._replace(game=game, board=number, reader=player or "", point=point)
 
 
 def _cropped(line: str) -> str:

@@ -34,8 +34,6 @@ class Letter(NamedTuple):
     game: str = ""
     """The game of the board that it is about; empty where there is no board, as in the next one."""
     board: str = ""
-    mover: str = ""
-    """Who is to move there now; empty, too, if the game is over."""
     is_subscribed: bool = False
     """Whether its reader has asked for such mails: those about the board, digests of the game, or those to all."""
     is_urgent: bool = False
