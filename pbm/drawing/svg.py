@@ -238,7 +238,7 @@ class Canvas:
         start, *others = [(round(x, 1), round(y, 1)) for x, y in map(self.at, places)]
         steps, (x, y) = [], start
         for further, lower in others:
-            steps.append(_step(further - x, lower - y))
+            steps.append(f"l{pixels(further - x)} {pixels(lower - y)}")
             x, y = further, lower
         return f"M{pixels(start[0])} {pixels(start[1])}{''.join(steps)}"
 
@@ -353,13 +353,6 @@ def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tup
     right = width - MARGIN - step * len(note.dice)
     parts += [_die(die, right + step * number, y) for number, die in enumerate(note.dice)]
     return "".join(parts), len(lines)
-
-
-def _step(right: float, down: float) -> str:
-    """A line from the end of a path, in the shortest notation of SVG."""
-    if not round(down, 1):
-        return f"h{pixels(right)}"
-    return f"v{pixels(down)}" if not round(right, 1) else f"l{pixels(right)} {pixels(down)}"
 
 
 def _places(figure: Figure) -> Iterator[Place]:
