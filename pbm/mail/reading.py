@@ -230,9 +230,7 @@ def _decoded(raw: bytes, charset: str) -> str:
     for one in (WIDER.get(codec, codec), "utf_8"):
         with suppress(UnicodeError, LookupError):  # not every name that Python knows has a codec on every system
             return raw.decode(one)
-    text = raw.decode("utf_8", "replace")
-    is_mostly_right = 2 * text.count("\ufffd") < sum(not character.isascii() for character in text)
-    return text if is_mostly_right else raw.decode("cp1252", "replace")
+    return raw.decode("cp1252", "replace")
 
 
 def _unflowed(text: str, *, joins_words: bool) -> str:
