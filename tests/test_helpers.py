@@ -167,23 +167,6 @@ def test_a_renewed_certificate_is_shown_to_those_who_come_then_and_a_spoilt_one_
     ]
 
 
-def test_a_helper_is_told_at_once(club, tmp_path):
-    heard = tmp_path / "heard"
-
-    async def work():
-        helper = Helper(["sh", "-c", f"cat >{heard}"], "listens", Service(club.store))
-        running = asyncio.create_task(helper.run())
-        await asyncio.to_thread(until, lambda: helper.living)
-        helper.wake()
-        await asyncio.to_thread(until, lambda: heard.exists() and heard.read_text() == "\n")
-        helper.service.ended.set()
-        helper.end()
-        await asyncio.wait_for(running, PATIENCE)
-
-    asyncio.run(work())
-    assert heard.read_text() == "\n"
-
-
 def test_the_processes_beside_a_server_let_those_go_first_that_answer(players, tmp_path):
     with running(players, *SERVE, f"--site={tmp_path / 'site'}") as process:
         port_of(process)

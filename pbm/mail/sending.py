@@ -23,9 +23,9 @@ LONGEST_DELAY = timedelta(hours=6)
 GIVEN_UP_AFTER = timedelta(days=5)
 """How old a mail is when it is given up; it stays in the outbox for the operator to see."""
 SENDER = (*START_PBM, "outbox", "keep-sending")
-"""A process that sends; it is told through a pipe that there may be mails, and ends with the pipe."""
-LOOKING_SECONDS = 1.0
-"""Seconds after which the outbox is looked at for mails that other processes have put there."""
+"""A process that sends; it ends with the pipe on its standard input."""
+LOOKING_SECONDS = 0.2
+"""Seconds after which the outbox is looked at for mails."""
 PAUSES = 1.0, 2.0, 4.0, 8.0, 16.0, 32.0
 LONGEST_PAUSE = 60.0
 """Seconds between tries of what the database does not allow for now, and those with which `growing_pauses` goes on."""
@@ -106,24 +106,15 @@ def flush(
 
 
 def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float], bool]) -> None:
-    """Send what is due, and look again after each second, until *wait_for_end* returns True.
+    """Send what is due, and look again after LOOKING_SECONDS, until *wait_for_end* returns True.
 
-    It waits for so many seconds, or fewer when there is something to send. While nothing can be sent, the pauses grow.
+    It waits for so many seconds. While nothing can be sent, the pauses grow.
     """
-
-    def rest(seconds: float) -> bool:
-        """Wait for so many seconds, even if there is something to send. Returns whether the end has come."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if wait_for_end(left):
-                return True
-        return False
-
     pauses, is_over = growing_pauses(), False
     while not is_over:
         try:
             server.store.check_in_place()
-            flush(server, way, partial(wait_for_end, 0), rest, growing_pauses())
+            flush(server, way, partial(wait_for_end, 0), wait_for_end, growing_pauses())
         except Replaced:  # what was sent could not be noted
             raise
         except Exception as error:  # a sender that ended would leave all mails lying
@@ -132,7 +123,7 @@ def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float],
             why = str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
             pause = next(pauses)
             warn(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.")
-            is_over = rest(pause)
+            is_over = wait_for_end(pause)
         else:
             pauses, is_over = growing_pauses(), wait_for_end(LOOKING_SECONDS)
 

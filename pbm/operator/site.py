@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 commands = Commands("pbm")
 TEMPLATES_EXTRA = "Pages are made with Jinja2, which is not installed: pip install '.[site]' brings it."
-LOOK_FOR_CHANGES_SECONDS = 1.0
+LOOK_FOR_CHANGES_SECONDS = 0.2
 """How long `--follow` waits before it looks for changes again."""
 
 

@@ -80,7 +80,7 @@ class Service:
 
 @dataclass(eq=False)
 class Helper:
-    """Watches over a process of ours, which is told through a pipe that there may be something to do."""
+    """Watches over a process of ours, which ends when its standard input does."""
 
     command: Sequence[str]
     """Starts the process."""
@@ -122,11 +122,6 @@ class Helper:
     def living(self) -> asyncio.subprocess.Process | None:
         """The process, if it has not ended."""
         return self.process if self.process and self.process.returncode is None else None
-
-    def wake(self) -> None:
-        """Tell the process that there may be something to do."""
-        if self.living and self.living.stdin:
-            self.living.stdin.write(b"\n")
 
     def end(self) -> None:
         """Let the process end as soon as it has done what it has in hand."""
@@ -367,12 +362,6 @@ async def serve(
     helpers = finishing + repeating
     await asyncio.wrap_future(thread.submit(_end_on_signals, service, loop))
 
-    def noted(entry: Entry) -> None:
-        note(entry)
-        if entry.took:  # else nobody has read it
-            for helper in helpers:
-                helper.wake()
-
     async def watch() -> None:
         while True:
             service.check_database()
@@ -385,7 +374,7 @@ async def serve(
 
     give_back_memory()
     receiver, context = Receiver(server, service, thread), certificate.context if certificate else None
-    connections = Connections(receiver.is_known, receiver.handle, noted)
+    connections = Connections(receiver.is_known, receiver.handle, note)
     connect = partial(LMTPConnection if lmtp else Connection, connections, server.host, context)
     listener, where = await _listen(connect, where)
     helping = [loop.create_task(helper.run()) for helper in helpers]
