@@ -48,14 +48,9 @@ def choose_form(session: Session, user: str, word: str) -> list[Letter]:
     return [letters.to_user(user, text, subject=f"pbm mail {form}", answer="help mail", mail=form)]
 
 
-def zone_names() -> frozenset[str]:
-    """The names of all time zones that this machine knows. Slow: it reads the files of all zones."""
-    return frozenset({UTC_NAME, *available_timezones()})
-
-
 def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
     """Store in which time zone a user is told times. Raises Refused, with the nearest, if there is no such zone."""
-    zones = {name.lower(): name for name in sorted(zone_names())}
+    zones = {name.lower(): name for name in sorted({UTC_NAME, *available_timezones()})}
     zone = zones.get(word.lower())
     if zone is None:
         towns = {spelling.rpartition("/")[2]: name for spelling, name in zones.items()}
