@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from email import message_from_bytes
 from itertools import count
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from pbm.robot_players import puzzles
 from pbm.robot_players.puzzles import Solver, TooLongError, puzzle_of
 from pbm.robots.thinking import Thought
 from pbm.session import Session
+from pbm.shell import main
 from pbm.site.build import build
 from pbm.site.pages import SiteSettings
 from pbm.store.outbox import Held
@@ -94,6 +96,14 @@ def test_each_game_that_is_over_is_looked_at_once(shell, found):
     help_text = shell.run("help", "puzzles").stdout
     assert "Look for puzzles" in help_text
     assert "puzzles USERID PASSWORD on|off" in help_text
+
+
+def test_a_program_gets_no_bar_even_at_a_terminal(shell, found, monkeypatch, capsys):
+    monkeypatch.setenv("PBM_DB", str(shell.folder / "pbm.db"))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    for arguments, has_bar in (["puzzles", "symple"], True), (["puzzles", "symple", "--json"], False):
+        assert main(arguments) == 0
+        assert ("Boards" in capsys.readouterr().err) == has_bar
 
 
 def test_a_board_that_cannot_be_played_again_is_left_out(shell):

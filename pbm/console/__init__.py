@@ -170,14 +170,18 @@ def time_text(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else ""
 
 
+def shows_progress() -> bool:
+    """Whether a progress bar is shown: on a terminal, unless `--json` was given."""
+    return sys.stderr.isatty() and not click.get_current_context().obj
+
+
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on a terminal, unless `--json` was given.
+    """Show a progress bar where one is shown.
 
     Call what it yields with how many more are done, and how many there are.
     """
-    is_seen = sys.stderr.isatty() and not click.get_current_context().obj
-    with click.progressbar(length=1, label=what, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
+    with click.progressbar(length=1, label=what, file=sys.stderr, hidden=not shows_progress(), show_eta=True) as bar:
 
         def progress(done: int, of: int) -> None:
             bar.length = of

@@ -17,7 +17,7 @@ from pbm.actions.analyses import choices
 from pbm.actions.finding import find_board, find_row
 from pbm.blocks import Block, Curve, Paragraph, Table, text_of
 from pbm.board.board import Board
-from pbm.console import answer, open_existing
+from pbm.console import answer, open_existing, shows_progress
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, Commands
 from pbm.letters.letter import OVER
 from pbm.robots import Player
@@ -79,7 +79,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
     with session.store.reading():
         found = find_board(session, game, board)
     numbers, critic = choices(found), Critic(found, seconds)
-    with click.progressbar(numbers, label="Turns", file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
+    with click.progressbar(numbers, label="Turns", file=sys.stderr, hidden=not shows_progress()) as shown:
         judged = [critic.judge(number) for number in shown]
     data = as_data(found, judged, seconds)
     with session.store.writing():

@@ -12,7 +12,7 @@ from pbm import texts
 from pbm.actions.analyses import choices
 from pbm.actions.finding import find_board
 from pbm.board.board import Board
-from pbm.console import answer, let_server_go_first, open_existing
+from pbm.console import answer, let_server_go_first, open_existing, shows_progress
 from pbm.console.usage import GAME_ARGUMENT, Commands
 from pbm.levels import USUAL_LEVEL, levels
 from pbm.refusals import Refused
@@ -56,7 +56,7 @@ def puzzles(game: str) -> None:
     let_server_go_first()
     found = []
     numbers = session.store.robots.boards_without_puzzles(game)
-    with click.progressbar(numbers, label="Boards", file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
+    with click.progressbar(numbers, label="Boards", file=sys.stderr, hidden=not shows_progress()) as shown:
         for number in shown:
             try:
                 with session.store.reading():
