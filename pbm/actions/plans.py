@@ -109,6 +109,8 @@ def _written(board: Board, text: str) -> str:
     word, _ = turns.split_number(text)
     if word.lower() in votes.INSTEAD_OF_A_MOVE:
         raise Illegal(f"`{word.lower()}` cannot be planned; give it with `move`, also when it is not your turn.")
+    if word.lower() == "move":
+        raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(board.row.game)}).")
     return SKIP if word.lower() == "pass" else clean(text)
 
 
