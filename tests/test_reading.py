@@ -258,6 +258,8 @@ def test_a_quotation_is_cut_with_the_line_that_tells_who_wrote_and_a_signature_b
     assert quotes.own("c3\n-- \nAlice\nCologne") == "c3"
     assert quotes.own("--\n-- \nAlice") == "--"
     assert quotes.own("-- \n\n") == "--"
+    armour = "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n{}\nc3\n\nd4?\n-----BEGIN PGP SIGNATURE-----\nx"
+    assert {quotes.own(armour.format(empty)) for empty in ("", " ", "\u00a0")} == {"c3\n\nd4?"}
     assert quotes.own(f"-- \n\n{ATTRIBUTIONS[0]}\n{QUOTE}") == "--"
     assert quotes.own("-- \nAlice") == ""
 

@@ -182,7 +182,7 @@ def _without_warning(lines: list[str]) -> list[str]:
 def _of_armour(text: str) -> str:
     """A text without the lines that PGP has put around what it has signed (RFC 9580, 7)."""
     above, begin, signed = f"\n{text}".partition("\n-----BEGIN PGP SIGNED MESSAGE-----")
-    behind_fields = "\n" + signed.partition("\n\n")[2]
+    behind_fields = "\n" + re.split(r"\n\s*\n", f"{signed}\n\n", maxsplit=1)[1]
     said = behind_fields.partition("\n-----BEGIN PGP SIGNATURE")[0]
     return above + said.replace("\n- ", "\n") if begin else text
 
