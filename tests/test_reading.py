@@ -300,6 +300,8 @@ def test_a_quotation_is_cut_with_the_line_that_tells_who_wrote_and_a_signature_b
         "Šalje: x\nPoslano: petak\nPrima: y\nPredmet: z",
         "Từ: x\nĐã gửi: Thứ Sáu\nĐến: y\nChủ đề: z",
         "Dari: x\nDikirim: Jumat\nKepada: y\nSubjek: z",
+        "Daripada: x\nDihantar: Jumaat\nKepada: y\nSubjek: z",
+        "Frá: x\nSent: föstudagur\nTil: y\nEfni: z",
         "מאת: x\nנשלח: יום שישי\nאל: y\nנושא: z",
         "من: x\nتاريخ الإرسال: الجمعة\nإلى: y\nالموضوع: z",
         "Gesendet: Freitag\nVon: x\nAn: y\nBetreff: z",
