@@ -171,7 +171,7 @@ def test_an_address_is_dropped_with_the_mails_to_it(operate, pair):
 def test_a_confirmed_address_replaces_older_ones_as_if_its_user_had_answered(operate, pair):
     pair.say("change address bob bob-secret bob@new.example", sender="bob@players.example")
     assert states(pair, "bob") == {"bob@players.example": "confirmed", "bob@new.example": "unconfirmed"}
-    operate("addresses", "add", "bob", "Bob@new.example")
+    assert operate("addresses", "add", "bob", "Bob@new.example").out == "Mails for bob go to Bob@new.example.\n"
     assert states(pair, "bob") == {"bob@new.example": "confirmed"}
 
 
@@ -570,7 +570,7 @@ def test_what_only_looks_makes_no_database(shell):
     path = shell.folder / "pbm.db"
     assert shell.refused("backup", "x") == f"There is no file {path}.\n"
     why = f"There is no database {path} yet; the first `signup` makes it. Set PBM_DB if yours is elsewhere.\n"
-    for line in ("doctor", "users", "export spiro 101", "boards", "status"):
+    for line in ("doctor", "users", "export spiro 101", "boards", "status", "hook run", "hook run --follow"):
         assert shell.refused(*line.split()) == why
     assert not path.exists()
 

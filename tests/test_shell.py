@@ -122,8 +122,9 @@ BAD = [  # words, exit status, what the user reads
     (["completion", "csh"], 1, "'csh' is not one of 'bash', 'zsh', 'fish'."),
     (["events", "--since=" + 20 * "9"], 1, "is not in the range 0<=x<=1000000000."),
     (["robot", "--level=7"], 1, "'7' is not one of '1', '2', '3', '4', '5', '6'."),
-    (["robot", "--seconds=soon"], 1, "Invalid value for '--seconds'"),
+    (["robot", "--seconds=soon"], 1, "'soon' is not a valid number of seconds."),
     (["robot", "--resign=110"], 1, "Invalid value for '--resign': it is a number from 0 to 100, or never."),
+    (["robot", "--resign=soon"], 1, "Invalid value for '--resign': it is a number from 0 to 100, or never."),
     (["robot", "--level=1", "--seconds=1"], 2, "Only one of --level, --seconds and --playouts can be given."),
     (["--", "list"], 2, ""),  # the pass is no command
     (["spiro", "--", "games"], 2, ""),

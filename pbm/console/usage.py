@@ -67,6 +67,8 @@ class Listing(Commands):
 class Seconds(click.FloatRange):
     """The type of a number of seconds in a range."""
 
+    name = "number of seconds"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number that a word stands for; `nan` stands for none, although it is outside of no range."""
         seconds = super().convert(value, param, ctx)

@@ -60,7 +60,8 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
 
     Events are numbered, and later events have higher numbers. A program can remember the last number and go on from
     there with --since. With --json, each line is an object; `pbm help json` describes it. Queued moves, passwords,
-    addresses and what players write to each other are no events. `pbm cleanup` forgets events after 100 days.
+    addresses and what players write to each other are no events. `pbm cleanup` forgets events after 100 days. If
+    standard input is a pipe, --follow ends when the pipe ends.
 
     The kinds: signup, signoff; challenge, move, resign, forfeit, undo, end, remove (a board); open, join, withdraw,
     replace, start, round, finish, cancel (a tournament).
@@ -149,8 +150,11 @@ def remove_hook(number: int) -> None:
 @hook.command("run")
 @click.option("--follow", is_flag=True, help="Go on, and run them as things happen.")
 def run_hooks(*, follow: bool) -> int:
-    """Run the programs for all events that they have not seen. `pbm serve` does this by itself."""
-    server = open_server()
+    """Run the programs for all events that they have not seen. `pbm serve` does this by itself.
+
+    If standard input is a pipe, --follow ends when the pipe ends, and is not ended by Ctrl-C or another signal.
+    """
+    server = open_existing()
     if follow:
         prepare_helper()
         keep_running(server)

@@ -34,7 +34,7 @@ def find_user(server: Server, userid: str) -> UserRow:
 
 @commands.group("users", cls=Listing)
 def users_() -> None:
-    """List users, or show what is known about some of them."""
+    """List users, set a password, or sign a user off."""
 
 
 @users_.command("list")
@@ -181,7 +181,7 @@ def add_address(userid: str, address: str) -> None:
         raise Refused(f"{address!r} cannot be a player's mail address.")
     with server.store.writing():
         server.store.users.add_address(user.userid, address, server.now())
-    answer(f"Mails for {user.userid} go to {address}, too.", {"userid": user.userid, "address": address})
+    answer(f"Mails for {user.userid} go to {address}.", {"userid": user.userid, "address": address})
 
 
 @addresses.command("drop")

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
@@ -28,10 +29,11 @@ commands = Commands("pbm")
 
 def _percent(text: str) -> float:
     """A part of a hundred, as a part of one; 0 for never."""
-    percent = 0.0 if text.lower() == "never" else float(text.removesuffix("%"))
-    if not 0 <= percent <= 100:
-        raise click.BadParameter("it is a number from 0 to 100, or never.")
-    return percent / 100
+    with suppress(ValueError):
+        percent = 0.0 if text.lower() == "never" else float(text.removesuffix("%"))
+        if 0 <= percent <= 100:
+            return percent / 100
+    raise click.BadParameter("it is a number from 0 to 100, or never.")
 
 
 @commands.command(answers=False)

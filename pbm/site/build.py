@@ -83,9 +83,9 @@ def build(
 ) -> Built:
     """Write the pages that have changed, and remove those about what is no longer there.
 
-    All pages are made if the whole is asked for, or if it is not known what has changed. One that cannot be made keeps
-    no other from being made. *progress* is told of each page, and how many are to be made. Raises OSError if the folder
-    cannot be written, and Unusable if the database cannot be read.
+    All pages are made if it is not known what has changed. One that cannot be made keeps no other from being made.
+    *progress* is told of each page, and how many are to be made. Raises OSError if the folder cannot be written, and
+    Unusable if the database cannot be read.
     """
     folder.mkdir(parents=True, exist_ok=True)
     names, seen = _names(folder), session.store.changes.seen()
