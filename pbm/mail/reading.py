@@ -41,8 +41,8 @@ QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 END_OF_HEADER = re.compile(rb"\r?\n\r?\n")
 LOOSE = re.compile(rb"(?m)^([!-9;-~]+)[ \t]+:")
 """A header field with a blank in front of the colon, which RFC 5322 still knows, and the parser does not."""
-LINKED = re.compile(r"(?<=[^\s<>])<mailto:[^\s<>]*>")
-"""What Outlook puts behind an address in plain text, or behind ``d2@nnen``, which it takes for one."""
+LINKED = re.compile(r"([^\s<>]{1,40}) ?<mailto:\1>")
+"""An address with the link that Outlook puts behind it in plain text; it takes ``d2@nnen`` for one."""
 BASE64 = re.compile("[A-Za-z0-9+/]+={0,2}")
 
 
@@ -197,7 +197,7 @@ def _text_in(part: Message, *, has_name: bool) -> str:
         return clean(to_text(text))[:MOST_TEXT]
     if str(parameters.get("format")).lower() == "flowed":
         text = _unflowed(text, joins_words=str(parameters.get("delsp")).lower() == "yes")
-    return clean(LINKED.sub("", text))
+    return clean(LINKED.sub(r"\1", text))
 
 
 def _payload(part: Message) -> bytes:
