@@ -542,6 +542,16 @@ def test_a_bye_is_asked_for_where_that_is_allowed_before_the_last_round_even_by_
     assert [one.round for one in found.meetings if not one.is_bye] == [1, 3]
 
 
+def test_where_all_sit_out_the_first_round_the_second_one_begins_and_is_told(members, league):
+    everybody = ["alice", "bob", "carol"]
+    league.open("swiss", everybody, pool="u", rounds=3, byes=1, options="-size=5")
+    for name in everybody:
+        members.say(f"symple bye u {name} {name}-secret")
+    told = league.do("start", pool="u")
+    assert told.startswith("Round 2 of pool u of Symple:")
+    assert told.count("has a bye") == 1
+
+
 def test_those_whom_the_director_keeps_apart_do_not_meet(league):
     names = league.signed_up(6)
     league.start("swiss", names, rounds=3, never=f"{names[0]}:{names[3]} {names[1]}:{names[4]}:{names[5]}")

@@ -162,8 +162,9 @@ class Progress(NamedTuple):
 
     @property
     def idle(self) -> list[str]:
-        """The players who have had a bye in any round."""
-        return [meeting.first for meeting in self.meetings if meeting.is_bye]
+        """The players who have a bye in the present round."""
+        now = self.tournament.round
+        return [meeting.first for meeting in self.meetings if meeting.is_bye and meeting.round == now]
 
     def with_bye(self, number: int) -> set[str]:
         """The players who have asked for a bye in a round."""
