@@ -113,7 +113,7 @@ BAD = [  # words, exit status, what the user reads
     (["outbox"], 2, "Usage: pbm outbox"),
     (["outbox", "nonsense"], 2, "No such command 'nonsense'."),
     (["outbox", "flush", "x"], 2, "Got unexpected extra argument (x)"),
-    (["outbox", "show", "x"], 1, "Invalid value for 'ID'"),
+    (["outbox", "show", "x"], 1, "'x' is not a valid whole number."),
     (["outbox", "drop", "0"], 1, "0 is not in the range"),
     (["outbox", "retry", "9" * 40], 1, "is not in the range"),
     (["boards", "--alll"], 1, "No such option '--alll'. Did you mean '--all'?"),

@@ -85,6 +85,7 @@ def game_name(word: str) -> str:
 
 
 WHOLE_NUMBER = click.IntRange(1, LARGEST_NUMBER)
+WHOLE_NUMBER.name = "whole number"
 SECONDS = Seconds(0, LARGEST_NUMBER)
 GAME_ARGUMENT = click.argument("game", type=game_name)
 USER_ARGUMENT = click.argument("userid")
