@@ -126,7 +126,7 @@ class Pages:
         self.session, self.store, self.site = session, session.store, site
         self.games = games.names()
         self.drawn: set[tuple[str, str]] = set()
-        """The boards that have a PNG of their own; the others show that of their game."""
+        """The boards that have a PNG."""
         self._loaded: Board | None = None
 
     def board(self, game: str, number: str) -> str:
