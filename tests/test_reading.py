@@ -176,6 +176,10 @@ def test_mails_whose_message_id_is_empty_are_told_apart(value):
     assert len({read(raw, ALICE).message_id for raw in mails}) == 2
 
 
+def test_a_long_text_is_read_in_its_charset_wherever_it_is_cut():
+    assert {body(f"c3{'x' * n}\n{'語' * 200_000}")[3 + n] for n in range(4)} == {"語"}
+
+
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\x0b", "\u2028", "\u2029"])
 def test_a_line_ends_in_whatever_way_a_program_writes_that(end):
     assert body(f"c3{end}Hello{end}bob{end}") == "c3\nHello\nbob"

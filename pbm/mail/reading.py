@@ -189,7 +189,7 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     if kind not in {"text/plain", "text/html"} and not kind.startswith("multipart/"):  # one without parts is a text
         return ""
     most = MOST_HTML if kind == "text/html" else MOST_TEXT
-    text = _decoded(_payload(part)[: 4 * most], str(parameters.get("charset") or ""))[:most]
+    text = _decoded(_payload(part), str(parameters.get("charset") or ""))[:most]
     text = "\n".join(text.splitlines())  # which end in many ways, and with Apple's programs in U+2028
     if kind == "text/html":
         from pbm.mail.unhtml import to_text
