@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from string import ascii_lowercase, digits
 
 import games
 from pbm.board.board import About, Board, Point
@@ -11,9 +12,6 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
 from pbm.store.boards import LAST_ENDED, Among
-
-MOST_ALIKE = 200
-"""Among how many running boards, the newest ones, is looked for a number like one that no board has."""
 
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:
@@ -32,9 +30,19 @@ def _board_hint(session: Session, game: str, word: str) -> str:
                 return f"; did you mean {other.capitalize()} board {word}?"
     if len(word) >= SHORTEST_PASSWORD or not re.search("[0-9]", word):
         return "."  # a longer word can be a password in the wrong place; nobody is told what is near it
-    newest = session.store.boards.names(Among([game], over=False), "rowid DESC", MOST_ALIKE)
-    near = games.nearest(word, [board for _, board in newest])
+    near = games.nearest(word, [row.board for row in session.store.boards.named(game, _names_one_typo_away(word))])
     return f"; did you mean {near}?" if near else "."
+
+
+def _names_one_typo_away(word: str) -> set[str]:
+    """Possible names of boards that differ from a word by one typing mistake, such as `102` and `1022` from `120`."""
+    parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    near = {
+        *(front + rest[1:] for front, rest in parts),
+        *(front + rest[1] + rest[0] + rest[2:] for front, rest in parts if len(rest) > 1),
+        *(front + typed + rest[at:] for front, rest in parts for typed in digits + ascii_lowercase for at in (0, 1)),
+    }
+    return set(filter(is_board, near))
 
 
 def find_board(session: Session, game: str, number: str) -> Board:
