@@ -74,7 +74,7 @@ There they are not shown to win more games.
 """
 ROLLOUTS_OF_ANSWERS = 100
 """As how many rollouts the chance after all answers counts."""
-LONG_GAME = {"small": 100, "medium": 45}
+LONG_GAME = {"small": 100, "medium": 40}
 """After how many turns the robot with a network plays what looks best by the linear values, so that the game ends."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
 """How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
