@@ -89,14 +89,14 @@ subscribe all is for active boards now and every later one, until unsubscribe al
     challenge alice bob / challenge alice bob / plays c3 b1 resign / challenge carol dora / \
 carol: symple subscribe ME all / told carol / carol gets Subscription summary / carol gets Symple Board 101 alice / \
 carol gets no Symple Board 102 / carol gets no Symple Board 103 carol / challenge alice bob / subscribers carol / \
-carol: symple unsubscribe ME all / carol reads You get no more mails about these boards: 101, 104. / subscribers / \
+carol: symple unsubscribe ME all / carol reads You get no more mails about: 101, 104. / subscribers / \
 challenge alice bob / subscribers
 a player who forfeits is subscribed
     challenge alice bob / plays c3 b1 / 21 days / clean up / subscribers alice
 unsubscribe says what has ended and what never was
     challenge alice bob / challenge alice bob / carol: symple subscribe ME 101 / \
 carol: symple unsubscribe ME 101 102 / \
-carol reads You get no more mails about these boards: 101. / carol reads You were not subscribed to these: 102.
+carol reads You get no more mails about: 101. / carol reads You were not subscribed to: 102.
 a subscriber who signs off gets nothing more
     challenge alice bob / carol: symple subscribe ME 101 / carol: symple subscribe ME all / \
 carol: symple notify ME 101 / carol: symple notify ME / carol: signoff ME / alice: move c3 / told alice bob / \

@@ -358,7 +358,7 @@ def test_a_subscription_is_ended_by_a_mail_to_its_reply_address(pair, subject, l
     pair.say("spiro subscribe 101 carol carol-secret")
     pair.move("alice", "e3:5")
     answer(pair, line, reply_address(pair, "carol"), subject=subject, sender="carol@players.example")
-    assert pair.mails("carol")[-1].text.startswith("You get no more mails about these boards: 101.")
+    assert pair.mails("carol")[-1].text.startswith("You get no more mails about: 101.")
     assert pair.store.boards.followers("spiro", "101")["subscriber"] == []
 
 

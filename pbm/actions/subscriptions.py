@@ -78,8 +78,8 @@ def _stop(session: Session, game: str, name: str, numbers: Sequence[str], lines:
     """End subscriptions of a user. The letter begins with *lines*."""
     stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name, SUBSCRIBER)]
     unchanged = [number for number in dict.fromkeys(numbers) if number not in stopped]
-    gone = _sentence("You get no more mails about these boards", stopped)
-    not_there = _sentence("You were not subscribed to these", unchanged)
+    gone = _sentence("You get no more mails about", stopped)
+    not_there = _sentence("You were not subscribed to", unchanged)
     return _summary(session, game, name, [*lines, *gone, *not_there], stopped=stopped, unchanged=unchanged)
 
 
