@@ -41,8 +41,8 @@ QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 END_OF_HEADER = re.compile(rb"\r?\n\r?\n")
 LOOSE = re.compile(rb"(?m)^([!-9;-~]+)[ \t]+:")
 """A header field with a blank in front of the colon, which RFC 5322 still knows, and the parser does not."""
-LINKED = re.compile(r"([^\s<>]{1,40}) ?<mailto:\1>")
-"""An address with the link that Outlook puts behind it in plain text; it takes ``d2@nnen`` for one."""
+LINK = re.compile(r" ?<mailto:([^\s<>]{1,40})>")
+"""What Outlook puts behind an address in plain text; it takes ``d2@nnen`` for one."""
 BASE64 = re.compile("[A-Za-z0-9+/]+={0,2}")
 
 
@@ -197,7 +197,7 @@ def _text_in(part: Message, *, has_name: bool) -> str:
         return clean(to_text(text))[:MOST_TEXT]
     if str(parameters.get("format")).lower() == "flowed":
         text = _unflowed(text, joins_words=str(parameters.get("delsp")).lower() == "yes")
-    return clean(LINKED.sub(r"\1", text))
+    return clean(LINK.sub(_without_repetition, text))
 
 
 def _payload(part: Message) -> bytes:
@@ -219,6 +219,12 @@ def _payload(part: Message) -> bytes:
 def _parts(message: Message) -> list[Message]:
     parts = message.get_payload()
     return [part for part in parts if isinstance(part, Message)] if isinstance(parts, list) else []
+
+
+def _without_repetition(link: re.Match[str]) -> str:
+    """A link as it stands in a text; nothing if it only repeats the word in front of it."""
+    word, at = link[1], link.start()
+    return "" if link.string[max(0, at - len(word)) : at] == word else link[0]
 
 
 def _decoded(raw: bytes, charset: str) -> str:
