@@ -177,7 +177,7 @@ def shows_progress() -> bool:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar where one is shown.
+    """Show a progress bar, if `shows_progress`.
 
     Call what it yields with how many more are done, and how many there are.
     """

@@ -64,6 +64,12 @@ class Listing(Commands):
         return super().parse_args(ctx, args if first.lower() in self.commands else ["list", *args])
 
 
+class WholeNumber(click.IntRange):
+    """The type of a whole number in a range."""
+
+    name = "whole number"
+
+
 class Seconds(click.FloatRange):
     """The type of a number of seconds in a range."""
 
@@ -84,8 +90,7 @@ def game_name(word: str) -> str:
     return word.lower()
 
 
-WHOLE_NUMBER = click.IntRange(1, LARGEST_NUMBER)
-WHOLE_NUMBER.name = "whole number"
+WHOLE_NUMBER = WholeNumber(1, LARGEST_NUMBER)
 SECONDS = Seconds(0, LARGEST_NUMBER)
 GAME_ARGUMENT = click.argument("game", type=game_name)
 USER_ARGUMENT = click.argument("userid")

@@ -108,7 +108,7 @@ def flush(
 def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float], bool]) -> None:
     """Send what is due, and look again after LOOKING_SECONDS, until *wait_for_end* returns True.
 
-    It waits for so many seconds. While nothing can be sent, the pauses grow.
+    That waits for the seconds that it is given. While nothing can be sent, the pauses grow.
     """
     pauses, is_over = growing_pauses(), False
     while not is_over:

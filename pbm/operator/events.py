@@ -17,7 +17,7 @@ import click
 
 from pbm import texts
 from pbm.console import answer, answer_list, changes, open_existing, prepare_helper, time_text, wait_for_end
-from pbm.console.usage import LARGEST_NUMBER, WHOLE_NUMBER, Commands, Listing
+from pbm.console.usage import LARGEST_NUMBER, WHOLE_NUMBER, Commands, Listing, WholeNumber
 from pbm.disk import reason
 from pbm.refusals import Refused
 from pbm.robot_players.program import located, startable_words
@@ -51,9 +51,7 @@ commands = Commands("pbm")
 
 @commands.command()
 @click.option("--follow", is_flag=True, help="Go on, and print events as they come.")
-@click.option(
-    "--since", type=click.IntRange(0, LARGEST_NUMBER), default=0, metavar="N", help="Only those behind event N."
-)
+@click.option("--since", type=WholeNumber(0, LARGEST_NUMBER), default=0, metavar="N", help="Only those behind event N.")
 @click.pass_context
 def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     """List what has happened, one line for each event: sign-ups, challenges, moves, ends of games, rounds.

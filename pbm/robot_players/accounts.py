@@ -12,7 +12,7 @@ import games
 from pbm import letters, texts
 from pbm.actions import users
 from pbm.console import answer, answer_list, confirm, let_server_go_first, open_existing, time_text, wait_for_end
-from pbm.console.usage import USER_ARGUMENT, WHOLE_NUMBER, YES, Commands, Listing, Seconds
+from pbm.console.usage import USER_ARGUMENT, WHOLE_NUMBER, YES, Commands, Listing, Seconds, WholeNumber
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.refusals import Refused
 from pbm.robot_players.program import startable_words
@@ -27,7 +27,7 @@ PROGRAM_SECONDS = 30.0
 commands = Commands("pbm")
 LEVEL = click.option(
     "--level",
-    type=click.IntRange(1, LEVEL_NUMBERS[-1]),
+    type=WholeNumber(1, LEVEL_NUMBERS[-1]),
     metavar="N",
     help=f"How well it plays: 1 to {LEVEL_NUMBERS[-1]}.",
 )

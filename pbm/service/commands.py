@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pbm.console import answer
-from pbm.console.usage import GAME_ARGUMENT, Commands
+from pbm.console.usage import GAME_ARGUMENT, Commands, WholeNumber
 from pbm.mail import incoming
 from pbm.refusals import Refused, touching
 from pbm.session import Session
@@ -75,7 +75,7 @@ def referee(game: str) -> int:
 @click.option("--metrics", metavar="HOST:PORT", help="Tell Prometheus there how it goes.")
 @click.option(
     "--robots",
-    type=click.IntRange(0, 64),
+    type=WholeNumber(0, 64),
     default=1,
     show_default=True,
     metavar="N",

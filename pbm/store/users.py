@@ -203,12 +203,12 @@ class Users(Questions):
         """
         self.execute("UPDATE users SET generation = generation + 1 WHERE userid = ?", userid)
         self.execute("DELETE FROM addresses WHERE userid = ? AND confirmed IS NULL", userid)
+        query = (
+            "INSERT INTO addresses (userid, address, generation, code, confirmed) "
+            "SELECT userid, ?, generation, ?, ? FROM users WHERE userid = ? "
+            "ON CONFLICT DO UPDATE SET generation = excluded.generation"
+        )
         for address, code in codes.items():  # one that they have already becomes one of the newest generation
-            query = (
-                "INSERT INTO addresses (userid, address, generation, code, confirmed) "
-                "SELECT userid, ?, generation, ?, ? FROM users WHERE userid = ? "
-                "ON CONFLICT DO UPDATE SET generation = excluded.generation"
-            )
             self.execute(query, address, code, None if code else now, userid)
         self._retire_addresses(userid, now)
 

@@ -62,7 +62,7 @@ class BestFirst:
         self.knowledge = knowledge
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
-        """The turn that was looked at most, or one that wins for certain; of the komi the fairest."""
+        """The turn that was looked at most, or one that wins for certain. With the pie, the komi or the side."""
         state: Any = states[-1]
         if not state.pie:
             return self._search(states, limit, rng)
