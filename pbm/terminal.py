@@ -14,8 +14,7 @@ from io import TextIOWrapper
 from itertools import cycle
 from typing import TextIO
 
-HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
-"""Characters that command a terminal, or turn the direction of writing."""
+from pbm.texts import CONTROLS
 
 SPINNER_SECONDS = 0.1
 """How long each picture of the spinner is shown."""
@@ -23,7 +22,7 @@ SPINNER_SECONDS = 0.1
 
 def escaped(text: str) -> str:
     r"""A text in which characters that command a terminal are written out, for example ``\x1b``."""
-    return re.sub(HIDDEN, lambda found: found[0].encode("unicode-escape").decode(), text)
+    return re.sub(CONTROLS, lambda found: found[0].encode("unicode-escape").decode(), text)
 
 
 def replace_errors(*streams: TextIO) -> None:

@@ -19,6 +19,8 @@ MOST_COMMENT = MOST_LINES * WIDTH
 FRONT_OF_CELL = r"(?=-[a-z][0-9])"
 """Where a part of a turn without commas can be broken, such as the removals of Papagra."""
 MINUTES = "%Y-%m-%d %H:%M %Z"
+CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+"""Characters that command a terminal, or turn the direction of writing, which can make a text look like another."""
 MASK = "PASSWORD"
 """What stands in the place of each secret."""
 PASSWORD_WORDS = frozenset(
@@ -38,7 +40,7 @@ def clean(text: str) -> str:
     Nor are there any that turn the direction of writing, which can make a text look like another one.
     """
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
+    return re.sub(CONTROLS, "", text)
 
 
 def one_line(text: str) -> str:
