@@ -635,3 +635,12 @@ def test_a_board_is_mailed_again_so_three_times_a_day(board):
 def test_a_full_command_below_the_subject_of_a_board_mail_is_carried_out(board):
     send(board, "Re: Symple Board 101 alice", "symple move 101 alice alice-secret e5\nHello")
     assert turns(board) == ["e5"]
+
+
+@pytest.mark.parametrize("word", ["e5", "history", "show"])
+def test_an_answer_about_a_board_whose_game_is_gone_gets_one_answer(board, monkeypatch, word):
+    address = answer_to(board)
+    monkeypatch.setattr(games, "load", {}.__getitem__)
+    monkeypatch.setattr(games, "exists", lambda _: False)
+    [refusal] = send(board, "Re: Symple Board 101 alice", f"{word}\n\nhi", recipient=address)
+    assert "Symple board 101 cannot be read at the moment" in refusal.text

@@ -812,6 +812,16 @@ def test_records_fit_their_schema_and_their_description_and_are_a_line_each(seve
     assert [json.loads(line)["board"] for line in lines] == ["101", "102"]
 
 
+def test_a_damaged_board_is_named_and_holds_up_no_other(several, operate, tmp_path):
+    change(several, "UPDATE boards SET options = '-size=2' WHERE game = 'symple' AND board = '101'")
+    done = operate("export", "symple", "--all")
+    assert (json.loads(done.out)["board"], done.status) == ("102", 1)
+    assert "Symple board 101 cannot be read at the moment" in done.err
+    assert operate("export", "symple", "--all", as_json=True).data["failed"] == [done.err.strip()]
+    assert operate("replay", "symple", "101").err == operate("picture", "symple", "101", "x.svg").err == done.err
+    assert "Show summary" in [letter.subject for letter in several.say("symple show 101 102")]
+
+
 def test_a_record_never_tells_the_secret_of_a_game_that_goes_on(several, operate):
     secret = several.store.boards.get("spiro", "102").secret.hex()
     assert secret not in operate("export", "spiro", "102").out

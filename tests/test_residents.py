@@ -486,7 +486,7 @@ def test_what_cannot_be_played_on_holds_up_no_other_board(against, capsys):
     against.store.db.execute("UPDATE boards SET options = '-size=99' WHERE board = '101'")
     assert plays(against) == 1
     assert len(moves(against, "102")) == 1
-    assert "robot2 cannot play on symple 101 (Illegal: " in capsys.readouterr().err
+    assert "robot2 cannot play on symple 101 (Refused: " in capsys.readouterr().err
     against.store.db.execute("UPDATE boards SET options = '-size=5' WHERE board = '101'")
     assert plays(against) == 0
     against.pass_time(minutes=11)

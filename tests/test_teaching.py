@@ -149,7 +149,7 @@ def test_a_damaged_board_does_not_hold_up_what_else_robots_think_about(over, cap
     over.store.db.execute("UPDATE turns SET text = 'z9' WHERE board = '101'")
     assert thinks(over)
     assert "Symple board 101 could not be analysed." in over.mails("alice")[-1].text
-    assert "Symple board 101 could not be analysed (KeyError: " in capsys.readouterr().err
+    assert "Symple board 101 could not be analysed (Refused: " in capsys.readouterr().err
     assert not thinks(over)
 
 

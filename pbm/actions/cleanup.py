@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 from pbm import blocks, delivery, texts
 from pbm.actions import challenges, directing, puzzles, reminders, turns, users, votes
-from pbm.actions.finding import find_board
+from pbm.actions.finding import board_of
 from pbm.blocks import Block, Paragraph, Rule
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.clocks import DueStep
 from pbm.letters import Letter
-from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import Held, Unusable
 
@@ -53,9 +52,8 @@ def clean_up(session: Session) -> Done:
     for game, number in due:
         try:
             with session.store.writing():
-                counts[_do_due(session, find_board(session, game, number))] += 1
-        except Refused:  # it has been removed in the meantime
-            continue
+                if row := session.store.boards.get(game, number):  # else it has been removed in the meantime
+                    counts[_do_due(session, board_of(session, row))] += 1
         except Unusable:
             raise
         except Exception as why:  # a game of another package may raise anything, and must not hold up others

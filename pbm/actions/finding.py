@@ -6,7 +6,7 @@ from datetime import timedelta
 from string import ascii_lowercase, digits
 
 import games
-from pbm.board.board import About, Board, Point
+from pbm.board.board import FAULTS, About, Board, Point, told_of_fault
 from pbm.names import SHORTEST_PASSWORD, is_board
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -46,12 +46,12 @@ def _names_one_typo_away(word: str) -> set[str]:
 
 
 def find_board(session: Session, game: str, number: str) -> Board:
-    """The board of that number, replayed. Raises Refused if there is none."""
+    """The board of that number, replayed. Raises Refused if there is none, or it cannot be replayed."""
     return board_of(session, find_row(session, game, number))
 
 
 def board_of(session: Session, row: BoardRow) -> Board:
-    """The board of a stored row, replayed."""
+    """The board of a stored row, replayed. Raises Refused if it is damaged, or its game is gone or has a fault."""
     store, place, players = session.store, row.place, row.players
     followers = store.boards.followers(*place)
     about = About(
@@ -62,7 +62,10 @@ def board_of(session: Session, row: BoardRow) -> Board:
         robots=store.robots.among(players),
         notes=store.boards.notes(*place),
     )
-    return Board(row, store.boards.turns(*place), store.boards.plans(*place), about)
+    try:
+        return Board(row, store.boards.turns(*place), store.boards.plans(*place), about)
+    except FAULTS as why:
+        raise Refused(told_of_fault(row, why)) from why
 
 
 def played_source(session: Session, row: BoardRow) -> str | None:

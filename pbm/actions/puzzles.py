@@ -30,7 +30,7 @@ def switch(session: Session, name: str, word: str) -> list[Letter]:
 def send_puzzle(session: Session) -> None:
     """Mail the next puzzle to all who want one, if the last one was mailed a week ago.
 
-    Raises whatever its game does if that has a fault, and LookupError or Illegal if its board cannot be replayed. The
+    Raises whatever its game does if that has a fault, and Refused if its board cannot be replayed. The
     puzzle counts as mailed then: the next week has another one.
     """
     readers = session.store.users.hearing("puzzles")

@@ -1,6 +1,7 @@
 """Following boards: getting every mail about them, or only the mails about their ends."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from pbm import delivery, letters
@@ -47,8 +48,9 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
         session.store.boards.follow(game, row.board, name, SUBSCRIBER)
         done.append(number)
         if not budget.is_spent and (session.in_shell or session.take("shown", user=name)):
-            point = board_of(session, row).present
-            shown += letters.of_board(session, point, name, kind="Subscription Summary", is_full=True)
+            with suppress(Refused):  # one that cannot be read is followed all the same
+                point = board_of(session, row).present
+                shown += letters.of_board(session, point, name, kind="Subscription Summary", is_full=True)
     lines = _sentence(f"You get every mail about these {game.capitalize()} boards", done)
     if not is_all:
         lines += _sentence("Not subscribed", [f"{number} ({why})" for number, why in refused.items()])

@@ -79,7 +79,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     for game in games.names():
         for row in session.store.boards.found(Among([game], [name], over=False)):
             # a damaged board is left to the clean-up
-            with uncounted(), suppress(LookupError, ValueError), session.store.writing():
+            with uncounted(), suppress(Refused), session.store.writing():
                 board = finding.find_board(why, game, row.board)
                 told += turns.quit_board(why, board, name, reason="signed off")
     printed = delivery.answer(session, name, *told)

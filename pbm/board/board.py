@@ -36,6 +36,8 @@ REASONS: Mapping[str, str] = {
 """The reasons for the end of a game, each in words for people."""
 PROPOSALS = {"draw": "a draw", "undo": "to take the last move back"}
 """The proposals that a player can make, each in words for people."""
+FAULTS = ArithmeticError, AttributeError, ImportError, LookupError, TypeError, ValueError
+"""The errors that a damaged board raises when it is replayed, or one whose game is gone or has a fault."""
 FIRST_MOVES = 2
 """While fewer turns than this are played, a player can still leave the board."""
 
@@ -58,6 +60,14 @@ class About(NamedTuple):
 
 
 NOTHING = About()
+
+
+def told_of_fault(row: BoardRow, why: Exception) -> str:
+    """The sentences about a board that raises one of FAULTS: what is wrong, and what helps."""
+    return (
+        f"{row.game.capitalize()} board {row.board} cannot be read at the moment ({type(why).__name__}: {why}). "
+        f"`pbm doctor` tells the operator what helps, and `pbm boards remove {row.game} {row.board}` removes it."
+    )
 
 
 class Board:

@@ -11,7 +11,7 @@ import games
 from games import SKIP, Illegal, State
 from pbm import texts
 from pbm.board import clocks, dice
-from pbm.board.board import LEAVING, SERVER, Board
+from pbm.board.board import FAULTS, LEAVING, SERVER, Board
 from pbm.names import is_new_board, is_userid
 from pbm.store import BoardRow, ResultRow, TurnRow
 
@@ -28,7 +28,7 @@ def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
     """
     try:
         board = Board(row._replace(drawn=False), [], {})
-    except (Illegal, LookupError) as why:
+    except FAULTS as why:
         raise Unsound(f"its options cannot be: {why}") from why
     before = row.started
     for number, turn in enumerate(turns, 1):

@@ -7,7 +7,7 @@ from pbm import letters, texts
 from pbm.actions import finding, rounds, turns
 from pbm.actions.finding import find_row
 from pbm.board import clocks
-from pbm.board.board import Board
+from pbm.board.board import FAULTS, Board
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, answer_list, confirm, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, YES, Commands, Listing
@@ -112,7 +112,7 @@ def mend_board(game: str, board: str) -> None:
         row = find_row(session, game, board)
         try:
             right = outcome(row, replayed(row, server.store.boards.turns(*row.place)))
-        except Unsound as why:
+        except (Unsound, *FAULTS) as why:
             raise Refused(f"{row.game} {row.board} cannot be mended: {why}") from why
         server.store.boards.save(right)
         if row.pool:  # it may wait for the end of this game

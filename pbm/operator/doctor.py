@@ -18,7 +18,7 @@ import games
 from games.promises import broken
 from pbm import referee, texts
 from pbm.board import clocks
-from pbm.board.board import Board
+from pbm.board.board import FAULTS, Board
 from pbm.board.ratings import START
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, existing_database, let_server_go_first, progress_bar, time_text
@@ -182,7 +182,7 @@ def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> t
                 if row is None:  # it was removed meanwhile
                     continue
                 again = replayed(row, _turns(store, game, board))
-            except (Unsound, ValueError, TypeError, LookupError) as why:
+            except (Unsound, *FAULTS) as why:
                 found.append(Finding(f"{game} {board}", str(why), BACKUP))
                 continue
             found += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again)]

@@ -13,6 +13,7 @@ import click
 from pbm import texts
 from pbm.actions.finding import find_row
 from pbm.board import clocks, dice, records
+from pbm.board.board import FAULTS, told_of_fault
 from pbm.board.records import Record, Unsound
 from pbm.console import answer, confirm, open_existing, progress_bar
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, YES, Commands
@@ -23,7 +24,7 @@ from pbm.session import Session
 from pbm.settings import database, database_path
 from pbm.store import BoardRow, copies
 from pbm.store.boards import Among
-from pbm.terminal import say
+from pbm.terminal import say, warn
 
 NOT_BLANK = re.compile(r"\S")
 TIME = "%Y%m%dT%H%M%S.%fZ"
@@ -121,28 +122,34 @@ def _present(file: Path) -> Path:
 @GAME_ARGUMENT
 @click.argument("boards", nargs=-1, metavar="[BOARD]...")
 @click.option("--all", "wants_all", is_flag=True, help="All boards of the game.")
-def export(game: str, boards: tuple[str, ...], *, wants_all: bool) -> None:
+def export(game: str, boards: tuple[str, ...], *, wants_all: bool) -> int:
     """Print the records of games as JSON, a line each, for `pbm import` and for other programs.
 
-    A record has the secret of its dice only when the game is over.
+    A record has the secret of its dice only when the game is over. If a board cannot be read, the others are printed,
+    the error is told, and the exit status is 1.
     """
     if bool(boards) == wants_all:
         raise click.UsageError("Name boards, or all by --all.")
-    server = open_existing()
+    server, as_json = open_existing(), click.get_current_context().obj
     store = server.store
+    written, failed = [], []
     with store.reading():
-        written = (
-            records.write(
-                Record(row, store.boards.turns(*row.place)),
-                store.players.results_of_board(*row.place),
-            )
-            for row in _rows(server, game, boards)
-        )
-        if click.get_current_context().obj:
-            answer("", {"records": list(written)})
-            return
-        for document in written:
-            say(json.dumps(document), {})
+        for row in _rows(server, game, boards):
+            results = store.players.results_of_board(*row.place)
+            try:
+                document = records.write(Record(row, store.boards.turns(*row.place)), results)
+            except FAULTS as why:
+                failed.append(told_of_fault(row, why))
+                if not as_json:
+                    warn(failed[-1])
+                continue
+            if as_json:
+                written.append(document)
+            else:
+                say(json.dumps(document), {})
+    if as_json:
+        answer("", {"records": written, "failed": failed})
+    return 1 if failed else 0
 
 
 def _rows(server: Server, game: str, boards: Sequence[str]) -> Iterable[BoardRow]:

@@ -7,7 +7,7 @@ from random import Random
 
 import click
 
-from games import Illegal, State, needs_dice
+from games import State, needs_dice
 from pbm import texts
 from pbm.actions.analyses import choices
 from pbm.actions.finding import find_board
@@ -61,7 +61,7 @@ def puzzles(game: str) -> None:
             try:
                 with session.store.reading():
                     board = find_board(session, game, number)
-            except (LookupError, Illegal, Refused) as why:  # it is damaged, or was removed meanwhile
+            except Refused as why:  # it is damaged, or was removed meanwhile
                 warn(f"{game} {number} is left out: {why}")
                 continue
             puzzle = puzzle_of(board)

@@ -237,7 +237,7 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
         for one in waiting:
             try:
                 board = finding.find_board(session, one.game, one.board)
-            except (LookupError, Illegal):  # it is damaged, and holds up no other board
+            except Refused:  # it is damaged, and holds up no other board
                 continue
             point, readers = board.present, [one.opponent, *board.about.subscribers]
             told = letters.of_board(session, point, *readers, notes=[note])
