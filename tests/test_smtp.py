@@ -240,7 +240,7 @@ def test_rubbish_is_answered_in_a_line_and_forgotten(keeper, peer, capfd, rubbis
     assert peer.say(rubbish)[:1] in "245"
     peer.text(TEXT + b".\r\n")
     assert peer.reply() == "250 2.0.0 Done"
-    assert "Traceback" not in capfd.readouterr().err
+    assert capfd.readouterr().err.count("\n") == 1
 
 
 def test_nothing_is_given_away(peer):
@@ -457,7 +457,7 @@ def test_with_a_certificate_the_conversation_can_be_encrypted_and_nothing_said_b
         assert peer.say(MAIL).startswith("503")
         peer.socket.sendall(HELLO)
         assert not any(b"AUTH" in peer.file.readline() for _ in range(5))
-        assert peer.say(b"AUTH PLAIN AGFsaWNlAGFsaWNlLXNlY3JldA==\r\n").startswith("535")
+        assert peer.codes(b"STARTTLS\r\n", b"AUTH PLAIN AGFsaWNlAGFsaWNlLXNlY3JldA==\r\n") == ["454", "535"]
         peer.text(TEXT + b".\r\n")
         assert peer.reply() == "250 2.0.0 Done"
         assert len(keeper.connections.open) == 1

@@ -200,6 +200,11 @@ class Connections:
         session.host_name = hostname
         return [response for response in responses if not response.startswith("250-AUTH")]
 
+    def handle_STARTTLS(self, connection: "Connection", session: Session, envelope: Envelope) -> bool:
+        """Encrypt a conversation only once."""
+        connection.tls_context = None
+        return True
+
     async def handle_MAIL(
         self, connection: "Connection", session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
@@ -235,7 +240,8 @@ class Connections:
 
     async def handle_exception(self, error: Exception) -> str:
         """Let the mail come again, where aiosmtpd would refuse it for good."""
-        warn(f"A mail could not be handled: {type(error).__name__}: {error}")
+        why = error.__cause__ or error
+        warn(f"A command by SMTP could not be carried out: {type(why).__name__}: {why}")
         return FAULT
 
 
@@ -398,9 +404,9 @@ class Connection(SMTP):
 
     async def push(self, status: AnyStr) -> None:
         """Send a reply, and a last one if there were too many errors or if the server is being stopped."""
-        await super().push(status)
-        text = status if isinstance(status, str) else status.decode()
-        self.errors += text.startswith(("4", "5"))
+        raw = status if isinstance(status, bytes) else status.encode(errors="replace")  # it may repeat what was said
+        await super().push(raw)
+        self.errors += raw.startswith((b"4", b"5"))
         if self.connections.is_closing:
             self.end(STOPPED)
         elif self.errors > MOST_ERRORS:
