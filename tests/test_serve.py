@@ -21,7 +21,7 @@ from pbm.mail.smtp import Connections
 from pbm.service.serve import MainThread, Receiver, Service, WaitingMail
 from pbm.store import Unusable
 
-from conftest import ADDRESS, Shell, mail_of, sql, two_players
+from conftest import ADDRESS, Shell, mail_of, sql, stored, two_players
 from patience import PATIENCE, children_of, until
 from test_mail import message
 
@@ -328,6 +328,15 @@ def test_what_is_on_the_disk_is_acknowledged_though_the_next_mail_cannot_be_stor
     monkeypatch.setattr(incoming, "handle_prepared", handle_prepared)
     answers = handled(pair, *(message(f"help {n}") for n in range(1, 4)))
     assert [reply[:3] for reply, _ in answers] == ["250", "451", "250"]
+
+
+def test_mails_around_one_that_fills_the_disk_all_come_again(pair):
+    [(pages,)] = pair.store.db.execute("PRAGMA page_count")
+    pair.store.db.execute(f"PRAGMA max_page_count = {pages + 4}")
+    long = mail_of("alice@players.example", "spiro chat 101 alice alice-secret", "so long " * 2000)
+    answers = handled(pair, message("help 1"), long, message("help 2"), message("help 3"))
+    assert [reply[:3] for reply, _ in answers] == ["451"] * 4
+    assert stored(pair.store, "handled") == []
 
 
 def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it(pair, monkeypatch):

@@ -298,7 +298,7 @@ class Receiver:
                     if outcome := self._run(mail, incoming.handle_prepared, self.server, each):
                         done.append((mail, Answer("250 2.0.0 Done", outcome)))
             locked = time.perf_counter() - begin
-        except Unusable as error:
+        except Exception as error:
             for mail in mails:
                 if not mail.answer.done():
                     mail.answer.set_exception(error)

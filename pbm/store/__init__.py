@@ -72,6 +72,8 @@ class Store:
         self.path = Path(path)
         self.is_writing = False
         """Whether a transaction is open that may write."""
+        self._is_open = False
+        """Whether any is open, also one that SQLite has undone, as it does when the disk is full."""
         try:
             if not read_only and not self.path.exists():
                 # it holds addresses and hashes: nobody else may read it at any moment
@@ -170,10 +172,12 @@ class Store:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
         """Hold a transaction that begins with that statement, or a savepoint inside another transaction."""
-        is_inner = self.db.in_transaction
-        changes = self.db.total_changes
+        is_inner, changes = self._is_open, self.db.total_changes
+        if is_inner and not self.db.in_transaction:
+            raise Unusable(f"The database {self.path} has undone what came before, and takes nothing behind it.")
         try:
             self._insist("SAVEPOINT step" if is_inner else begin)
+            self._is_open = True
             try:
                 if not is_inner:
                     self.is_writing = begin != "BEGIN"
@@ -189,7 +193,7 @@ class Store:
                         self.db.execute("RELEASE step")
                 raise
             finally:
-                self.is_writing = self.is_writing and is_inner
+                self.is_writing, self._is_open = self.is_writing and is_inner, is_inner
         except sqlite3.Error as error:
             raise Unusable(f"The database {self.path} cannot be used: {problem(error)}.") from error
 
