@@ -7,7 +7,7 @@ from datetime import timedelta
 import games
 from games import Illegal
 from pbm import delivery, letters, texts
-from pbm.access.quotas import most
+from pbm.access import quotas
 from pbm.actions import lists, turns
 from pbm.actions.finding import find_point, played_source
 from pbm.board import clocks
@@ -37,6 +37,7 @@ def challenge(
     """
     first, second, name, source = userid1.lower(), userid2.lower(), named["name"], named["from"]
     problems = _sender_objections(session)
+    session.take("challenge")
     users = dict.fromkeys((first, second))
     unknown = session.store.users.missing(*users)
     asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
@@ -61,7 +62,9 @@ def challenge(
     times_wanted, wrong = clocks.read({one: named[one] for one in clocks.OPTIONS}, is_tournament=name is not None)
     problems += wrong
     if problems:
-        # whoever refuses, and does not play at all, becomes inactive
+        for userid in asked:
+            if session.store.players.get(game, userid).most == 0:  # they refuse, which makes them inactive
+                turns.deactivate(session, game, userid)
         raise Refused("\n".join(problems), subject="Invalid challenge", stands=bool(refusing))
     board = turns.start(
         session,
@@ -92,8 +95,8 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     problems += _limit_objections(session, row.game, [opponent] if opponent != name else [])
     problems += _block_objections(session, row.game, {opponent}, {name})
     problems += _robot_board_objections(session, row.game, [name, opponent], is_named=False)
-    if not (session.in_shell or session.take("challenge")):
-        problems.append(f"There were {most('challenge', 'address')} challenges from your address today.")
+    if not session.take("challenge"):
+        problems.append(f"There were {quotas.most('challenge', 'address')} challenges from your address today.")
     if problems:
         raise Refused("\n".join(problems), subject="Invalid challenge")
     players = row.second_player, row.first_player
@@ -140,21 +143,21 @@ def _sender_objections(session: Session) -> list[str]:
         return []
     if not session.senders:
         return ["A challenge by mail has to come from an address that a user has confirmed."]
-    if not session.take("challenge"):
-        return [f"There were {most('challenge', 'address')} challenges from your address today; that is the most."]
+    if not session.is_left("challenge"):
+        return [
+            f"There were {quotas.most('challenge', 'address')} challenges from your address today; that is the most."
+        ]
     return []
 
 
 def _limit_objections(session: Session, game: str, players: Sequence[str]) -> list[str]:
-    """A sentence for each player who takes no more boards. Who takes none, and plays on none, becomes inactive."""
+    """A sentence for each player who takes no more boards."""
     problems = []
     for name in players:
         most = session.store.players.get(game, name).most
         active = session.store.boards.active_counts([name], game)[name][game]
         if most == 0:
             problems.append(_takes_none(game, name))
-            if not active:
-                session.store.players.set_inactive(game, name, inactive=True)
         elif most is not None and active >= most:
             problems.append(_at_limit(name, active, most))
     return problems

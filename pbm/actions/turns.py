@@ -326,9 +326,14 @@ def quit_board(
         return play_turn(session, board, name, text, reason)
     row, writer = board.row, _writer(name, text)
     remove_board(session, board, userid=name)
-    if not session.store.boards.active_counts([name], row.game)[name]:
-        session.store.players.set_inactive(row.game, name, inactive=True)
+    deactivate(session, row.game, name)
     return [letters.of_removal(board, name, session.comment, to=reader, writer=writer) for reader in _readers(board)]
+
+
+def deactivate(session: Session, game: str, name: str) -> None:
+    """Make a player inactive in the standings, unless they still play on a board of that game."""
+    if not session.store.boards.active_counts([name], game)[name]:
+        session.store.players.set_inactive(game, name, inactive=True)
 
 
 def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
