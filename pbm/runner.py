@@ -209,7 +209,7 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
     else:
         if session.guesses and (until := session.guesses.wait_until(name)):
             when = f"{until + timedelta(minutes=1):%Y-%m-%d %H:%M} UTC"
-            raise Refused(f"Too many passwords were wrong; the next one is looked at from {when} on.")
+            raise Refused(f"Too many wrong passwords; try again after {when}.")
         stored = store.users.password_of(name) or None  # a robot has none that could be right
         is_right = passwords.is_right(stored, password)
         if session.guesses:

@@ -121,7 +121,7 @@ def test_the_outbox_says_that_a_mail_waits_because_others_have_bounced(shell):
     with Store(shell.folder / "pbm.db") as store, store.writing():
         store.users.suspend_address(store.users.addresses("alice")[0].number, datetime.now(UTC))
     shell.run("spiro", "challenge", "-small", "bob", "alice")
-    assert "after a mail from them; theirs bounces" in shell.run("outbox", "list").stdout
+    assert "when they write to us: their address bounces" in shell.run("outbox", "list").stdout
     assert shell.run("outbox", "flush").stdout == "0 sent, 0 not sent.\n"
 
 

@@ -189,7 +189,7 @@ def test_wrong_passwords_that_come_together_are_all_counted(pair):
     raws = [message(f"spiro showas alice wrong-secret{n} 101") for n in range(8)]
     for prepared in [prepare_mail(pair.server, ReceivedMail(raw, None)) for raw in raws]:
         handle_prepared(pair.server, prepared)
-    assert "Too many passwords were wrong" in pair.mails()[-1].text
+    assert "Too many wrong passwords" in pair.mails()[-1].text
 
 
 def many_boards(pair: Club, how_many: int) -> None:

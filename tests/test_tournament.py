@@ -241,7 +241,7 @@ def test_the_list_of_boards_is_text_or_csv(players):
         ("a carol --team=red:alice --team=blue:bob", 1, "Where teams play, each player is named in a team."),
         ("a --team=red", 1, "--team=red is not NAME:USERID,USERID"),
         ("none start", 1, "There is no pool 'none' of Symple."),
-        ("old start", 1, "Pool old of Symple is running; only while it is open can it be started."),
+        ("old start", 1, "Pool old of Symple is running; you can start it only while it is open."),
         ("old replace alice", 1, "`replace` is written `replace USERID NEW`."),
         ("old withdraw carol", 1, "carol does not take part in pool old."),
     ],

@@ -64,7 +64,7 @@ def direct(
             raise Refused(f"{found.title} is not directed by {director}.")
         verb, *others = [word.lower() for word in words]
         if verb not in DIRECTIONS:
-            raise Refused(f"There is nothing that {verb!r} does with a tournament; there are {', '.join(DIRECTIONS)}.")
+            raise Refused(f"A tournament takes no command {verb!r}; there are {', '.join(DIRECTIONS)}.")
         written, deed = DIRECTIONS[verb]
         least = len([word for word in written.split() if not word.startswith("[")])
         if len(others) < least or (len(others) > least and verb != "adjudicate"):
@@ -78,14 +78,14 @@ def direct(
 
 
 def _start(session: Session, found: Shown) -> list[Block]:
-    check_state(found, "it be started", "open")
+    check_state(found, "start it", "open")
     now = start_tournament(session, found)
     return contests.of_pairs(now, now.tournament.round, now.boards, now.idle)
 
 
 def _add(session: Session, found: Shown, name: str) -> str:
     one = found.tournament
-    check_state(found, "anybody be added", "open", "running")
+    check_state(found, "add players", "open", "running")
     if one.state == "running" and not one.kind.takes_latecomers:
         raise Refused(f"Nobody can be added to a {one.kind.title} that has begun; `replace` can.")
     met = {each.opponent(name) for each in found.meetings if name in each.pair}
@@ -104,7 +104,7 @@ def _add(session: Session, found: Shown, name: str) -> str:
 
 def _replace(session: Session, found: Shown, old: str, new: str) -> str:
     one, store = found.tournament, session.store
-    check_state(found, "anybody be replaced", "open", "running", "closing")
+    check_state(found, "replace players", "open", "running", "closing")
     check_entrant(found, old)
     if new in {entrant.name for entrant in found.entrants}:
         raise Refused(f"{new} takes part in pool {one.pool} already.")
@@ -155,7 +155,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
 
 def _finish(session: Session, found: Shown) -> str:
     """Let a tournament end as soon as its running games have ended."""
-    check_state(found, "it be finished", "running", "closing")
+    check_state(found, "finish it", "running", "closing")
     one = found.tournament._replace(state="closing")
     session.store.tournaments.save(one)
     rounds.advance(session, *one.place, turns.start)
@@ -166,7 +166,7 @@ def _finish(session: Session, found: Shown) -> str:
 
 def _cancel(session: Session, found: Shown, why: str = "The director has cancelled it.") -> str:
     """End a tournament at once. Boards without moves are removed; without other boards, so is the tournament."""
-    check_state(found, "it be cancelled", "open", "running", "closing")
+    check_state(found, "cancel it", "open", "running", "closing")
     one, store = found.tournament, session.store
     store.tournaments.save(one._replace(state="cancelled"))
     boards = [find_board(session, one.game, meeting.board) for meeting in found.meetings if meeting.is_running]

@@ -184,7 +184,7 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
     """Give a user a bye of half a point in the next round of a Swiss tournament. Raises Refused."""
     found = find(session, game, pool)
     one = found.tournament
-    check_state(found, "anybody ask for a bye", "open", "running")
+    check_state(found, "ask for a bye", "open", "running")
     check_entrant(found, name)
     number = one.round + 1
     mine = next(each for each in found.entrants if each.name == name)
@@ -267,7 +267,7 @@ def add_player(session: Session, found: Shown, name: str) -> Shown:
 def withdraw(session: Session, found: Shown, name: str) -> str:
     """Withdraw a player, who loses their running games, unrated. Returns a sentence about it. Raises Refused."""
     one = found.tournament
-    check_state(found, "anybody leave", "open", "running", "closing")
+    check_state(found, "leave", "open", "running", "closing")
     check_entrant(found, name)
     rounds.note_withdrawal(session, one, name)
     for meeting in found.meetings:
@@ -279,10 +279,10 @@ def withdraw(session: Session, found: Shown, name: str) -> str:
 
 
 def check_state(found: Shown, what: str, *states: str) -> None:
-    """Raise Refused unless a tournament is in one of these *states*; *what* names the deed, such as `it be started`."""
+    """Raise Refused unless a tournament is in one of these *states*; *what* names the deed, such as `start it`."""
     if found.tournament.state not in states:
         where = texts.enumerated(states, "or")
-        raise Refused(f"{found.title} is {found.tournament.state}; only while it is {where} can {what}.")
+        raise Refused(f"{found.title} is {found.tournament.state}; you can {what} only while it is {where}.")
 
 
 def check_entrant(found: Shown, name: str) -> None:

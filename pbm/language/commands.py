@@ -30,7 +30,7 @@ ON_BOARD = [argument("board"), *SIGNED]
 IN_POOL = [argument("pool"), *SIGNED]
 NEW_PASSWORD = argument("new_password", "PASSWORD")
 FOLLOWED = [*SIGNED, arguments("boards", "BOARD...")]
-PAGE_NUMBER = argument("page", "[PAGE_NUMBER]")
+PAGE = argument("page", "[PAGE]")
 MOVE = argument("move", "MOVE[#n]")
 MOVES = arguments("moves", "[MOVES]...")
 ADDRESSES = arguments("addresses", "[ADDRESSES]...")
@@ -213,13 +213,13 @@ OF_A_GAME = (
         `adjudicate BOARD draw`, `adjudicate BOARD cancel`, `finish` (no more rounds) or `cancel`. With --dry-run it
         only says what it would do.
         """),
-    Command("standings", [PAGE_NUMBER], "actions.standings.standings", reads=True, named={"plot": "USERID"},
+    Command("standings", [PAGE], "actions.standings.standings", reads=True, named={"plot": "USERID"},
         text="""List the players by rating, or draw how the rating of one player has changed. A mail has a page of 200
         lines.
 
         `ratings` is another name of this command. `help ratings` explains how ratings are computed.
         """),
-    Command("history", [PAGE_NUMBER], "actions.standings.history", reads=True,
+    Command("history", [PAGE], "actions.standings.history", reads=True,
         text="""List the games that are over, the oldest first. A mail has the last 200 of them; page 2 has those before
         them."""),
     Command("mail", [USERID, PASSWORD, argument("how", "each|digest|none")], "actions.mail_settings.choose",
@@ -242,8 +242,8 @@ OF_ALL = (
         A userid has 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter. A password has 6
         characters or more, without blanks, quotes or colons, and does not begin with a hyphen.
 
-        Who has begun to play a robot on the site as a guest keeps that board: mail this command, within seven days, to
-        the address that its page names.
+        If you began a board as a guest on the site, you keep it: mail this command, within seven days, to the address
+        that its page names.
         """),
     Command("confirm-address", [argument("code")], "actions.users.confirm_address",
         text="""Confirm a mail address with the code that was mailed to it."""),
@@ -347,7 +347,7 @@ OF_ALL_GAMES = (
         If you mail this about yourself from your own address, the answer can have a link for your calendar program: it
         shows until when you have to move. A new password ends it.
         """),
-    Command("seekers", [PAGE_NUMBER], "actions.challenges.seekers", reads=True,
+    Command("seekers", [PAGE], "actions.challenges.seekers", reads=True,
         text="""List the players who want to be challenged, in all games, with their ratings. A mail has a page of 200
         lines."""),
 )

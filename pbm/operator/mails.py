@@ -104,7 +104,7 @@ NEXT_TRY = {
     "due": "now",
     "given up": "never (given up)",
     "unconfirmed": "when an address is confirmed",
-    "suspended": "after a mail from them; theirs bounces",
+    "suspended": "when they write to us: their address bounces",
 }
 """When a mail is tried next, by its state; a mail in the state ``retry`` has a time instead."""
 

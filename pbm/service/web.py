@@ -62,7 +62,7 @@ HEADERS = [
 ]
 """What each response has."""
 REVOKED = (
-    "This page speaks for no player any more: a reply address ends 30 days after its game, or with a new password."
+    "You can no longer answer from this page: a reply address ends 30 days after its game, or with a new password."
 )
 Work = Callable[..., Awaitable[Any]]
 """Calls a function with these arguments in the main thread."""
@@ -186,7 +186,7 @@ class WebDoor:
             self._admit(request)
             address = tokens.address_with(self.server, request.path_params["token"])
             if not await self.work(incoming.is_known, self.server, address):
-                raise HTTPException(403, "This ends nothing any more.")
+                raise HTTPException(403, "This link no longer works.")
             outcome = await self._hand_in(ReceivedMail(secrets.token_bytes(12), "", (address,), _peer(request)))
             if outcome.word != "unsubscribe":
                 raise _refusal(outcome)
@@ -196,7 +196,7 @@ class WebDoor:
         """A user's deadlines."""
         made = await self.work(calendars.calendar, self.server, request.path_params["token"])
         if made is None:
-            raise HTTPException(403, "This calendar is closed: a new password ends it.")
+            raise HTTPException(403, "This calendar no longer works: a new password ends it.")
         return Response(made, media_type="text/calendar", headers={"Cache-Control": "private"})
 
     # What all requests have in common
