@@ -48,7 +48,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
         trial.play(str(trial.turn), move, session.now)
     added = _checked(session, trial, name, lines)
     known = _checked(session, trial, name, _planned(board, name), is_new=False)
-    turns.keep_plan(session, board, name, plan_lines.text_of_plan(plan_lines.merged(known, added)))
+    turns.replace_plan(session, board, name, plan_lines.text_of_plan(plan_lines.merged(known, added)))
 
 
 def _planned(board: Board, name: str) -> list[PlanLine]:
@@ -120,7 +120,7 @@ def forget_queued(session: Session, board: Board, name: str) -> list[Letter]:
     others = [line for line in lines if line[0].theirs != ANY_MOVE]
     if others == lines:
         raise Illegal("There is no queued move of yours.")
-    turns.keep_plan(session, board, name, plan_lines.text_of_plan(others))
+    turns.replace_plan(session, board, name, plan_lines.text_of_plan(others))
     return board_for(session, board, name, "Your queued move is forgotten.")
 
 
@@ -129,7 +129,7 @@ def forget_plan(session: Session, row: BoardRow, name: str) -> list[Letter]:
     board = turns.board_of_player(session, row, name)
     if not _planned(board, name):
         raise Illegal("There is no plan of yours on this board.")
-    turns.keep_plan(session, board, name)
+    turns.delete_plan(session, board, name)
     return board_for(session, board, name, "Your plan is forgotten.")
 
 

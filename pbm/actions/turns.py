@@ -139,7 +139,7 @@ def play_turn(session: Session, board: Board, name: str, text: str, reason: str 
     The *reason*, one of REASONS, is why the game ends by that turn, if the turn does not tell.
     """
     if name in board.dropped_plans and name not in board.plans:
-        keep_plan(session, board, name)  # the letters below tell it for the last time
+        delete_plan(session, board, name)  # the letters below tell it for the last time
     board.change(
         submitted=None,
         vote=None,
@@ -260,7 +260,7 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
     rest = [] if board.is_over else rest
     known = {theirs: _known_now(board, theirs) for theirs in {line[0].theirs for line in rest}}  # many may be one
     kept = ((line[0]._replace(theirs=known[line[0].theirs]), *line[1:]) for line in rest)
-    keep_plan(session, board, name, plan_lines.text_of_plan(kept))
+    replace_plan(session, board, name, plan_lines.text_of_plan(kept))
     return [f"{texts.broken(move)} by {name}"]
 
 
@@ -274,10 +274,15 @@ def _known_now(board: Board, theirs: str) -> str:
     return theirs
 
 
-def keep_plan(session: Session, board: Board, name: str, text: str = "") -> None:
-    """Replace the plan of a player by another one, or by RESIGN; without a text, forget it."""
+def delete_plan(session: Session, board: Board, name: str) -> None:
+    """Delete the plan of a player."""
     session.store.boards.drop_plans(*board.row.place, name)
     board.plans.pop(name, None)
+
+
+def replace_plan(session: Session, board: Board, name: str, text: str) -> None:
+    """Replace the plan of a player by another one, or by RESIGN. An empty *text* is no plan."""
+    delete_plan(session, board, name)
     if text:
         board.plans[name] = text
         session.store.boards.keep_plan(*board.row.place, name, text)
@@ -288,7 +293,7 @@ def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
 
     A player without an address is told whenever they see the board, until they move or plan again.
     """
-    keep_plan(session, board, name)
+    delete_plan(session, board, name)
     board.dropped_plans[name] = why
     if not session.store.users.addresses(name):
         session.store.boards.keep_plan(*board.row.place, name, f"{DROPPED}{why}")
@@ -345,7 +350,7 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
         raise Illegal(f"You resign already when your turn comes; this cancels it:\n{cancel}")
     notes = ["Your plan is forgotten."] if name in board.plans else []
-    keep_plan(session, board, name, RESIGN)
+    replace_plan(session, board, name, RESIGN)
     [letter] = letters.of_board(session, board.present, name, notes=notes)
     return [letter._replace(subject=f"{row.game.capitalize()} Board {row.board} Resigned", is_urgent=True)]
 
@@ -354,7 +359,7 @@ def unresign(session: Session, board: Board, name: str) -> list[Letter]:
     """Take back a resignation that waits for the player's turn. Raises Illegal if there is none."""
     if board.plans.get(name) != RESIGN:
         raise Illegal("You have not resigned on this board.")
-    keep_plan(session, board, name)
+    delete_plan(session, board, name)
     return letters.of_board(session, board.present, name, notes=["Your resignation is taken back."])
 
 
