@@ -1,6 +1,7 @@
 """What stands in an answer to a board mail: a move, or a word for something else that a player wants on that board."""
 
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 from pbm import delivery, letters
 from pbm.actions import votes
@@ -98,8 +99,8 @@ def _takes(command: Command) -> str:
     return "" if last in ON_BOARD else {"move": ONE, "moves": SOME}.get(str(last.name), str(last.metavar))
 
 
-def send_again(session: Session, title: Line, why: Misused) -> Misused:
-    """Refuse an answer with the *title* of a board mail that came to the address for commands: always raises Misused.
+def refuse_lost_answer(session: Session, title: Line, why: Misused) -> NoReturn:
+    """Refuse an answer with the *title* of a board mail that came to the address for commands. Raises Misused.
 
     A player who wrote from an address that they have confirmed gets the board mailed once more, which stands. Everybody
     else is told *why* the title is no command, and how to go on.
@@ -131,7 +132,7 @@ def _misused(name: str, takes: str, *, has_words: bool) -> str:
     return f"{what}\nIt can also be {', '.join([*others, *votes.INSTEAD_OF_A_MOVE])}."
 
 
-SEND_AGAIN = Command("", [], "language.answers.send_again")
+LOST_ANSWER = Command("", [], "language.answers.refuse_lost_answer")
 """The command for an answer that has lost its address."""
 OWN = {
     "show": Command("show", ON_BOARD, "actions.lists.show_own", reads=True),

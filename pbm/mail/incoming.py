@@ -306,7 +306,7 @@ def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:
     try:
         return answers.read(answered[0], line.typed) if answered else runner.read(line)
     except Misused as why:
-        return Call(answers.SEND_AGAIN, {"title": line, "why": why}) if is_title(line) and not answered else why
+        return Call(answers.LOST_ANSWER, {"title": line, "why": why}) if is_title(line) and not answered else why
     except Refused as why:
         return why
 
