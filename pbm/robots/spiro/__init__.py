@@ -1,14 +1,15 @@
-"""How a robot plays Spiro: it values what all its turns lead to, and then, the best first, what the enemy can answer.
+"""How a robot plays Spiro: it values the position after each of its turns, then the answers to the best ones.
 
 The value of a position is linear in the `TERMS` of either side, with other weights for each number of pinned pieces;
 where numpy is installed, a small neural network values it better. tests/bench/learn_spiro.py learned both on each board
-from games of the robot against itself. Of a double, only the best-looking ways to use the first dice are followed, or
-the answers to a single turn would be thousands.
+from games of the robot against itself. For a double, only the best-looking ways to use each die are followed: without
+that limit, a single turn can have thousands of answers.
 
-If only time limits it, rollouts follow on the small board, but not late in a game (Tesauro and Galperin 1996): games
-from the best turns on, in which both sides play what looks best at once, with the same dice after each of these turns.
-After a while a game is worth what its position looks like. The worse half of the turns drops out after equal parts of
-the time (sequential halving: Karnin, Koren and Somekh 2013).
+On the small board, when only time limits the robot and the game is not late, rollouts follow (Tesauro and Galperin
+1996). A rollout is a game from one of the best turns on. Both sides play the turn with the best value, and each of the
+compared turns gets the same dice. A rollout ends after `ROLLED_TURNS` turns and counts the value of its last position.
+After each equal part of the time, the worse half of the turns drops out (sequential halving: Karnin, Koren and Somekh
+2013).
 """
 
 import json
@@ -53,59 +54,59 @@ PINNED = TERMS.index("pinned pieces")
 DOUBT = 10.0
 """How many dice are added to the ways: a lead counts less the longer they are, but the end of a race is luck, too."""
 SETS_KEPT = 20_000
-"""For how many sets of enemies near a cell it is kept how probably they hit it."""
+"""The chances to hit a cell are cached for this many sets of enemies near it."""
 FOLDER = Path(__file__).parent
-"""Where lies what tests/bench/learn_spiro.py learned on each board: weights of the terms, and networks."""
+"""The folder of what tests/bench/learn_spiro.py learned on each board: weights of the terms, and networks."""
 BEST_TURNS = 3
-"""To how many of the own turns, the best-looking ones, all answers are valued.
+"""All answers are valued for this many of the best-looking turns.
 
-Eight of them are hardly stronger, and games on the medium board take longer then.
+With eight the robot is hardly stronger, and games on the medium board take longer.
 """
 MORE_TURNS = 8
-"""To how many instead, if rollouts follow."""
+"""With rollouts, answers are valued for this many turns."""
 MOST_ROLLED = 5
-"""How many of these are compared by rollouts."""
+"""Rollouts compare at most this many of these turns."""
 MOST_BEHIND = 0.15
-"""How much less than the best one the chance of such a turn may be."""
+"""Rollouts leave out a turn whose chance is lower than the best one by this or more."""
 ROLLED_TURNS = {"small": 10, "medium": 0}
-"""How many turns a rollout plays, an even number, so that the robot's side moves last; none on the medium board.
+"""How many turns a rollout plays: an even number, so that the robot's side moves last.
 
-There they are not shown to win more games.
+The medium board has none, because they are not shown to win more games there.
 """
 ROLLOUTS_OF_ANSWERS = 100
-"""As how many rollouts the chance after all answers counts."""
+"""The chance after all answers weighs as much as this many rollouts."""
 LONG_GAME = {"small": 100, "medium": 40}
-"""After how many turns the robot with a network plays what looks best by the linear values, so that the game ends."""
+"""After this many turns, a robot with a network plays by the linear values instead, so that the game ends."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
-"""How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
+"""At most this many ways to use the dice are kept after each die of a double: for own turns, and for answers."""
 MOST_USES = 2_000
-"""How many uses of a die are tried, about, where ways go on: boards with very many pieces have fewer ways for that."""
+"""About this many uses of a die are tried, so a board with very many pieces keeps fewer ways than `OWN_WAYS`."""
 VALUED_AT_ONCE = 50
 """How many positions are valued before the robot looks at the clock."""
 SECONDS_OF_A_THROW = 0.03
-"""How long the answers to one throw more may take, and the rules to read the turn; for that time is kept."""
+"""This time is kept for the answers to one more throw, and for the rules to read the turn."""
 Counts = list[float]
-"""How much there is, for one side, of all `TERMS`."""
+"""The amount of each of `TERMS` for one side."""
 
 
 class Judge:
     """What a robot knows of positions on one board."""
 
     def __init__(self, track: Track, weights: Sequence[Sequence[float]], net: "Net | None") -> None:
-        """Lay out what each side needs to know. *weights* has a row of `terms` for each number of pinned pieces."""
+        """Compute what each side needs. *weights* has a row of `terms` for each number of pinned pieces."""
         self.track, self.weights, self.net = track, weights, net
         hits = _hits(track)
         self.own, self.enemy = _Half(track, hits, home=0), _Half(track, hits, home=track.length)
 
     def values(self, sights: Sequence[Sight], *, is_late: bool) -> list[float]:
-        """For each position, the logarithm of the odds that the side wins that has just moved, and sees this."""
+        """For each position, the logarithm of the odds that the side that has just moved wins."""
         found = [*map(self.terms, sights)]
         if self.net and not is_late:
             return self.net.values(sights, *zip(*found, strict=True))
         return [sum(map(mul, terms, self.weights[row])) for row, terms in found]
 
     def terms(self, sight: Sight) -> tuple[int, list[float]]:
-        """Which row of weights to use; and the lead, what it is worth to have moved, and what counts for each side."""
+        """The row of weights to use; and the lead, the value of having moved, and all `TERMS` of each side."""
         (way, counts), (enemy_way, enemy_counts) = self.counted(sight)
         row = int(3 * min(counts[PINNED], 2) + min(enemy_counts[PINNED], 2))
         doubt = sqrt(way + enemy_way + DOUBT)
@@ -265,7 +266,7 @@ class Rival:
 
 
 class Racer:
-    """A `Thinker` that looks at all its turns, and at the enemy's best answers, to the turns that look best first."""
+    """A `Thinker` that values all its turns, and then the enemy's answers to those that look best."""
 
     def __init__(self, judge: Judge, board: str) -> None:
         """Play as this judge says on the small or the medium board."""
@@ -325,7 +326,7 @@ class Racer:
         return kept, valued
 
     def rolled(self, sight: Sight, throws: Sequence[tuple[int, int]], limit: Limit) -> tuple[float, int]:
-        """The chance of the side that sees this, which has just moved, after these throws; and how much was valued."""
+        """The chance of the side that has just moved, after these throws; and how many positions were valued."""
         value, valued = 0.0, 0
         for number, dice in enumerate(throws):
             if limit.is_time_up:
@@ -341,7 +342,7 @@ class Racer:
         return _chance(value), valued
 
     def _answered(self, after: Sight, limit: Limit, valued: int) -> tuple[float | None, int]:
-        """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
+        """The chance to win if the enemy answers each throw best, or None without time; and how many were valued."""
         sight, lost = after.turned, 0.0
         for dice in ROLLS:
             if limit.is_reached(valued):

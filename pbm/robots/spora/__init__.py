@@ -1,13 +1,15 @@
 """How a robot plays Spora: by best-first minimax search (Korf and Chickering 1996) over the values of positions.
 
-All turns of a position are valued when it is looked at, and its own value is that of the best one. Then it goes on
-where the best turns lead, with a bonus for what was seldom looked at, as in UCB1 (Auer, Cesa-Bianchi and Fischer 2002):
-a turn that looks good meets its best answer soon, and comes up again if that leaves less than was thought. Answers are
-few where it looks first, and a turn looks best to which the strong ones are missing; so more of them are looked at when
-it comes up again, and many before a turn is played: if one of these wins, so it goes with the next turn.
+When the robot looks at a position, it values a sample of its turns; the position is worth as much as its best turn.
+Then the search goes on behind the best turns, with a bonus for those that were seldom looked at, as in UCB1 (Auer,
+Cesa-Bianchi and Fischer 2002). So a good-looking turn soon meets its best answer, and its value falls.
 
-Certain is only what was seen: a turn that wins, and so the loss of a side that allows it. As not all turns are looked
-at, a side of which all turns that were found lose has lost almost certainly.
+The first sample of answers to a turn is small. A turn looks best when its strong answers were not sampled, so the
+robot looks at more answers when it comes back to the turn, and at many before it plays it. If one of these refutes the
+turn, the robot checks the next best one.
+
+Only what was seen is certain: a turn that wins, and the loss of a side that allows it. Not all turns are looked at, so
+a side has lost almost certainly if all its turns that were found lose.
 """
 
 from collections.abc import Sequence
@@ -23,15 +25,15 @@ from pbm.robots.thinking import Limit, Thought
 FAIR_KOMI = 3
 """With this komi the robot's games against itself are about even: Black won 52 to 62 % of them on sizes 5 to 11."""
 ALMOST = 0.994
-"""What a turn is worth if all the answers that were found lose for certain."""
+"""The value of a turn if all answers that were found are certain to lose."""
 CURIOSITY = 0.1
 """The constant of the bonus for what was seldom looked at."""
 WIDENED_AT = 2
-"""At which of its visits more turns of a later position are looked at."""
+"""The visit to a later position at which more of its turns are looked at."""
 CHECK_SHARE = 0.1
-"""The part of the time that is kept to look at more answers to the turn that is best."""
+"""The part of the time that is kept to look at more answers to the best turns."""
 MOST_CHECKED = 8
-"""To how many turns more answers are looked at; in a lost position it would be to all turns."""
+"""More answers are looked at for at most this many turns; without it, a lost position would check all turns."""
 
 
 class Branch:

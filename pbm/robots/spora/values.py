@@ -21,11 +21,11 @@ from pbm.robots.thinking import Limit
 WAYS = "nesw"
 """The directions of a sowing; the opposite of number n is n ^ 2."""
 MOST_AT_ROOT = 100
-"""How many turns of the position are looked at, and of one whose answers all seem to lose."""
+"""How many turns are looked at in the present position, and where all answers seem to lose."""
 MOST_INSIDE = 20
 """How many turns of a later position are looked at."""
 MOST_WIDENED = 80
-"""How many are looked at when it comes up again."""
+"""How many turns of a later position are looked at when the search comes back to it."""
 WON = 50.0
 """The value of a game that is won."""
 FEW_GROUPS = 4
