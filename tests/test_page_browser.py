@@ -156,6 +156,46 @@ def test_the_board_is_new_at_once_and_the_answer_of_a_robot_is_there_without_a_r
     until(visitor.is_told_that_it_is_legal)
 
 
+def test_a_page_that_was_left_open_plays_no_move_in_a_position_that_it_does_not_show(visitor):
+    board = visitor.begin("symple")
+    link = visitor.link("symple", board)
+    visitor.open(link.partition("#")[0], until_shown=".picture")
+    visitor.driver.get(link)  # only what stands behind the # has changed
+    until(lambda: visitor.all(".cell-names button"))
+    for name, move in (("alice", "e5"), ("bob", "g7")):
+        visitor.served.shell.run("symple", "move", board, name, PASSWORDS[name], move)
+    visitor.tap(".cells [data-cell='a1']")
+    visitor.send()
+    until(lambda: visitor.text(".refused") == "That is meant as move 1, but it would be move 3.")
+    until(lambda: visitor.text(".told").startswith("Move 2 of 2 by bob"))
+    visitor.one("summary").click()
+    visitor.tap("[value=undo]")
+    until(lambda: visitor.text("[data-part=mine]") == "alice proposes to take the last move back.")
+    time.sleep(2)  # the page has asked once more
+    visitor.served.shell.run("symple", "move", board, "bob", PASSWORDS["bob"], "accept")
+    until(lambda: visitor.text(".told").startswith("Move 1 of 1 by alice"))
+
+
+LOSE = """
+const ask = fetch;
+window.fetch = async (...what) => { await ask(...what); window.fetch = ask; throw "lost"; };
+"""
+"""Lets the next response be lost."""
+
+
+def test_what_is_corrected_after_a_response_was_lost_is_not_taken_for_what_was_sent_before(visitor):
+    board = visitor.begin("symple")
+    visitor.open(visitor.link("symple", board))
+    visitor.driver.execute_script(LOSE)
+    visitor.one("[name=line]").send_keys("z9")
+    visitor.send()
+    until(lambda: visitor.text(".refused") == "The server cannot be reached; please try again.")
+    visitor.one("[name=line]").clear()
+    visitor.one("[name=line]").send_keys("c3")
+    visitor.send()
+    until(lambda: visitor.moves("symple", board) == ["c3"])
+
+
 HURRY = """
 const later = setTimeout;
 window.waited = [];

@@ -1,4 +1,4 @@
-// A board page: a game step by step, and an answer to its mail by tapping. The rules stay with the server.
+// A board page: a game step by step, and taps that answer its mail
 "use strict";
 const main = document.querySelector("main");
 const all = (selector) => [...main.querySelectorAll(selector)];
@@ -9,7 +9,7 @@ const canSend = form && token;
 const taps = canSend && JSON.parse(form.dataset.taps);
 let game, own, svg, items, words, description, positions, last, at, standing, tapped = [];
 
-// Stepping: a position has the parts that the one before it has, but for those that differ
+// Stepping: a position has the parts of the one before it, but for those that differ
 
 function load() {
   game = JSON.parse(all("#steps")[0].textContent);
@@ -42,7 +42,6 @@ function draw(step) {
   if (words) words.textContent = step === last ? description : described();
 }
 
-// the position in words
 function described() {
   const stacks = {}, sides = {};
   for (const { dataset, classList } of all(".piece")) (stacks[dataset.cell] ||= []).push(classList[1]);
@@ -64,8 +63,9 @@ function show(step) {
 }
 
 load();
-if (last && /^#\d+$/.test(location.hash)) show(Number(location.hash.slice(1)));
-slider.oninput = () => show(Number(slider.value));
+if (last && /^#\d+$/.test(location.hash)) show(+location.hash.slice(1));
+onhashchange = () => location.reload();
+slider.oninput = () => show(+slider.value);
 bar.onclick = ({ target: { dataset } }) => {
   if (dataset.to) show({ first: 0, back: at - 1, on: at + 1, last }[dataset.to]);
 };
@@ -128,7 +128,7 @@ function changed() {
   mark();
 }
 
-// the cells with something on them after the moves in the field
+// what is occupied after the moves
 function occupied() {
   const cells = new Set(standing), lines = before().split("\n");
   const leading = lines.filter((one, number) => number === lines.length - 1 || (!number && !/^if\b/i.test(one)));
@@ -139,7 +139,7 @@ function occupied() {
   return cells;
 }
 
-// a cell that is tapped once more is taken back, where no turn, or no part of one, has it twice
+// a cell that is tapped again is taken back, unless a turn can have it twice
 function tap(cell) {
   const again = taps.again ? -1 : tapped.indexOf(cell, taps.cells > 1 && tapped.length - tapped.length % taps.cells);
   if (again < 0) tapped.push(cell);
@@ -159,14 +159,13 @@ function text() {
   return parts.map(written).join(",");
 }
 
-// the other player's move comes next, or the answer to it
+// their move comes next, or the answer to it
 function plan() {
   const text = line.value.trimEnd();
   if (isTheirs()) write(`${before()}${latest() || "any"} then `);
   else write(`${text}${text && (before() ? " " : "\n")}if ${planned ? `${planned} then ` : ""}`);
 }
 
-// another line of the plan, for another move of theirs
 function planOther() {
   const text = line.value.trimEnd();
   write(`${text}\n${/.*\bif[ \t]+/i.exec(text.split("\n").at(-1))[0]}`);
@@ -174,7 +173,7 @@ function planOther() {
 
 // What is posted is what an answer by mail would say
 
-let page, isMine, id, asked = 0, watched = 0;
+let page, isMine, waits, id, asked = 0, watched = 0;
 
 async function post(text, more) {
   try {
@@ -185,12 +184,13 @@ async function post(text, more) {
   }
 }
 
-const pause = (time) => new Promise((done) => { setTimeout(done, time); });
+const pause = (time) => new Promise((done) => setTimeout(done, time));
 
-function take(found) {
-  refused.textContent = found.error || "";
+function take(found, why = found.error || "") {
+  refused.textContent = why;
   if (found.error) return;
   isMine = found.turn === found.userid;
+  waits = !found.over && (!isMine || found.vote);
   if (!found.page || found.page === page) return;
   page = found.page;
   const fresh = new DOMParser().parseFromString(page, "text/html");
@@ -203,30 +203,30 @@ function take(found) {
 }
 
 async function submit(text) {
-  id ||= `${Date.now()}${Math.random()}`; // done once
+  id ||= Math.random(); // what is sent again is done once
   send.disabled = true;
-  const found = await post(text, { comment: comment.value, id });
-  if (found.status < 500 || !found.error) id = "";
+  const found = await post(text, { comment: comment.value, id: id + text + comment.value });
+  if (found.status < 500 || !found.error) id = 0;
   said.textContent = found.error || found.position ? "" : found.text;
-  if (!found.error) {
+  if (found.error) take(await post("show"), found.error);
+  else {
     comment.value = "";
     menu.open = false;
     write("");
+    take(found);
     watch();
   }
-  take(found);
   changed();
 }
 
 // asks for two minutes, ever more seldom
 async function watch() {
   const number = ++watched;
-  for (let wait = 1200; wait < 40000; wait *= 1.4) {
+  for (let wait = 1200; waits && wait < 4e4; wait *= 1.4) {
     await pause(wait);
-    const found = number === watched && await post("show");
-    if (!found || number !== watched) return;
-    if (!found.error) take(found);
-    if (found.over || isMine) return;
+    if (number !== watched) return;
+    const found = await post("show");
+    if (number === watched && !found.error) take(found);
   }
 }
 
@@ -258,7 +258,6 @@ if (canSend) {
   };
   menu.ontoggle = () => all("[value=resign]").forEach((button) => { button.textContent = "Resign"; });
   ["focusin", "focusout"].forEach((kind) => grid.addEventListener(kind, mark));
-  // the arrows lead to the next cell
   grid.onkeydown = (event) => {
     const here = event.target, way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     if (!way) return;
@@ -280,11 +279,13 @@ if (canSend) {
   other.onclick = planOther;
   form.onsubmit = (event) => {
     event.preventDefault();
-    if (!send.disabled) submit(line.value.trim());
+    const answer = line.value.trim();
+    // a move is meant for the position that is shown
+    if (!send.disabled) submit(taps ? answer.replace(/^[^\s#]*\d(?=\n|$)/, `$&#${last + 1}`) : answer);
   };
   changed();
   if (door) post("show").then((found) => {
     take(found);
-    if (!found.error && !isMine) watch();
+    watch();
   });
 }
