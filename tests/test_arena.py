@@ -83,7 +83,7 @@ def test_games_are_stored_as_boards_that_look_like_any_others(shell, tmp_path):
     boards = shell.json("symple", "show", "a1", "a2")["boards"]
     seen = [(board["players"]["white"], board["over"], board["moves"] > 8) for board in boards]
     assert seen == [("up", True, True), ("down", True, True)]
-    assert "It is unrated because it was over before it was stored." in shell.done("symple", "show", "a1")
+    assert "It is unrated because it ended elsewhere, or while a guest played it." in shell.done("symple", "show", "a1")
     assert shell.json("symple", "standings")["players"] == []
     assert shell.json("outbox", "list")["mails"] == []
     shell.done("doctor")

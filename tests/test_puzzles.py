@@ -137,7 +137,11 @@ def test_a_board_from_whose_position_another_one_goes_on_is_left_alone(club):
         play(club.say, board, moves)
     club.say("symple challenge --from=101#17 alice bob")
     assert club.store.robots.boards_without_puzzles("symple") == ["102"]
-    club.say("symple resign 103 alice alice-secret")
+    for name, move in (("bob", "c2"), ("alice", "c5"), ("bob", "resign")):
+        club.say(f"symple move 103 {name} {PASSWORDS[name]} {move}")
+    club.say("symple challenge --from=103#17 alice bob")
+    assert club.store.robots.boards_without_puzzles("symple") == ["102"]
+    club.say("symple resign 104 alice alice-secret")
     assert club.store.robots.boards_without_puzzles("symple") == ["102", "101"]
 
 

@@ -268,7 +268,7 @@ def _ratings(board: Board) -> list[Paragraph]:
     if board.about.results:
         return [Paragraph("\n".join(map(ratings.described, board.about.results)))]
     not_begun = "" if board.has_begun else "not both players have moved"
-    why = ratings.why_unrated(board.row) or not_begun or "it was over before it was stored"
+    why = ratings.why_unrated(board.row) or not_begun or "it ended elsewhere, or while a guest played it"
     return [Paragraph(f"The game is not rated.\nIt is unrated because {why}.")]
 
 

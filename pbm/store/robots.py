@@ -191,13 +191,15 @@ class Robots(Questions):
     def boards_without_puzzles(self, game: str) -> list[str]:
         """The boards that are over and were not searched for a puzzle yet, the last one first.
 
-        Boards that began with a position of another one are left out, and those from which an active board began: a
-        puzzle would tell its players how to go on.
+        Boards that began with a position of another one are left out, and those from which an active board began, also
+        by way of others: a puzzle would tell its players how to go on.
         """
         query = (
+            "WITH RECURSIVE begun(board) AS (SELECT source FROM boards WHERE game = ?1 AND ended IS NULL "
+            "UNION SELECT source FROM boards JOIN begun USING (board) WHERE game = ?1) "
             "SELECT board FROM boards WHERE game = ?1 AND ended IS NOT NULL AND source IS NULL "
-            "AND board NOT IN (SELECT board FROM puzzles WHERE game = ?1) AND board NOT IN "
-            "(SELECT source FROM boards WHERE game = ?1 AND ended IS NULL AND source IS NOT NULL) ORDER BY ended DESC"
+            "AND board NOT IN (SELECT board FROM puzzles WHERE game = ?1) "
+            "AND board NOT IN (SELECT board FROM begun WHERE board IS NOT NULL) ORDER BY ended DESC"
         )
         return self.column(query, game)
 
