@@ -485,6 +485,9 @@ def test_a_guest_plays_a_robot_and_keeps_the_board_by_signing_up_by_mail(club):
     [letter] = handle_prepared(club.server, prepare_mail(club.server, delivery)).letters
     assert letter.data["players"] == {"white": player.userid, "black": "robot2"}
     assert "This game is unrated: a guest plays it." in letter.body
+    _, delivery = posted(club.server, address, "rematch", "", "4")
+    refused = handle_prepared(club.server, prepare_mail(club.server, delivery))
+    assert refused.reason == "Guests begin another game on the page of the game."
     _, delivery = posted(club.server, address, "signup dora dora-secret", "", "2")
     with club.store.writing():
         club.store.robots.ask_for_analysis("symple", player.board, player.userid, club.server.now())

@@ -13,7 +13,7 @@ from pbm.actions.finding import find_point, played_source
 from pbm.board import clocks
 from pbm.board.board import LEAVING, Point
 from pbm.letters import Letter
-from pbm.names import is_tournament_board
+from pbm.names import is_guest, is_tournament_board
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, PlayerRow, Robot
@@ -86,6 +86,8 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Start a board like one that is over, between the same players, with the sides exchanged."""
     if name not in row.players:
         raise Illegal("You did not play on this board.")
+    if is_guest(name):  # nothing would lead them to the new board
+        raise Illegal("Guests begin another game on the page of the game.")
     if not row.ended:
         raise Illegal("The game is not over yet.")
     if row.rematch and session.store.boards.get(row.game, row.rematch):
