@@ -50,7 +50,7 @@ def sync(path: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path, patience: float = 0, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
+def locked(path: Path, patience: float = 0, until: Callable[[], object] = lambda: False) -> Iterator[None]:
     """Hold a lock on a file, which is made if there is none; only its owner can open it. It is kept, with its content.
 
     The system releases the lock if the process dies. A link is not followed. Raises OSError if the file cannot be

@@ -363,5 +363,5 @@ def test_sending_ends_after_the_mail_in_hand_when_it_is_told_to(waiting):
         def send(self, message, sender, recipient, name):
             sent.append(recipient)
 
-    assert flush(waiting.server, Kept(), until=lambda: len(sent) == 2)[:2] == (2, 0)
+    assert flush(waiting.server, Kept(), lambda _: len(sent) == 2)[:2] == (2, 0)
     assert sent == ["alice@players.example", "bob@players.example"]

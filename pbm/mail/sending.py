@@ -1,7 +1,7 @@
 """Sending: mails that a transaction has put into the outbox go out here, one by one, until they have arrived."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
@@ -14,7 +14,7 @@ from pbm.mail.illustrations import Illustrator
 from pbm.mail.transports import Transport, Undelivered
 from pbm.mail.writing import compose
 from pbm.server import Server
-from pbm.store import Mail, Replaced, Unusable
+from pbm.store import Locked, Mail, Replaced, Unusable
 from pbm.terminal import warn
 
 FIRST_DELAY = timedelta(minutes=5)
@@ -60,49 +60,56 @@ class Sent(NamedTuple):
         return " ".join(parts), data
 
 
+class Taken(NamedTuple):
+    """The mails that a process has taken up to send them."""
+
+    mails: Sequence[Mail]
+    untried: int
+    """How many others were put off without a try."""
+    is_busy: bool
+    """Whether too many mails are due to draw pictures for them."""
+
+
 def flush(
-    server: Server,
-    way: Transport,
-    until: Callable[[], bool] = lambda: False,
-    rest: Callable[[float], object] = time.sleep,
-    pauses: Iterable[float] = PAUSES,
+    server: Server, way: Transport, wait: Callable[[float], object] = time.sleep, pauses: Iterable[float] = PAUSES
 ) -> Sent:
-    """Send all mails that are due, or go on *until* told to end.
+    """Send all mails that are due, or go on until *wait* returns something true, after the seconds that it is given.
 
     Only one process sends at a time. It notes that it takes a mail up, sends it, and notes that it was sent. If the
     first note cannot be stored, nothing is sent. If the second cannot, the mail is not sent again: after each of the
-    *pauses*, which *rest* waits for, the note is tried again. A process that is killed in between leaves mails that are
-    sent a second time.
+    *pauses*, the note is tried again. A process that is killed in between leaves mails that are sent a second time.
 
-    Raises Unusable if nothing can be noted, or if another process has been sending for LOCK_SECONDS seconds.
+    Raises Unusable if nothing can be noted, and Locked if another process has been sending for LOCK_SECONDS seconds.
     """
     sent = failed = 0
     last = None
     tried: list[Tried] = []
     illustrator = Illustrator(server)
-
-    def go_on() -> tuple[int, list[Mail], bool]:
-        with server.store.writing():
-            untried = _note(server, tried)
-            is_busy = server.store.outbox.are_due(server.now(), MOST_WITH_PICTURES)
-            mails = [] if is_enough or until() else server.store.outbox.claim(server.now(), way.batch)
-            return untried, mails, is_busy
-
-    with server.store.hold_lock("sending", "sending mails", LOCK_SECONDS, until):
+    with server.store.hold_lock("sending", "sending mails", LOCK_SECONDS, partial(wait, 0)):
         is_enough = not server.store.outbox.are_due(server.now(), 0)  # to look locks nothing
         while tried or not is_enough:
-            untried, mails, is_busy = _retry(go_on, rest, pauses if tried else ())
+            step = partial(_note_and_take, server, tried, 0 if is_enough else way.batch, wait)
+            taken = _retry(step, wait, pauses if tried else ())
             tried = []
-            for mail in mails:
-                tried.append((mail, _send(server, way, mail, None if is_busy else illustrator)))
-                if until():
+            for mail in taken.mails:
+                tried.append((mail, _send(server, way, mail, None if taken.is_busy else illustrator)))
+                if wait(0):
                     break
-            is_enough = len(mails) < way.batch  # those that have come since go out together, soon
+            is_enough = len(taken.mails) < way.batch  # those that have come since go out together, soon
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
-            failed += len(problems) + untried
+            failed += len(problems) + taken.untried
             last = str(problems[-1]) if problems else last
     return Sent(sent, failed, last)
+
+
+def _note_and_take(server: Server, tried: Iterable[Tried], most: int, wait: Callable[[float], object]) -> Taken:
+    """Note what was *tried*, and take up to *most* mails, or none if told to end, in one transaction."""
+    with server.store.writing():
+        untried = _note(server, tried)
+        is_busy = server.store.outbox.are_due(server.now(), MOST_WITH_PICTURES)
+        mails = server.store.outbox.claim(server.now(), 0 if wait(0) else most)
+        return Taken(mails, untried, is_busy)
 
 
 def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float], bool]) -> None:
@@ -114,11 +121,11 @@ def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float],
     while not is_over:
         try:
             server.store.check_in_place()
-            flush(server, way, partial(wait_for_end, 0), wait_for_end, growing_pauses())
+            flush(server, way, wait_for_end, growing_pauses())
         except Replaced:  # what was sent could not be noted
             raise
         except Exception as error:  # a sender that ended would leave all mails lying
-            if isinstance(error.__cause__, BlockingIOError) and wait_for_end(0):  # while another one was sending
+            if isinstance(error, Locked) and wait_for_end(0):  # while another one was sending
                 break
             why = str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
             pause = next(pauses)
@@ -133,7 +140,7 @@ def growing_pauses() -> Iterator[float]:
     return chain(PAUSES, repeat(LONGEST_PAUSE))
 
 
-def _retry(step: Callable[[], Value], rest: Callable[[float], object], pauses: Iterable[float]) -> Value:
+def _retry(step: Callable[[], Value], wait: Callable[[float], object], pauses: Iterable[float]) -> Value:
     """Take a step, and again after each pause if the database cannot be used; once more at once if told to end."""
     for pause in pauses:
         try:
@@ -142,7 +149,7 @@ def _retry(step: Callable[[], Value], rest: Callable[[float], object], pauses: I
             raise
         except Unusable as why:
             warn(f"What was sent cannot be noted: {why} The next try is in {pause:.0f} s.")
-            if rest(pause):
+            if wait(pause):
                 break
     return step()
 
@@ -177,14 +184,13 @@ def _note(server: Server, tried: Iterable[Tried]) -> int:
     If a problem holds for all mails, the others that are due are put off without a try. Returns how many these are.
     """
     untried = 0
-    with server.store.writing():
-        server.store.outbox.drop([mail for mail, problem in tried if problem is None])
-        for mail, problem in tried:
-            if problem is None:
-                continue
-            due = server.now() + min(FIRST_DELAY * 2 ** min(mail.tries, 10), LONGEST_DELAY)
-            is_hopeless = problem.for_good or due > mail.queued + GIVEN_UP_AFTER
-            server.store.outbox.postpone(mail, None if is_hopeless else due, str(problem))
-            if problem.for_all:
-                untried = server.store.outbox.postpone_due(server.now(), server.now() + FIRST_DELAY, str(problem))
+    server.store.outbox.drop([mail for mail, problem in tried if problem is None])
+    for mail, problem in tried:
+        if problem is None:
+            continue
+        due = server.now() + min(FIRST_DELAY * 2 ** min(mail.tries, 10), LONGEST_DELAY)
+        is_hopeless = problem.for_good or due > mail.queued + GIVEN_UP_AFTER
+        server.store.outbox.postpone(mail, None if is_hopeless else due, str(problem))
+        if problem.for_all:
+            untried = server.store.outbox.postpone_due(server.now(), server.now() + FIRST_DELAY, str(problem))
     return untried

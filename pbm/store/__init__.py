@@ -19,6 +19,7 @@ from pbm.store.base import (
     BUSY_SECONDS,
     FIRST_TABLES,
     SCHEMA,
+    Locked,
     Replaced,
     Unusable,
     check_schema,
@@ -44,6 +45,7 @@ __all__ = [
     "BoardRow",
     "Failures",
     "Held",
+    "Locked",
     "Mail",
     "PlayerRow",
     "Replaced",
@@ -226,10 +228,10 @@ class Store:
         raise Replaced(f"The database {self.path} was deleted or replaced while it was open; nothing was written.")
 
     @contextmanager
-    def hold_lock(self, kind: str, doing: str, patience: float, until: Callable[[], bool]) -> Iterator[None]:
+    def hold_lock(self, kind: str, doing: str, patience: float, until: Callable[[], object]) -> Iterator[None]:
         """Hold the lock of that *kind* beside the database, so that no other process is *doing* the same.
 
-        Raises Unusable if another process still has it after *patience* seconds, or when *until* is true.
+        Raises Locked if another process still has it after *patience* seconds, or when *until* is true.
         """
         real = self.path.resolve()  # others may use it by a link
         lock = real.with_name(f"{real.name}.{kind}")
@@ -237,7 +239,7 @@ class Store:
             try:
                 held.enter_context(disk.locked(lock, patience, until))
             except BlockingIOError as error:
-                raise Unusable(f"Another process has been {doing} for {patience:.0f} seconds; try again.") from error
+                raise Locked(f"Another process has been {doing} for {patience:.0f} seconds; try again.") from error
             except OSError as error:
                 raise Unusable(f"The lock {lock} cannot be used: {disk.reason(error)}.") from error
             yield

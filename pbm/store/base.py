@@ -32,6 +32,10 @@ class Unusable(Exception):
     """The exit status of a shell command that it ends."""
 
 
+class Locked(Unusable):
+    """Another process has a lock beside the database."""
+
+
 class Replaced(Unusable):
     """The database was deleted or replaced while its file was open; the process has to end."""
 
