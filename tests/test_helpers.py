@@ -134,6 +134,19 @@ def test_what_is_sent_to_the_whole_group_ends_all_of_them_and_starts_none_again(
         assert process.returncode == 0
 
 
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_robots_program_that_hangs_ends_with_the_server(players, tmp_path, sent):
+    told = tmp_path / "told"
+    line = f'trap "" INT TERM; echo $$ >{told}; while :; do sleep 1; done'
+    players.run("robots", "add", "deep", f"--with=sh -c '{line}'")
+    players.run("symple", "challenge", "--no-wait", "deep", "alice")
+    with running(players, "serve", "--listen=127.0.0.1:0") as process:
+        until(lambda: told.exists() and told.read_text())
+        process.send_signal(sent)
+        process.communicate(timeout=PATIENCE)
+        until(lambda: not Path(f"/proc/{told.read_text().strip()}").exists())
+
+
 def test_a_renewed_certificate_is_shown_to_those_who_come_then_and_a_spoilt_one_to_nobody(tmp_path, capfd):
     files = new_certificate(tmp_path)
     renewed = Certificate(str(files.file), str(files.key))

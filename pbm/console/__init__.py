@@ -119,20 +119,20 @@ def prepare_helper() -> None:
     """Give way to `pbm serve`. If standard input is a pipe, its end ends this process; signals are ignored then."""
     import signal
 
-    if _has_pipe():
+    if has_pipe():
         for sent in (signal.SIGINT, signal.SIGTERM):
             signal.signal(sent, signal.SIG_IGN)
     let_server_go_first()
 
 
-def _has_pipe() -> bool:
+def has_pipe() -> bool:
     """Whether standard input is a pipe."""
     return stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
 
 
 def wait_for_end(seconds: float) -> bool:
     """Wait so many seconds, or until something comes through a pipe on standard input. Whether the pipe has ended."""
-    if not _has_pipe():
+    if not has_pipe():
         time.sleep(seconds)
         return False
     ready, _, _ = select.select([sys.stdin.fileno()], [], [], seconds)

@@ -11,11 +11,21 @@ import click
 import games
 from pbm import letters, texts
 from pbm.actions import users
-from pbm.console import answer, answer_list, confirm, let_server_go_first, open_existing, time_text, wait_for_end
+from pbm.console import (
+    answer,
+    answer_list,
+    confirm,
+    has_pipe,
+    let_server_go_first,
+    open_existing,
+    prepare_helper,
+    time_text,
+    wait_for_end,
+)
 from pbm.console.usage import USER_ARGUMENT, WHOLE_NUMBER, YES, Commands, Listing, Seconds, WholeNumber
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.refusals import Refused
-from pbm.robot_players.program import startable_words
+from pbm.robot_players.program import kill_all, startable_words
 from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
@@ -167,17 +177,20 @@ def resume_robot(userid: str) -> None:
 def run_robots(*, once: bool) -> None:
     """Play for the robots, as `pbm serve` does, until told to end. Several such processes share the work.
 
-    If standard input is a pipe, it ends when the pipe ends.
+    If standard input is a pipe, it ends when the pipe ends, and is not ended by Ctrl-C or another signal.
     """
     from pbm.robot_players import tasks
 
     server = open_existing()
+    prepare_helper()
     let_server_go_first(tasks.NICENESS)
     with tasks.limited_memory():
         if once:
             done = tasks.play_all(Session(server))
             answer(f"{texts.counted(done, 'answer')} given.", {"given": done})
         else:
+            if has_pipe():
+                threading.Thread(target=_end_with_input, daemon=True).start()
             tasks.keep_playing(Session(server), wait_for_end)
 
 
@@ -197,10 +210,11 @@ def think_() -> None:
 
 
 def _end_with_input() -> None:
-    """End this process as soon as its standard input ends, whatever it does."""
+    """End this process, and the programs that it asks, as soon as its standard input ends."""
     while os.read(0, 65536):  # sys.stdin would be locked by this thread when Python ends, which aborts it
         pass
-    os._exit(1)
+    kill_all()
+    os._exit(0)
 
 
 def _robot(server: Server, userid: str) -> Robot:

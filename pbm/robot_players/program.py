@@ -29,6 +29,8 @@ ENDING_SECONDS = 5
 """How long a program has to end after it was told to."""
 TERMINATED = 143
 """The exit status of a command that was ended by SIGTERM."""
+RUNNING = set[int]()
+"""The processes of all programs that run, each of which leads a group."""
 NO_ANSWER = "The program has ended, or closed its output, before the game was over."
 
 
@@ -103,6 +105,7 @@ class Program:
                     limit=MOST_CHARACTERS,
                     start_new_session=True,
                 )
+            RUNNING.add(self.process.pid)
             self.logging = asyncio.ensure_future(_log(self.process.stderr)) if self.process.stderr else None
         return self.process
 
@@ -136,9 +139,18 @@ class Program:
                         os.killpg(process.pid, how)
                     async with asyncio.timeout(ENDING_SECONDS):
                         await _end_of(process)
+        if process:
+            RUNNING.discard(process.pid)
         if self.logging:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.logging, ENDING_SECONDS)
+
+
+def kill_all() -> None:
+    """Kill all programs that run, and all that they have started."""
+    for process in [*RUNNING]:
+        with suppress(ProcessLookupError):
+            os.killpg(process, signal.SIGKILL)
 
 
 def run_until_terminated(coroutine: Coroutine[Any, Any, None]) -> None:

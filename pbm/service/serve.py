@@ -356,10 +356,9 @@ async def serve(
     """
     loop = asyncio.get_running_loop()
     service = Service(server.store)
-    finishing = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
-    repeating = [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
-    repeating += [Helper((*SITE, *site), "writes the site", service)] if site else []
-    helpers = finishing + repeating
+    helpers = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
+    helpers += [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
+    helpers += [Helper((*SITE, *site), "writes the site", service)] if site else []
     await asyncio.wrap_future(thread.submit(_end_on_signals, service, loop))
 
     async def watch() -> None:
@@ -391,8 +390,6 @@ async def serve(
         door.close()
     await connections.close()
     await asyncio.gather(*posting)
-    for helper in repeating:
-        helper.kill()  # what a robot was thinking about is thought about again, and so is a page written
     await _end(helpers, helping)
     _leave(server, connections, service)
 
