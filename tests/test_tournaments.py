@@ -755,12 +755,16 @@ class Hill(Kind):
     def problem_of_players(self, one, count):
         return "" if count > 2 else "A hill needs three players."
 
-    def next_pairs(self, now):
-        king = now.meetings[-1].pair[now.meetings[-1].outcome != 1] if now.meetings else now.players[0]
-        return [(king, other) for other in now.players[now.tournament.round + 1 : now.tournament.round + 2]]
+    def next_pairs(self, progress):
+        king = (
+            progress.meetings[-1].pair[progress.meetings[-1].outcome != 1] if progress.meetings else progress.players[0]
+        )
+        return [
+            (king, other) for other in progress.players[progress.tournament.round + 1 : progress.tournament.round + 2]
+        ]
 
-    def places(self, now):
-        return {now.meetings[-1].first: 1}
+    def places(self, progress):
+        return {progress.meetings[-1].first: 1}
 
 
 def test_a_new_kind_of_tournaments_is_one_object_that_is_named_once(league, shell, monkeypatch):

@@ -16,14 +16,14 @@ class Arena(Kind):
             return "An arena needs --until=TIME."
         return "An arena starts before it ends." if starts and starts >= until else ""
 
-    def due(self, now: Progress) -> Round:
+    def due(self, progress: Progress) -> Round:
         """The games between free players: from the top, each with the next one whom they did not meet last.
 
         If only two take part, they meet again.
         """
-        if now.tournament.state != "running":
-            return super().due(now)
-        here, meetings = now.players, now.meetings
+        if progress.tournament.state != "running":
+            return super().due(progress)
+        here, meetings = progress.players, progress.meetings
         score = points(here, meetings)
         busy = {name for one in meetings if one.is_running for name in one.pair}
         free = sorted((name for name in here if name not in busy), key=lambda name: -score[name])

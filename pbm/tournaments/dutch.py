@@ -44,18 +44,18 @@ class _Engine(DutchEngine):
         raise _NoneLeft  # the library would try all pairings that there are, which can take hours
 
 
-def paired(now: Progress) -> list[Pair]:
+def paired(progress: Progress) -> list[Pair]:
     """The pairs of the next round, the strongest first, byes last; nothing if no round is possible.
 
     If the rules for sides allow no round, it is paired without these rules: FIDE leaves that to the arbiter.
     """
-    tournament, entrants, meetings = now
+    tournament, entrants, meetings = progress
     number = tournament.round + 1
     here = [one for one in entrants if one.is_in(number)]
     if len(here) < 2:
         return []
     asked = [(one.name, NOBODY) for one in here if number in one.byes]
-    players = _players(now)
+    players = _players(progress)
     field = [players[one.name] for one in here if number not in one.byes]
     met = {one.pair for one in meetings if not one.is_bye}
     apart = {frozenset(pair) for group in tournament.apart for pair in combinations(group, 2)}
@@ -76,13 +76,13 @@ def paired(now: Progress) -> list[Pair]:
     return []
 
 
-def _players(now: Progress) -> dict[str, dict[str, Any]]:
+def _players(progress: Progress) -> dict[str, dict[str, Any]]:
     """The entrants in the form of the library, by name, with their results before the next round.
 
     A cancelled game counts as lost by both. Only a bye that was worth a win keeps a player from another one
     (FIDE C.04.1), not a bye of half a point, nor the rounds before a player joined.
     """
-    tournament, entrants, meetings = now
+    tournament, entrants, meetings = progress
     number = tournament.round + 1
     names = [one.name for one in entrants]
     before = {last: points(names, (one for one in meetings if one.round < last)) for last in range(1, number + 1)}
@@ -109,9 +109,9 @@ def _players(now: Progress) -> dict[str, dict[str, Any]]:
     return found
 
 
-def report(now: Progress, title: str) -> str:
+def report(progress: Progress, title: str) -> str:
     """A tournament as a report for FIDE's programs (TRF16), which pair and check rounds. It has no ratings."""
-    tournament, entrants, meetings = now
+    tournament, entrants, meetings = progress
     numbers = {one.name: at for at, one in enumerate(entrants, 1)}
     score = points(numbers, meetings)
     players = []

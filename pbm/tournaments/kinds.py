@@ -163,8 +163,8 @@ class Progress(NamedTuple):
     @property
     def idle(self) -> list[str]:
         """The players who have a bye in the present round."""
-        now = self.tournament.round
-        return [meeting.first for meeting in self.meetings if meeting.is_bye and meeting.round == now]
+        number = self.tournament.round
+        return [meeting.first for meeting in self.meetings if meeting.is_bye and meeting.round == number]
 
     def with_bye(self, number: int) -> set[str]:
         """The players who have asked for a bye in a round."""
@@ -208,18 +208,19 @@ class Kind:
         """Why a tournament cannot start with *count* players, two or more; empty if it can."""
         return ""
 
-    def due(self, now: Progress) -> Round:
+    def due(self, progress: Progress) -> Round:
         """The games and byes that have to start now: the next round, when all games of the one before are over."""
-        one = now.tournament
-        if one.round and any(meeting.is_running for meeting in now.meetings):  # before, boards were named one by one
+        one = progress.tournament
+        # before round 1, boards were named one by one
+        if one.round and any(meeting.is_running for meeting in progress.meetings):
             return Round(one.round, [])
         rounds = one.rounds if self.has_rounds else 1
         if one.state == "closing" or (rounds and one.round >= rounds):
             return Round(one.round, [], is_over=True)
-        pairs = self.next_pairs(now)
+        pairs = self.next_pairs(progress)
         return Round(one.round + 1, pairs, is_over=not pairs)
 
-    def next_pairs(self, now: Progress) -> Sequence[Pair]:
+    def next_pairs(self, progress: Progress) -> Sequence[Pair]:
         """The games and byes of the next round; none if there is no other round."""
         return []
 
@@ -231,11 +232,11 @@ class Kind:
         """A sentence about why a tournament ends earlier than planned; empty if it does not."""
         return ""
 
-    def places(self, now: Progress) -> Mapping[str, int] | None:
+    def places(self, progress: Progress) -> Mapping[str, int] | None:
         """The place of each player who has one, such as 1 for the winner; None if points decide."""
         return None
 
-    def report(self, now: Progress, title: str) -> str:
+    def report(self, progress: Progress, title: str) -> str:
         """The report for FIDE's programs; empty if this kind has none."""
         return ""
 

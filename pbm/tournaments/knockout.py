@@ -16,23 +16,24 @@ class Knockout(Kind):
     settings = ("best_of",)
     explained = "A player's place is set by the round in which they lose. The winner is first."
 
-    def due(self, now: Progress) -> Round:
+    def due(self, progress: Progress) -> Round:
         """The next game of each open match of which no game is running."""
-        found = matches(now)
+        found = matches(progress)
         pairs = []
-        for (one, other), through in found[-1].items() if now.tournament.state == "running" else ():
-            games = _games(one, other, now.meetings)
+        for (one, other), through in found[-1].items() if progress.tournament.state == "running" else ():
+            games = _games(one, other, progress.meetings)
             if through is None and not any(game.is_running for game in games):
-                pairs.append((games[-1].second, games[-1].first) if games else _sides(one, other, now.meetings))
-        return Round(len(found), pairs, is_over=not pairs and not any(meeting.is_running for meeting in now.meetings))
+                pairs.append((games[-1].second, games[-1].first) if games else _sides(one, other, progress.meetings))
+        is_over = not pairs and not any(meeting.is_running for meeting in progress.meetings)
+        return Round(len(found), pairs, is_over=is_over)
 
-    def places(self, now: Progress) -> dict[str, int]:
+    def places(self, progress: Progress) -> dict[str, int]:
         """The winner is first, and all who were beaten in the same round share a place.
 
         Before the end, all who are not beaten share the first place.
         """
-        found = matches(now)
-        lasted = {entrant.name: len(found) + 1 for entrant in now.entrants}
+        found = matches(progress)
+        lasted = {entrant.name: len(found) + 1 for entrant in progress.entrants}
         for number, through in enumerate(found, 1):
             for pair, winner in through.items():
                 if winner is not None:
@@ -48,14 +49,14 @@ def bracket(size: int) -> list[int]:
     return places
 
 
-def matches(now: Progress) -> list[dict[Pair, str | None]]:
+def matches(progress: Progress) -> list[dict[Pair, str | None]]:
     """The matches of each round that could be paired, each with its winner; None while a match is open.
 
     The higher seed is the first of a match; matches stand in their order in the bracket. If the bracket has more places
     than there are entrants, the highest seeds have no opponent in the first round. A player who has withdrawn loses
     their open matches.
     """
-    entrants = now.entrants
+    entrants = progress.entrants
     size = 1 << max(0, len(entrants) - 1).bit_length()
     place = {entrant.name: number for number, entrant in enumerate(entrants)}
     gone = {entrant.name for entrant in entrants if entrant.withdrawn is not None}
@@ -64,18 +65,18 @@ def matches(now: Progress) -> list[dict[Pair, str | None]]:
     while len(left) > 1:
         both = zip(left[::2], left[1::2], strict=True)
         pairs = [sorted(names, key=lambda name: place.get(name, size)) for names in both]
-        found.append({(one, other): _through(one, other, gone, now) for one, other in pairs})
+        found.append({(one, other): _through(one, other, gone, progress) for one, other in pairs})
         left = [name for name in found[-1].values() if name is not None]
         if len(left) < len(pairs):
             break
     return found
 
 
-def _through(one: str, other: str, gone: set[str], now: Progress) -> str | None:
+def _through(one: str, other: str, gone: set[str], progress: Progress) -> str | None:
     """The winner of a match, in which *one* is the higher seed; None while it is open."""
     if NOBODY in {one, other}:
         return one or other
-    games, best_of = _games(one, other, now.meetings), now.tournament.best_of
+    games, best_of = _games(one, other, progress.meetings), progress.tournament.best_of
     over = [game for game in games if not game.is_running]
     score = points((one, other), over)
     for name, rival in ((one, other), (other, one)):

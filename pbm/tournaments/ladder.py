@@ -10,24 +10,24 @@ class Ladder(Kind):
     settings = ("rounds",)
     explained = "Places are the rungs of the ladder."
 
-    def next_pairs(self, now: Progress) -> list[Pair]:
+    def next_pairs(self, progress: Progress) -> list[Pair]:
         """First against second and so on in odd rounds, second against third in even ones.
 
         `fewest_firsts` says who begins; if all is equal, it is the lower one.
         """
-        order = rungs(now)
-        waiting = order[now.tournament.round % 2 :] if len(order) > 2 else order
+        order = rungs(progress)
+        waiting = order[progress.tournament.round % 2 :] if len(order) > 2 else order
         pairs = zip(waiting[::2], waiting[1::2], strict=False)
-        return [fewest_firsts(above, below, now.meetings) for above, below in pairs]
+        return [fewest_firsts(above, below, progress.meetings) for above, below in pairs]
 
-    def places(self, now: Progress) -> dict[str, int]:
+    def places(self, progress: Progress) -> dict[str, int]:
         """The places from the top of the ladder to its bottom."""
-        return {name: place for place, name in enumerate(rungs(now), 1)}
+        return {name: place for place, name in enumerate(rungs(progress), 1)}
 
 
-def rungs(now: Progress) -> list[str]:
+def rungs(progress: Progress) -> list[str]:
     """The players from top to bottom. Latecomers begin at the bottom; players who have withdrawn are left out."""
-    _, entrants, meetings = now
+    _, entrants, meetings = progress
     order: list[str] = []
     last = max((one.round for one in meetings), default=0)
     for number in range(1, last + 2):

@@ -14,14 +14,14 @@ class RoundRobin(Kind):
     settings = "double", "team"
     tie_breaks = "sb,direct"
 
-    def next_pairs(self, now: Progress) -> list[Pair]:
+    def next_pairs(self, progress: Progress) -> list[Pair]:
         """All games."""
         teams: dict[str, list[str]] = {}
-        for entrant in now.entrants:
+        for entrant in progress.entrants:
             teams.setdefault(entrant.team, []).append(entrant.name)
         if "" not in teams:
-            return team_match([*teams.values()], double=now.tournament.double)
-        return round_robin(now.players, double=now.tournament.double)
+            return team_match([*teams.values()], double=progress.tournament.double)
+        return round_robin(progress.players, double=progress.tournament.double)
 
     def pairs_of_latecomer(self, tournament: Tournament, name: str, others: Sequence[str]) -> list[Pair]:
         """One game against each, or two; the new player begins every other game."""
@@ -40,9 +40,9 @@ class Pairs(Kind):
         """The number of players has to be even."""
         return f"{count} players cannot be paired." if count % 2 else ""
 
-    def next_pairs(self, now: Progress) -> list[Pair]:
+    def next_pairs(self, progress: Progress) -> list[Pair]:
         """All games."""
-        return list(zip(now.players[::2], now.players[1::2], strict=True))
+        return list(zip(progress.players[::2], progress.players[1::2], strict=True))
 
 
 def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:

@@ -21,11 +21,11 @@ class Swiss(Kind):
         rounds = f"{most} round{'s' if most > 1 else ''}"
         return f"{count} players can play {rounds} of a Swiss tournament without meeting twice, not more."
 
-    def next_pairs(self, now: Progress) -> list[Pair]:
+    def next_pairs(self, progress: Progress) -> list[Pair]:
         """The round as FIDE pairs it."""
         from pbm.tournaments import dutch
 
-        return dutch.paired(now)
+        return dutch.paired(progress)
 
     def why_over(self, tournament: Tournament) -> str:
         """It ends early if a round cannot be paired."""
@@ -34,8 +34,8 @@ class Swiss(Kind):
             return ""
         return f"Round {number} of {rounds} cannot be paired: those who are left have met, or may not meet."
 
-    def report(self, now: Progress, title: str) -> str:
+    def report(self, progress: Progress, title: str) -> str:
         """The report as TRF16."""
         from pbm.tournaments import dutch
 
-        return dutch.report(now, title)
+        return dutch.report(progress, title)
