@@ -84,64 +84,64 @@ def _start(session: Session, found: Shown) -> list[Block]:
 
 
 def _add(session: Session, found: Shown, name: str) -> str:
-    one = found.tournament
+    tournament = found.tournament
     check_state(found, "add players", "open", "running")
-    if one.state == "running" and not one.kind.takes_latecomers:
-        raise Refused(f"Nobody can be added to a {one.kind.title} that has begun; `replace` can.")
+    if tournament.state == "running" and not tournament.kind.takes_latecomers:
+        raise Refused(f"Nobody can be added to a {tournament.kind.title} that has begun; `replace` can.")
     met = {each.opponent(name) for each in found.meetings if name in each.pair}
     others = [each for each in found.players if each not in met]
     add_player(session, found, name)
-    if one.state == "open":
-        return f"{name} takes part in pool {one.pool}."
-    if not one.kind.has_rounds:
-        pairs = one.kind.pairs_of_latecomer(one, name, others)
-        boards = rounds.start_games(session, one, 1, pairs, turns.start)
+    if tournament.state == "open":
+        return f"{name} takes part in pool {tournament.pool}."
+    if not tournament.kind.has_rounds:
+        pairs = tournament.kind.pairs_of_latecomer(tournament, name, others)
+        boards = rounds.start_games(session, tournament, 1, pairs, turns.start)
         which = f", on {', '.join(boards)}" if boards else ""
-        return f"{name} takes part in pool {one.pool}{which}."
-    rounds.advance(session, *one.place, turns.start)
-    return f"{name} takes part in pool {one.pool} from round {one.round + 1} on."
+        return f"{name} takes part in pool {tournament.pool}{which}."
+    rounds.advance(session, *tournament.place, turns.start)
+    return f"{name} takes part in pool {tournament.pool} from round {tournament.round + 1} on."
 
 
 def _replace(session: Session, found: Shown, old: str, new: str) -> str:
-    one, store = found.tournament, session.store
+    tournament, store = found.tournament, session.store
     check_state(found, "replace players", "open", "running", "closing")
     check_entrant(found, old)
     if new in {entrant.name for entrant in found.entrants}:
-        raise Refused(f"{new} takes part in pool {one.pool} already.")
-    refuse(problems_of_players(session, one.game, [new]))
+        raise Refused(f"{new} takes part in pool {tournament.pool} already.")
+    refuse(problems_of_players(session, tournament.game, [new]))
     running = [meeting for meeting in found.meetings if meeting.is_running and old in meeting.pair]
-    boards = [(meeting, find_board(session, one.game, meeting.board)) for meeting in running]
-    store.tournaments.replace_entrant(*one.place, old, new)
-    session.note("replace", game=one.game, pool=one.pool, userid=new, replaced=old)
+    boards = [(meeting, find_board(session, tournament.game, meeting.board)) for meeting in running]
+    store.tournaments.replace_entrant(*tournament.place, old, new)
+    session.note("replace", game=tournament.game, pool=tournament.pool, userid=new, replaced=old)
     for meeting, board in boards:
         if len(board.turns) < FIRST_MOVES:
             why = f"{new} takes the place of {old}, and the game begins anew."
-            turns.remove_and_tell(session, board, f"is removed. {why}", f"{one.game} table {one.pool}")
+            turns.remove_and_tell(session, board, f"is removed. {why}", f"{tournament.game} table {tournament.pool}")
             first, second = (new if name == old else name for name in meeting.pair)
-            rounds.start_games(session, one, meeting.round, [(first, second)], turns.start)
-            store.tournaments.drop_meeting(one.game, meeting.board)  # until here its name is not given out again
+            rounds.start_games(session, tournament, meeting.round, [(first, second)], turns.start)
+            store.tournaments.drop_meeting(tournament.game, meeting.board)  # until here its name is not given out again
     for _, board in boards:
         if len(board.turns) >= FIRST_MOVES:
             why = f"{old} has withdrawn from the tournament; {new} takes their place."
             delivery.queue(session, *turns.forfeit(session, board, old, "withdrawn", why))
-    return f"{new} takes the place of {old} in pool {one.pool}, with their points."
+    return f"{new} takes the place of {old} in pool {tournament.pool}, with their points."
 
 
 def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
-    one = found.tournament
+    tournament = found.tournament
     running = {meeting.board: meeting for meeting in found.meetings if meeting.is_running}
     if board not in running:
-        raise Refused(f"There is no board {board} of pool {one.pool} on which a game is on.")
-    decided = find_board(session, one.game, board)
+        raise Refused(f"There is no board {board} of pool {tournament.pool} on which a game is on.")
+    decided = find_board(session, tournament.game, board)
     what, *players = words
     if what not in {"win", "draw", "cancel"} or len(players) > (what == "win") or not {*players} <= {*decided.players}:
         raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate'][0]}`.")
     session = replace(session, comment="")
     if what == "cancel":
-        session.store.tournaments.void_meeting(one.game, board)
+        session.store.tournaments.void_meeting(tournament.game, board)
         note = "is removed. The director has cancelled the game; it counts for nobody."
-        turns.remove_and_tell(session, decided, note, f"{one.game} table {one.pool}")
-        rounds.advance(session, *one.place, turns.start)
+        turns.remove_and_tell(session, decided, note, f"{tournament.game} table {tournament.pool}")
+        rounds.advance(session, *tournament.place, turns.start)
         return f"The game on {board} is cancelled."
     if what == "draw":
         note = "The director has decided that this is a draw."
@@ -156,33 +156,33 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
 def _finish(session: Session, found: Shown) -> str:
     """Let a tournament end as soon as its running games have ended."""
     check_state(found, "finish it", "running", "closing")
-    one = found.tournament._replace(state="closing")
-    session.store.tournaments.save(one)
-    rounds.advance(session, *one.place, turns.start)
+    tournament = found.tournament._replace(state="closing")
+    session.store.tournaments.save(tournament)
+    rounds.advance(session, *tournament.place, turns.start)
     running = [meeting.board for meeting in found.meetings if meeting.is_running]
     left = f" as soon as {', '.join(running)} {'is' if len(running) == 1 else 'are'}" if running else ""
-    return f"Pool {one.pool} is over{left}."
+    return f"Pool {tournament.pool} is over{left}."
 
 
 def _cancel(session: Session, found: Shown, why: str = "The director has cancelled it.") -> str:
     """End a tournament at once. Boards without moves are removed; without other boards, so is the tournament."""
     check_state(found, "cancel it", "open", "running", "closing")
-    one, store = found.tournament, session.store
-    store.tournaments.save(one._replace(state="cancelled"))
-    boards = [find_board(session, one.game, meeting.board) for meeting in found.meetings if meeting.is_running]
+    tournament, store = found.tournament, session.store
+    store.tournaments.save(tournament._replace(state="cancelled"))
+    boards = [find_board(session, tournament.game, meeting.board) for meeting in found.meetings if meeting.is_running]
     idle = [board for board in boards if not board.turns]
     for board in idle:
-        turns.remove_board(session, board, pool=one.pool)
-        store.tournaments.void_meeting(one.game, board.row.board)
+        turns.remove_board(session, board, pool=tournament.pool)
+        store.tournaments.void_meeting(tournament.game, board.row.board)
     verb = "is" if len(idle) == 1 else "are"
     rest = f" {', '.join(board.row.board for board in idle)} {verb} removed." if idle else ""
     text = f"{found.title} is cancelled. {why}{rest}"
-    rounds.tell_all(session, found, "cancelled", text, f"{one.game} games")
-    session.note("cancel", game=one.game, pool=one.pool)
-    if not store.boards.of_tournament(*one.place):
-        store.tournaments.forget(*one.place)
-        return f"Pool {one.pool} of {one.game.capitalize()} is cancelled and removed."
-    return f"Pool {one.pool} of {one.game.capitalize()} is cancelled; games that have begun go on."
+    rounds.tell_all(session, found, "cancelled", text, f"{tournament.game} games")
+    session.note("cancel", game=tournament.game, pool=tournament.pool)
+    if not store.boards.of_tournament(*tournament.place):
+        store.tournaments.forget(*tournament.place)
+        return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled and removed."
+    return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled; games that have begun go on."
 
 
 DIRECTIONS: Mapping[str, tuple[str, Callable[..., Told]]] = {
@@ -212,10 +212,10 @@ def start_due(session: Session) -> list[str]:
     for game, pool in due:
         try:
             with session.store.writing():
-                one = session.store.tournaments.get(game, pool)
-                if one and (game, pool) in session.store.tournaments.due(session.now):
-                    found = progress_of(session, one)
-                    if one.state == "running":
+                tournament = session.store.tournaments.get(game, pool)
+                if tournament and (game, pool) in session.store.tournaments.due(session.now):
+                    found = progress_of(session, tournament)
+                    if tournament.state == "running":
                         _finish(session, found)
                     elif problems := [*problems_of_start(found)]:
                         _cancel(session, found, " ".join(problems))

@@ -22,28 +22,28 @@ Start = Callable[..., Board]
 """The function that starts and stores a board: `turns.start`."""
 
 
-def progress_of(session: Session, one: Tournament) -> Shown:
+def progress_of(session: Session, tournament: Tournament) -> Shown:
     """A tournament with its stored entrants and meetings."""
-    store = session.store
-    return Shown(one, store.tournaments.entrants(*one.place), store.tournaments.meetings(*one.place))
+    tournaments, place = session.store.tournaments, tournament.place
+    return Shown(tournament, tournaments.entrants(*place), tournaments.meetings(*place))
 
 
 @uncounted()  # whoever ends the last game of a round is not refused for what the next one costs
 def advance(session: Session, game: str, pool: str, start: Start) -> None:
     """Start the games of a tournament that can begin now, or end it; tell everybody concerned."""
-    one = session.store.tournaments.get(game, pool)
-    if one and one.until and one.until <= session.now and one.state == "running":
-        one = one._replace(state="closing")
-        session.store.tournaments.save(one)
-    while one is not None and one.is_on:
-        found = progress_of(session, one)
+    tournament = session.store.tournaments.get(game, pool)
+    if tournament and tournament.until and tournament.until <= session.now and tournament.state == "running":
+        tournament = tournament._replace(state="closing")
+        session.store.tournaments.save(tournament)
+    while tournament is not None and tournament.is_on:
+        found = progress_of(session, tournament)
         due = next_games(found)
         if due.is_over:
             finish_tournament(session, found)
             return
         if not due.pairs:
             return
-        one = _begin(session, one, due, start)
+        tournament = _begin(session, tournament, due, start)
         if any(second != NOBODY for _, second in due.pairs):
             return
 
@@ -54,7 +54,9 @@ def next_games(found: Shown) -> Round:
         return found.tournament.kind.due(found)
 
 
-def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[Pair], start: Start) -> dict[str, Pair]:
+def start_games(
+    session: Session, tournament: Tournament, number: int, pairs: Sequence[Pair], start: Start
+) -> dict[str, Pair]:
     """Start games of a round. Returns their pairs by name of the board.
 
     Each player gets one letter about all their new boards.
@@ -62,41 +64,41 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
     store = session.store
     quiet = replace(session, comment="")
     boards: dict[str, Pair] = {}
-    names = free_names(store, one)
-    asked = progress_of(session, one).with_bye(number)
+    names = free_names(store, tournament)
+    asked = progress_of(session, tournament).with_bye(number)
     for first, second in pairs:
         if second == NOBODY:
             meeting = Meeting(number, first, second, int(first not in asked))
         else:
             meeting = Meeting(number, first, second, board=next(names))
             boards[meeting.board] = meeting.pair
-        store.tournaments.add_meeting(*one.place, meeting)
-    until = session.now + one.round_days * DAY if one.round_days else None
-    times = Clocks(one.nag_days, one.forfeit_days, one.total_days, one.novacation)
+        store.tournaments.add_meeting(*tournament.place, meeting)
+    until = session.now + tournament.round_days * DAY if tournament.round_days else None
+    times = Clocks(tournament.nag_days, tournament.forfeit_days, tournament.total_days, tournament.novacation)
     begun = [
-        start(quiet, one.game, one.options.split(), pair, times=times, name=name, until=until)
+        start(quiet, tournament.game, tournament.options.split(), pair, times=times, name=name, until=until)
         for name, pair in boards.items()
     ]
-    _tell_of_boards(quiet, progress_of(session, one), number, begun)
+    _tell_of_boards(quiet, progress_of(session, tournament), number, begun)
     return boards
 
 
-def free_names(store: Store, one: Tournament) -> Iterator[str]:
+def free_names(store: Store, tournament: Tournament) -> Iterator[str]:
     """Names for the next boards of a pool, such as a7, a8 and so on; names of users and of boards are left out."""
-    for number in count(store.tournaments.last_board_number(*one.place) + 1):
-        name = f"{one.pool}{number}"
-        if not (store.users.is_taken(name) or store.boards.get(one.game, name)):
+    for number in count(store.tournaments.last_board_number(*tournament.place) + 1):
+        name = f"{tournament.pool}{number}"
+        if not (store.users.is_taken(name) or store.boards.get(tournament.game, name)):
             yield name
 
 
-def _begin(session: Session, one: Tournament, due: Round, start: Start) -> Tournament:
+def _begin(session: Session, tournament: Tournament, due: Round, start: Start) -> Tournament:
     """Begin a round. It is stored before its boards: starting a board may end it, and that reads the round."""
-    one = one._replace(round=due.number)
-    session.store.tournaments.save(one)
-    boards = start_games(session, one, due.number, due.pairs, start)
+    tournament = tournament._replace(round=due.number)
+    session.store.tournaments.save(tournament)
+    boards = start_games(session, tournament, due.number, due.pairs, start)
     idle = [name for name, other in due.pairs if other == NOBODY]
-    session.note("round", game=one.game, pool=one.pool, round=due.number, boards=[*boards], byes=idle)
-    found = progress_of(session, one)
+    session.note("round", game=tournament.game, pool=tournament.pool, round=due.number, boards=[*boards], byes=idle)
+    found = progress_of(session, tournament)
     asked = found.with_bye(due.number)
     for name in idle:
         text = f"You have a bye in round {due.number}, which counts as a win: nobody is left to play against."
@@ -104,7 +106,7 @@ def _begin(session: Session, one: Tournament, due: Round, start: Start) -> Tourn
             text = f"You have the bye in round {due.number} that you asked for, which counts as half a point."
         delivery.queue(session, contests.of_tournament(found, f"round {due.number}", text, to=name))
     tell_director(session, found, f"round {due.number}", contests.of_pairs(found, due.number, boards, idle))
-    return one
+    return tournament
 
 
 def _tell_of_boards(session: Session, found: Shown, number: int, begun: Sequence[Board]) -> None:
@@ -136,31 +138,31 @@ def tell_all(session: Session, found: Shown, subject: str, told: Told, answer: s
 
 def tell_of_pause(session: Session, robot: str) -> None:
     """Tell the directors of a robot's tournaments that it is paused, and that its games wait."""
-    for one in session.store.tournaments.of(robot):
+    for tournament in session.store.tournaments.of(robot):
         text = (
             f"{robot} is a robot that is paused, and its games wait until it plays again. `withdraw {robot}` or "
-            f"`replace {robot} USERID` lets pool {one.pool} of {one.game.capitalize()} go on without it."
+            f"`replace {robot} USERID` lets pool {tournament.pool} of {tournament.game.capitalize()} go on without it."
         )
-        tell_director(session, progress_of(session, one), f"{robot} is paused", texts.broken(text))
+        tell_director(session, progress_of(session, tournament), f"{robot} is paused", texts.broken(text))
 
 
 def finish_tournament(session: Session, found: Shown) -> None:
     """End a tournament, and mail the table to all who took part, and to the director."""
     text = " ".join(filter(None, ["It is over.", found.tournament.kind.why_over(found.tournament)]))
-    one = found.tournament._replace(state="finished")
-    found = found._replace(tournament=one)
-    session.store.tournaments.save(one)
+    tournament = found.tournament._replace(state="finished")
+    found = found._replace(tournament=tournament)
+    session.store.tournaments.save(tournament)
     first = [line.name for line in found.lines if line.place == 1]
-    session.note("finish_tournament", game=one.game, pool=one.pool, winners=first)
+    session.note("finish_tournament", game=tournament.game, pool=tournament.pool, winners=first)
     tell_all(session, found, "the end", [Paragraph(texts.broken(text)), *found.blocks])
 
 
-def note_withdrawal(session: Session, one: Tournament, userid: str) -> None:
+def note_withdrawal(session: Session, tournament: Tournament, userid: str) -> None:
     """Store that a user has withdrawn; their games go on."""
     store = session.store
-    entrant = next(each for each in store.tournaments.entrants(*one.place) if each.name == userid)
-    if one.state == "open":
-        store.tournaments.remove_entrant(*one.place, userid)
+    entrant = next(each for each in store.tournaments.entrants(*tournament.place) if each.name == userid)
+    if tournament.state == "open":
+        store.tournaments.remove_entrant(*tournament.place, userid)
     else:
-        store.tournaments.save_entrant(*one.place, entrant._replace(withdrawn=one.round + 1))
-    session.note("withdraw", game=one.game, pool=one.pool, userid=userid)
+        store.tournaments.save_entrant(*tournament.place, entrant._replace(withdrawn=tournament.round + 1))
+    session.note("withdraw", game=tournament.game, pool=tournament.pool, userid=userid)

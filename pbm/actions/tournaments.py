@@ -26,22 +26,22 @@ ANYBODY = "anybody"
 # Setting it up
 
 
-def announce(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Shown:
+def announce(session: Session, tournament: Tournament, entrants: Sequence[Entrant]) -> Shown:
     """Store a tournament that players can join, and mail it to those who want broadcasts. Raises Refused."""
-    found = set_up(session, one, entrants)
+    found = set_up(session, tournament, entrants)
     can_join = _who_joins(found) == ANYBODY
-    how = f"This lets you play:\n{_joining(*one.place)}" if can_join else "Nobody else can join it."
+    how = f"This lets you play:\n{_joining(*tournament.place)}" if can_join else "Nobody else can join it."
     told = [
-        Paragraph(f"A {one.kind.title} of {one.game.capitalize()} is open: {one.pool}."),
-        *([Paragraph(f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC.")] if one.starts else []),
+        Paragraph(f"A {tournament.kind.title} of {tournament.game.capitalize()} is open: {tournament.pool}."),
+        *([Paragraph(f"It starts on {tournament.starts:%Y-%m-%d %H:%M} UTC.")] if tournament.starts else []),
         *contests.described_tournament(found),
         Paragraph(how),
     ]
-    answer = _joining(*one.place) if can_join else ""
+    answer = _joining(*tournament.place) if can_join else ""
     for name in session.store.users.hearing("broadcasts"):
         letter = contests.of_tournament(found, "open", told, answer=answer, to=name)
         delivery.queue(session, letter._replace(is_subscribed=True))
-    session.note("open", game=one.game, pool=one.pool, type=one.kind.name)
+    session.note("open", game=tournament.game, pool=tournament.pool, type=tournament.kind.name)
     return found
 
 
@@ -49,37 +49,37 @@ def _joining(game: str, pool: str) -> str:
     return f"{game} join {pool} USERID PASSWORD"
 
 
-def set_up(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Shown:
+def set_up(session: Session, tournament: Tournament, entrants: Sequence[Entrant]) -> Shown:
     """Store an open tournament with its first entrants. Raises Refused."""
     store, players = session.store, [each.name for each in entrants]
-    if not is_pool(one.pool):
-        raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {one.pool!r}.")
-    if store.tournaments.get(*one.place) or store.boards.of_tournament(*one.place):
-        raise Refused(f"There is a pool {one.pool} of {one.game.capitalize()} already.")
-    refuse([*_problems_of_plan(session, one, players), *problems_of_players(session, one.game, players)])
-    if one.director and store.users.missing(one.director):
-        raise Refused(f"There is no user {one.director!r}.")
-    store.tournaments.save(one)
+    if not is_pool(tournament.pool):
+        raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {tournament.pool!r}.")
+    if store.tournaments.get(*tournament.place) or store.boards.of_tournament(*tournament.place):
+        raise Refused(f"There is a pool {tournament.pool} of {tournament.game.capitalize()} already.")
+    refuse([*_problems_of_plan(session, tournament, players), *problems_of_players(session, tournament.game, players)])
+    if tournament.director and store.users.missing(tournament.director):
+        raise Refused(f"There is no user {tournament.director!r}.")
+    store.tournaments.save(tournament)
     for each in entrants:
-        store.tournaments.add_player(*one.place, each.name, team=each.team)
-    return progress_of(session, one)
+        store.tournaments.add_player(*tournament.place, each.name, team=each.team)
+    return progress_of(session, tournament)
 
 
-def _problems_of_plan(session: Session, one: Tournament, players: Sequence[str]) -> Iterator[str]:
+def _problems_of_plan(session: Session, tournament: Tournament, players: Sequence[str]) -> Iterator[str]:
     """Sentences about wrong settings of a tournament, and a wrong list of players."""
-    if len(players) > one.limit:
-        yield f"A tournament has 2 to {one.limit} players, not {len(players)}."
+    if len(players) > tournament.limit:
+        yield f"A tournament has 2 to {tournament.limit} players, not {len(players)}."
     yield from (f"{name} is named twice." for name, count in Counter(players).items() if count > 1)
-    if problem := one.kind.problem_of_settings(one):
+    if problem := tournament.kind.problem_of_settings(tournament):
         yield problem
-    for group in one.apart:
+    for group in tournament.apart:
         if len({*group}) < max(2, len(group)):
             yield f"--never={':'.join(group)} is not USERID:USERID, with two names or more."
         yield from (f"There is no user {name!r}." for name in session.store.users.missing(*group))
-    if unknown := [kind for kind in one.tie_breaks.split(",") if kind not in TIE_BREAKS]:
+    if unknown := [kind for kind in tournament.tie_breaks.split(",") if kind not in TIE_BREAKS]:
         yield f"There is no tie-break {unknown[0]!r}; there are {', '.join(TIE_BREAKS)}."
     try:
-        games.read_options(games.load(one.game), one.options.split())
+        games.read_options(games.load(tournament.game), tournament.options.split())
     except Illegal as why:
         yield str(why)
 
@@ -98,12 +98,12 @@ def problems_of_players(session: Session, game: str, players: Sequence[str]) -> 
 
 def problems_of_start(found: Shown) -> Iterator[str]:
     """Why a tournament cannot start with its present entrants."""
-    one, count = found.tournament, len(found.entrants)
+    tournament, count = found.tournament, len(found.entrants)
     if count < 2:
-        yield f"A tournament has 2 to {one.kind.most} players, not {count}."
-    elif problem := one.kind.problem_of_players(one, count):
+        yield f"A tournament has 2 to {tournament.kind.most} players, not {count}."
+    elif problem := tournament.kind.problem_of_players(tournament, count):
         yield problem
-    elif one.never and not _first_games(found):
+    elif tournament.never and not _first_games(found):
         yield "No first round is possible, because --never keeps too many players apart."
 
 
@@ -114,10 +114,10 @@ def _first_games(found: Shown) -> Sequence[Pair]:
 
 def problems_of_names(session: Session, found: Shown) -> Iterator[str]:
     """Sentences about boards of the first round that would have the name of a user; another pool can be chosen."""
-    one = found.tournament
+    tournament = found.tournament
     for number in range(1, len(_first_games(found)) + 1):
-        if session.store.users.is_taken(f"{one.pool}{number}"):
-            yield f"A board {one.pool}{number} would have the name of a user; choose another pool."
+        if session.store.users.is_taken(f"{tournament.pool}{number}"):
+            yield f"A board {tournament.pool}{number} would have the name of a user; choose another pool."
 
 
 def start_tournament(session: Session, found: Shown) -> Shown:
@@ -126,12 +126,12 @@ def start_tournament(session: Session, found: Shown) -> Shown:
     Raises Refused, with all objections.
     """
     refuse(problems_of_start(found))
-    one = found.tournament._replace(state="running")
-    session.store.tournaments.save(one)
+    tournament = found.tournament._replace(state="running")
+    session.store.tournaments.save(tournament)
     names = [entrant.name for entrant in found.entrants]
-    session.note("start", game=one.game, pool=one.pool, players=names)
-    rounds.advance(session, *one.place, turns.start)
-    return find(session, *one.place)
+    session.note("start", game=tournament.game, pool=tournament.pool, players=names)
+    rounds.advance(session, *tournament.place, turns.start)
+    return find(session, *tournament.place)
 
 
 # What players do
@@ -139,10 +139,10 @@ def start_tournament(session: Session, found: Shown) -> Shown:
 
 def find(session: Session, game: str, pool: str) -> Shown:
     """A tournament as it is now. Raises Refused if there is none of that name."""
-    one = session.store.tournaments.get(game, pool.lower())
-    if one is None:
+    tournament = session.store.tournaments.get(game, pool.lower())
+    if tournament is None:
         raise Refused(f"There is no pool {pool.lower()!r} of {game.capitalize()}.")
-    return progress_of(session, one)
+    return progress_of(session, tournament)
 
 
 def of_pool(session: Session, game: str, pool: str) -> Shown:
@@ -151,24 +151,25 @@ def of_pool(session: Session, game: str, pool: str) -> Shown:
     if is_known or not session.store.boards.of_tournament(game, pool.lower()):
         return find(session, game, pool)
     kind = TOURNAMENT_KINDS["roundrobin"]
-    one = Tournament(game, pool.lower(), kind, session.now, "running", tie_breaks=kind.tie_breaks)
-    return progress_of(session, one)
+    tournament = Tournament(game, pool.lower(), kind, session.now, "running", tie_breaks=kind.tie_breaks)
+    return progress_of(session, tournament)
 
 
 def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Let a user join an open tournament. Raises Refused."""
     found = find(session, game, pool)
-    one = found.tournament
-    if one.state != "open":
+    tournament = found.tournament
+    if tournament.state != "open":
         who = _who_joins(found)
-        asked = f"; its director, {one.director}, can still add you" if who.startswith("ask") else ""
-        raise Refused(f"Nobody can join pool {one.pool} any more{asked}.")
+        asked = f"; its director, {tournament.director}, can still add you" if who.startswith("ask") else ""
+        raise Refused(f"Nobody can join pool {tournament.pool} any more{asked}.")
     if not session.in_shell and not session.take("joining", user=name):  # the director hears of each
         raise Refused(f"You have joined tournaments {quotas.most('joining', 'user')} times today; that is the most.")
     found = add_player(session, found, name)
-    begins = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC." if one.starts else "You get a mail when it starts."
-    text = f"{name} takes part in pool {one.pool} of {game.capitalize()}. {begins}"
-    rounds.tell_director(session, found, f"{name} has joined", f"{name} takes part in pool {one.pool}.")
+    starts = tournament.starts
+    begins = f"It starts on {starts:%Y-%m-%d %H:%M} UTC." if starts else "You get a mail when it starts."
+    text = f"{name} takes part in pool {tournament.pool} of {game.capitalize()}. {begins}"
+    rounds.tell_director(session, found, f"{name} has joined", f"{name} takes part in pool {tournament.pool}.")
     return [contests.of_tournament(found, "joined", text)]
 
 
@@ -183,21 +184,22 @@ def leave_pool(session: Session, game: str, pool: str, name: str) -> list[Letter
 def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Give a user a bye of half a point in the next round of a Swiss tournament. Raises Refused."""
     found = find(session, game, pool)
-    one = found.tournament
+    tournament = found.tournament
     check_state(found, "ask for a bye", "open", "running")
     check_entrant(found, name)
-    number = one.round + 1
+    number = tournament.round + 1
     mine = next(each for each in found.entrants if each.name == name)
     if number in mine.byes:
-        raise Refused(f"{name} has a bye in round {number} of pool {one.pool} already.")
-    if len(mine.byes) >= one.byes:
-        most = f"no more than {texts.counted(one.byes, 'bye')}" if one.byes else "no byes"
-        raise Refused(f"A player can ask for {most} in pool {one.pool}.")
-    if number >= (one.rounds or 0):
-        raise Refused(f"Nobody can ask for a bye in the last round of pool {one.pool}.")
-    session.store.tournaments.save_entrant(game, one.pool, mine._replace(byes=mine.byes | {number}))
-    text = f"{name} has a bye in round {number} of pool {one.pool} of {game.capitalize()}, which is half a point."
-    found = progress_of(session, one)
+        raise Refused(f"{name} has a bye in round {number} of pool {tournament.pool} already.")
+    if len(mine.byes) >= tournament.byes:
+        most = f"no more than {texts.counted(tournament.byes, 'bye')}" if tournament.byes else "no byes"
+        raise Refused(f"A player can ask for {most} in pool {tournament.pool}.")
+    if number >= (tournament.rounds or 0):
+        raise Refused(f"Nobody can ask for a bye in the last round of pool {tournament.pool}.")
+    session.store.tournaments.save_entrant(game, tournament.pool, mine._replace(byes=mine.byes | {number}))
+    title = f"pool {tournament.pool} of {game.capitalize()}"
+    text = f"{name} has a bye in round {number} of {title}, which is half a point."
+    found = progress_of(session, tournament)
     rounds.tell_director(session, found, f"{name} has a bye", text)
     return [contests.of_tournament(found, "bye", text)]
 
@@ -220,12 +222,13 @@ def _listed(session: Session, game: str) -> Letter:
     rows = [("Pool", "Type", "State", "Players", "Round", "Starts (UTC)", "Who can join")]
     data = []
     for shown in found:
-        one, who = shown.tournament, _who_joins(shown)
+        tournament, who = shown.tournament, _who_joins(shown)
+        played, planned, is_open = tournament.round, tournament.rounds, tournament.state == "open"
         status = contests.status_of_tournament(shown)
-        players = f"{len(status['players'])}{f' of {one.most}' if one.most and one.state == 'open' else ''}"
-        number = f"{one.round}{f' of {one.rounds}' if one.rounds else ''}" if one.round or one.rounds else ""
-        starts = f"{one.starts:%Y-%m-%d %H:%M}" if one.starts and one.state == "open" else ""
-        rows.append((one.pool, one.kind.name, one.state, players, number, starts, who))
+        players = f"{len(status['players'])}{f' of {tournament.most}' if tournament.most and is_open else ''}"
+        number = f"{played}{f' of {planned}' if planned else ''}" if played or planned else ""
+        starts = f"{tournament.starts:%Y-%m-%d %H:%M}" if tournament.starts and is_open else ""
+        rows.append((tournament.pool, tournament.kind.name, tournament.state, players, number, starts, who))
         data.append(status | {"who": who})
     title = game.capitalize()
     how = [Paragraph(f"To join: {_joining(game, 'POOL')}")] if any(row[-1] == ANYBODY for row in rows) else []
@@ -236,46 +239,47 @@ def _listed(session: Session, game: str) -> Letter:
 
 def _who_joins(found: Shown) -> str:
     """Who can join a tournament, as the list says it: ANYBODY, `nobody`, or `ask alice`."""
-    one = found.tournament
+    tournament = found.tournament
     if found.has_teams:
         return "nobody: teams"
-    if one.state == "open":
-        return "nobody: full" if len(found.entrants) >= one.limit else ANYBODY
-    can_be_added = one.director and one.state == "running" and one.kind.takes_latecomers
-    return f"ask {one.director}" if can_be_added else "nobody"
+    if tournament.state == "open":
+        return "nobody: full" if len(found.entrants) >= tournament.limit else ANYBODY
+    can_be_added = tournament.director and tournament.state == "running" and tournament.kind.takes_latecomers
+    return f"ask {tournament.director}" if can_be_added else "nobody"
 
 
 def add_player(session: Session, found: Shown, name: str) -> Shown:
     """Let a user take part; in a running tournament, from the next round on. Raises Refused."""
-    one = found.tournament
+    tournament = found.tournament
     before = next((entrant for entrant in found.entrants if entrant.name == name), None)
     if before and before.withdrawn is None:
-        raise Refused(f"{name} takes part in pool {one.pool} already.")
+        raise Refused(f"{name} takes part in pool {tournament.pool} already.")
     if found.has_teams:
-        raise Refused(f"Pool {one.pool} is played by teams, which nobody can join; `replace` changes a player.")
-    if not before and len(found.entrants) >= one.limit:
-        raise Refused(f"Pool {one.pool} is full: it takes {texts.counted(one.limit, 'player')}.")
-    refuse(problems_of_players(session, one.game, [name]))
+        raise Refused(f"Pool {tournament.pool} is played by teams, which nobody can join; `replace` changes a player.")
+    if not before and len(found.entrants) >= tournament.limit:
+        raise Refused(f"Pool {tournament.pool} is full: it takes {texts.counted(tournament.limit, 'player')}.")
+    refuse(problems_of_players(session, tournament.game, [name]))
     if before:
-        session.store.tournaments.save_entrant(*one.place, before._replace(joined=one.round + 1, withdrawn=None))
+        again = before._replace(joined=tournament.round + 1, withdrawn=None)
+        session.store.tournaments.save_entrant(*tournament.place, again)
     else:
-        session.store.tournaments.add_player(*one.place, name, one.round + 1)
-    session.note("join", game=one.game, pool=one.pool, userid=name)
-    return progress_of(session, one)
+        session.store.tournaments.add_player(*tournament.place, name, tournament.round + 1)
+    session.note("join", game=tournament.game, pool=tournament.pool, userid=name)
+    return progress_of(session, tournament)
 
 
 def withdraw(session: Session, found: Shown, name: str) -> str:
     """Withdraw a player, who loses their running games, unrated. Returns a sentence about it. Raises Refused."""
-    one = found.tournament
+    tournament = found.tournament
     check_state(found, "leave", "open", "running", "closing")
     check_entrant(found, name)
-    rounds.note_withdrawal(session, one, name)
+    rounds.note_withdrawal(session, tournament, name)
     for meeting in found.meetings:
         if meeting.is_running and name in meeting.pair:
-            board = find_board(session, one.game, meeting.board)
+            board = find_board(session, tournament.game, meeting.board)
             why = f"{name} has withdrawn from the tournament."
             delivery.queue(session, *turns.forfeit(session, board, name, "withdrawn", why))
-    return f"{name} does not take part in pool {one.pool} any more."
+    return f"{name} does not take part in pool {tournament.pool} any more."
 
 
 def check_state(found: Shown, what: str, *states: str) -> None:

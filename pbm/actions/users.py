@@ -74,8 +74,8 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     told: list[Letter] = []
     from pbm.actions import rounds  # 5 ms
 
-    for one in session.store.tournaments.of(name):
-        rounds.note_withdrawal(session, one, name)
+    for tournament in session.store.tournaments.of(name):
+        rounds.note_withdrawal(session, tournament, name)
     for game in games.names():
         for row in session.store.boards.found(Among([game], [name], over=False)):
             # a damaged board is left to the clean-up

@@ -134,16 +134,16 @@ def _programs(named: Sequence[str]) -> dict[str, list[str]]:
 def open_pool(server: Server, game: str, pool: str, options: Sequence[str], names: Sequence[str]) -> Tournament:
     """Store a finished tournament of these users, as the pool of their games. Raises Refused if it cannot be."""
     kind = TOURNAMENT_KINDS["roundrobin"]
-    one = Tournament(game, pool, kind, server.now(), options=" ".join(options), tie_breaks=kind.tie_breaks)
+    tournament = Tournament(game, pool, kind, server.now(), options=" ".join(options), tie_breaks=kind.tie_breaks)
     with server.store.writing():
-        set_up(Session(server), one, [Entrant(name.lower()) for name in names])
-        server.store.tournaments.save(one._replace(state="finished"))
-    return one
+        set_up(Session(server), tournament, [Entrant(name.lower()) for name in names])
+        server.store.tournaments.save(tournament._replace(state="finished"))
+    return tournament
 
 
 def store_game(
     server: Server,
-    one: Tournament,
+    tournament: Tournament,
     players: Pair,
     referee: Referee,
     moments: Sequence[datetime],
@@ -161,9 +161,9 @@ def store_game(
     who = "" if is_drawn else f"{loser} has lost: "
     with store.writing():
         row = BoardRow(
-            game=one.game,
-            board=next(rounds.free_names(store, one)),
-            options=one.options,
+            game=tournament.game,
+            board=next(rounds.free_names(store, tournament)),
+            options=tournament.options,
             first_player=players[0],
             second_player=players[1],
             secret=b"",  # the dice were thrown by the referee
@@ -172,13 +172,13 @@ def store_game(
             comment=texts.written(f"{who}{played.fault}") if played.fault else None,
             commenter=SERVER if played.fault else None,
             reason="adjudicated" if is_drawn else None,
-            pool=one.pool,
+            pool=tournament.pool,
         )
         board = replayed(row, turns)
         row = outcome(row._replace(drawn=is_drawn), board)
         store.boards.add(row)
         store.boards.save(row, 1, turns)
-        store.tournaments.add_meeting(*one.place, Meeting(1, *players, board=row.board))
+        store.tournaments.add_meeting(*tournament.place, Meeting(1, *players, board=row.board))
         ratings.settle(store, row, now, has_begun=False)
     return row.board
 

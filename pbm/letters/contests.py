@@ -132,9 +132,9 @@ class Shown(Progress):
         return "\n".join([*parts, f"<p>{html.escape(self.legend)}</p>"])
 
 
-def _round(one: Tournament) -> str:
+def _round(tournament: Tournament) -> str:
     """Which round is played, such as ``2 of 5``."""
-    return f"{one.round} of {one.rounds}" if one.rounds else str(one.round)
+    return f"{tournament.round} of {tournament.rounds}" if tournament.rounds else str(tournament.round)
 
 
 def comma_separated(rows: Sequence[Sequence[str]]) -> str:
@@ -168,38 +168,38 @@ def hypertext(rows: Sequence[Sequence[str]]) -> str:
 
 def status_of_tournament(shown: Shown) -> dict[str, Any]:
     """How far a tournament is, for programs."""
-    one = shown.tournament
+    tournament = shown.tournament
     asked = {entrant.name: sorted(entrant.byes) for entrant in shown.entrants if entrant.byes}
     data = {
-        "game": one.game,
-        "pool": one.pool,
-        "type": one.kind.name,
-        "state": one.state,
-        "round": one.round,
-        "rounds": one.rounds,
-        "director": one.director,
-        "starts": one.starts and one.starts.isoformat(),
-        "most": one.most,
+        "game": tournament.game,
+        "pool": tournament.pool,
+        "type": tournament.kind.name,
+        "state": tournament.state,
+        "round": tournament.round,
+        "rounds": tournament.rounds,
+        "director": tournament.director,
+        "starts": tournament.starts and tournament.starts.isoformat(),
+        "most": tournament.most,
         "players": shown.players,
         "withdrawn": [entrant.name for entrant in shown.entrants if entrant.withdrawn is not None],
         "running": [meeting.board for meeting in shown.meetings if meeting.is_running],
     }
-    return data | ({"never": one.apart} if one.never else {}) | ({"byes": asked} if asked else {})
+    return data | ({"never": tournament.apart} if tournament.never else {}) | ({"byes": asked} if asked else {})
 
 
 def described_tournament(shown: Shown) -> list[Block]:
     """How far a tournament is, for people."""
-    one, data = shown.tournament, status_of_tournament(shown)
+    tournament, data, byes = shown.tournament, status_of_tournament(shown), shown.tournament.byes
     rows = {
-        "Type": one.kind.title,
-        "State": one.state,
-        "Round": _round(one) if one.round else "",
-        "Options": one.options,
-        "Director": one.director,
-        "Starts": f"{one.starts:%Y-%m-%d %H:%M} UTC" if one.starts and one.state == "open" else "",
-        "At most": texts.counted(one.most, "player") if one.most else "",
-        "Byes": f"{texts.counted(one.byes, 'bye')} of half a point for a player who asks" if one.byes else "",
-        "Apart": ", ".join(" and ".join(group) for group in one.apart),
+        "Type": tournament.kind.title,
+        "State": tournament.state,
+        "Round": _round(tournament) if tournament.round else "",
+        "Options": tournament.options,
+        "Director": tournament.director,
+        "Starts": f"{tournament.starts:%Y-%m-%d %H:%M} UTC" if tournament.starts and tournament.state == "open" else "",
+        "At most": texts.counted(tournament.most, "player") if tournament.most else "",
+        "Byes": f"{texts.counted(byes, 'bye')} of half a point for a player who asks" if byes else "",
+        "Apart": ", ".join(" and ".join(group) for group in tournament.apart),
     }
     lines = [f"{name:11}{text}" for name, text in rows.items() if text]
     for name in ("players", "withdrawn", "running"):
@@ -210,11 +210,11 @@ def described_tournament(shown: Shown) -> list[Block]:
 
 def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", to: str | None = None) -> Letter:
     """A letter about a tournament, to a user or to whoever gives the command."""
-    one = shown.tournament
+    tournament = shown.tournament
     return note(
         told,
-        subject=f"{one.game.capitalize()} tournament {one.pool}: {subject}",
-        answer=answer or f"{one.game} table {one.pool}",
+        subject=f"{tournament.game.capitalize()} tournament {tournament.pool}: {subject}",
+        answer=answer or f"{tournament.game} table {tournament.pool}",
         to=to,
         **status_of_tournament(shown),
     )
@@ -222,9 +222,9 @@ def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", t
 
 def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
     """Who meets whom in a round."""
-    one = shown.tournament
+    tournament = shown.tournament
     rows = [("Board", "First", "Second"), *((board, *pair) for board, pair in boards.items())]
-    told: list[Block] = [Paragraph(f"Round {number} of pool {one.pool} of {one.game.capitalize()}:")]
+    told: list[Block] = [Paragraph(f"Round {number} of pool {tournament.pool} of {tournament.game.capitalize()}:")]
     told += [Table(rows)] if boards else []
     asked = shown.with_bye(number)
     byes = (f"{name} has a bye, which counts as {'half a point' if name in asked else 'a win'}." for name in idle)

@@ -232,8 +232,8 @@ def take_in(server: Server, record: Record) -> str:
         if not (store.users.is_taken(userid) if row.ended else store.users.password_of(userid) is not None):
             raise Unsound(f"there is no user {userid} here; --map={userid}:USERID says who that is.")
     board = row.board
-    one = store.tournaments.get(row.game, row.pool or "")
-    if store.boards.get(row.game, board) or (one and one.kind.has_rounds):
+    tournament = store.tournaments.get(row.game, row.pool or "")
+    if store.boards.get(row.game, board) or (tournament and tournament.kind.has_rounds):
         board, row = store.boards.next_number(row.game), clocks.outside_tournament(row)
     if board.isdigit():
         store.boards.reserve_number(row.game, int(board))

@@ -120,11 +120,11 @@ def tournament(
         raise Refused("Where teams play, each player is named in a team.")
     elif players or teams or settings["is_open"]:
         entrants = [*map(Entrant, players), *teams]
-        one = _planned(session, game, pool, options, settings)
+        tournament = _planned(session, game, pool, options, settings)
         if settings["is_open"]:
-            _announce(session, one, entrants, dry_run=dry_run)
+            _announce(session, tournament, entrants, dry_run=dry_run)
         else:
-            _start(session, one, entrants, dry_run=dry_run, as_csv=as_csv)
+            _start(session, tournament, entrants, dry_run=dry_run, as_csv=as_csv)
     elif is_described or dry_run:
         raise click.UsageError("These options are for a tournament that begins; its players are missing.", ctx)
     elif pool:
@@ -226,33 +226,35 @@ def _moment(problems: list[str], name: str, text: str | None, now: datetime) -> 
     return moment
 
 
-def _announce(session: Session, one: Tournament, entrants: Sequence[Entrant], *, dry_run: bool) -> None:
+def _announce(session: Session, tournament: Tournament, entrants: Sequence[Entrant], *, dry_run: bool) -> None:
     """Announce a tournament, and print it."""
     with on_trial(session, dry_run=dry_run):
-        found = tournaments.announce(session, one, entrants)
+        found = tournaments.announce(session, tournament, entrants)
     text = text_of(contests.described_tournament(found))
     data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
     answer(f"Nothing is done yet. This would happen:\n\n{text}" if dry_run else text, data)
 
 
-def _start(session: Session, one: Tournament, entrants: Sequence[Entrant], *, dry_run: bool, as_csv: bool) -> None:
+def _start(
+    session: Session, tournament: Tournament, entrants: Sequence[Entrant], *, dry_run: bool, as_csv: bool
+) -> None:
     """Start a tournament, and print its boards."""
     with on_trial(session, dry_run=dry_run):
-        found = tournaments.set_up(session, one, entrants)
+        found = tournaments.set_up(session, tournament, entrants)
         problems = [*tournaments.problems_of_start(found)] or tournaments.problems_of_names(session, found)
         tournaments.refuse(problems)
         found = tournaments.start_tournament(session, found)
     boards, idle = found.boards, found.idle
     rows = [(name, *pair) for name, pair in boards.items()]
     schedule = [{"board": name, "players": pair} for name, pair in boards.items()]
-    data = {"game": one.game, "pool": one.pool, "dry_run": dry_run, "schedule": schedule}
-    if one.kind.has_rounds:
-        data |= {"type": one.kind.name, "round": 1, "byes": idle}
+    data = {"game": tournament.game, "pool": tournament.pool, "dry_run": dry_run, "schedule": schedule}
+    if tournament.kind.has_rounds:
+        data |= {"type": tournament.kind.name, "round": 1, "byes": idle}
     if as_csv:
         answer(contests.comma_separated([("board", "first", "second"), *rows]), data)
         return
     done = "would be" if dry_run else "is" if len(boards) == 1 else "are"
-    count = f"{texts.counted(len(boards), 'board')} of {one.game.capitalize()} {done} started."
+    count = f"{texts.counted(len(boards), 'board')} of {tournament.game.capitalize()} {done} started."
     table = texts.table([("Board", "First", "Second"), *rows])
     answer("\n\n".join([table, *(f"{name} has a bye." for name in idle), count]), data)
 

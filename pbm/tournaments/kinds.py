@@ -210,15 +210,15 @@ class Kind:
 
     def due(self, progress: Progress) -> Round:
         """The games and byes that have to start now: the next round, when all games of the one before are over."""
-        one = progress.tournament
+        tournament = progress.tournament
         # before round 1, boards were named one by one
-        if one.round and any(meeting.is_running for meeting in progress.meetings):
-            return Round(one.round, [])
-        rounds = one.rounds if self.has_rounds else 1
-        if one.state == "closing" or (rounds and one.round >= rounds):
-            return Round(one.round, [], is_over=True)
+        if tournament.round and any(meeting.is_running for meeting in progress.meetings):
+            return Round(tournament.round, [])
+        rounds = tournament.rounds if self.has_rounds else 1
+        if tournament.state == "closing" or (rounds and tournament.round >= rounds):
+            return Round(tournament.round, [], is_over=True)
         pairs = self.next_pairs(progress)
-        return Round(one.round + 1, pairs, is_over=not pairs)
+        return Round(tournament.round + 1, pairs, is_over=not pairs)
 
     def next_pairs(self, progress: Progress) -> Sequence[Pair]:
         """The games and byes of the next round; none if there is no other round."""
