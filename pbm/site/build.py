@@ -132,7 +132,7 @@ class StalePages:
         """Begin with a site, in which *digests* are the digests of the pages of lists, by their paths."""
         self.store, self.site, self.digests = session.store, site, digests
         self.games = games.names()
-        self.made = Pages(session, site)
+        self.pages = Pages(session, site)
 
     def since(self, seen: Seen | None) -> list[Page]:
         """The pages that have to be made again, or all if nothing was *seen*; PNG pictures come last."""
@@ -144,24 +144,24 @@ class StalePages:
         about = self._changed(seen) if seen else self._everything()
         yield from () if seen else self._fixed()
         if about.listed or about.ranked:
-            yield Page("index.html", self.made.index)
+            yield Page("index.html", self.pages.index)
         for game in about.listed:
             yield from self._of_game(game, {board for other, board in about.boards if other == game})
         for game in about.ranked:
             yield from self._standings(game)
         for userid in about.users:
-            yield Page(f"users/{userid}.html", partial(self.made.user, userid))
+            yield Page(f"users/{userid}.html", partial(self.pages.user, userid))
         for game, pool in about.pools:
-            yield Page(f"{game}/pool-{pool}.html", partial(self.made.pool, game, pool))
-            yield Page(f"{game}/pool-{pool}.atom", partial(self.made.pool_feed, game, pool))
+            yield Page(f"{game}/pool-{pool}.html", partial(self.pages.pool, game, pool))
+            yield Page(f"{game}/pool-{pool}.atom", partial(self.pages.pool_feed, game, pool))
         if self.site.has_pictures:
             latest = self.store.boards.latest(Among(self.games), MOST_DRAWN)
-            self.made.drawn = {*about.boards} if seen else {row.place for row in latest}
+            self.pages.drawn = {*about.boards} if seen else {row.place for row in latest}
         for game, board in about.boards:
-            yield Page(f"{game}/{board}.html", partial(self.made.board, game, board))
-            yield Page(f"{game}/{board}.json", partial(self.made.record, game, board))
-            if (game, board) in self.made.drawn:
-                yield Page(f"{game}/{board}.png", partial(self.made.png, game, board))
+            yield Page(f"{game}/{board}.html", partial(self.pages.board, game, board))
+            yield Page(f"{game}/{board}.json", partial(self.pages.record, game, board))
+            if (game, board) in self.pages.drawn:
+                yield Page(f"{game}/{board}.png", partial(self.pages.png, game, board))
         if about.listed:
             yield self._map()
 
@@ -191,24 +191,24 @@ class StalePages:
             yield Page(name, partial((files("pbm.site") / "assets" / name).read_text))
         yield Page("board.css", lambda: svg.STYLE)
         for game in self.games:
-            yield Page(f"{game}/rules.html", partial(self.made.rules, game))
+            yield Page(f"{game}/rules.html", partial(self.pages.rules, game))
 
     def _of_game(self, game: str, changed: Collection[str]) -> Iterator[Page]:
-        yield Page(f"{game}/index.html", partial(self.made.game, game))
-        yield Page(f"{game}/feed.atom", partial(self.made.feed, game))
+        yield Page(f"{game}/index.html", partial(self.pages.game, game))
+        yield Page(f"{game}/feed.atom", partial(self.pages.feed, game))
         for name, over in (("running", False), ("finished", True)):
             boards = self.store.boards.names(Among([game], over=over), BY_END if over else BY_NUMBER)
             numbers = [board for _, board in reversed(boards)]
             list_pages = paginated(game, name, numbers, is_last_numbered_first=True)
-            yield from self._of_list(f"{game}/{name}", list_pages, partial(self.made.boards, game, name), changed)
+            yield from self._of_list(f"{game}/{name}", list_pages, partial(self.pages.boards, game, name), changed)
         puzzles = paginated(game, "puzzles", self.store.robots.puzzles(game, MOST_PUZZLES))
-        yield from self._of_list(f"{game}/puzzles", puzzles, partial(self.made.puzzles, game))
+        yield from self._of_list(f"{game}/puzzles", puzzles, partial(self.pages.puzzles, game))
 
     def _standings(self, game: str) -> Iterator[Page]:
         robots = {one.userid for one in self.store.robots.all()}
         players = [(player, player.userid in robots) for player in self.store.players.by_rating(game)]
         list_pages = paginated(game, "standings", players)
-        yield from self._of_list(f"{game}/standings", list_pages, partial(self.made.standings, game))
+        yield from self._of_list(f"{game}/standings", list_pages, partial(self.pages.standings, game))
 
     def _of_list(
         self, start: str, list_pages: Sequence[ListPage], make: Callable[[ListPage], str], changed: Collection[str] = ()
@@ -228,7 +228,7 @@ class StalePages:
         paths = ["index.html", *(f"{game}/{name}.html" for game in self.games for name in FOR_ALL)]
         boards = self.store.boards.names(Among(self.games), "rowid DESC", MOST_ON_MAP - len(paths))
         paths += [f"{game}/{board}.html" for game, board in boards]
-        return Page("sitemap.xml", partial(self.made.sitemap, paths))
+        return Page("sitemap.xml", partial(self.pages.sitemap, paths))
 
 
 def _nothing() -> str:
