@@ -61,11 +61,11 @@ class Referee:
 
     def dice(self, rest: str) -> str:
         """Set the dice of the player to move."""
-        point = self.history[-1]
-        if not games.needs_dice(point.state):
+        step = self.history[-1]
+        if not games.needs_dice(step.state):
             raise Illegal("No dice are thrown now.")
         dice = tuple(_number(word) for word in rest.split())
-        self.history[-1] = point._replace(state=point.state.roll(dice))
+        self.history[-1] = step._replace(state=step.state.roll(dice))
         return " ".join(map(str, dice))
 
     def seed(self, rest: str) -> str:
@@ -131,19 +131,19 @@ class Referee:
     @property
     def view(self) -> dict[str, Any]:
         """What `state` prints."""
-        point = self.history[-1]
-        seen = {"game": self.name, "options": dict(self.options), "moves": point.moves, **point.state.view()}
+        step = self.history[-1]
+        seen = {"game": self.name, "options": dict(self.options), "moves": step.moves, **step.state.view()}
         if self.history[0].played is not None:
-            seen["history"] = [move for step in self.history for move in step.played or ()]
+            seen["history"] = [move for one in self.history for move in one.played or ()]
         return seen
 
     def _play(self, move: str) -> None:
-        point = self.history[-1]
-        self.history.append(self._settled(Step(point.state.play(move), point.moves + 1, point.state, (move,))))
+        step = self.history[-1]
+        self.history.append(self._settled(Step(step.state.play(move), step.moves + 1, step.state, (move,))))
 
-    def _settled(self, point: Step) -> Step:
-        """The point where somebody has to move: with the dice thrown, or with forced skips played."""
-        state, moves, before, played = point
+    def _settled(self, step: Step) -> Step:
+        """The step at which somebody has to move: with the dice thrown, or with forced skips played."""
+        state, moves, before, played = step
         if games.needs_dice(state):
             state = games.thrown(state, self.rng)
         else:
