@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import games
 from pbm import console, letters, runner, texts
+from pbm.board.board import Point
 from pbm.language import masking
 from pbm.language.commands import root
 from pbm.language.grammar import Prompt
@@ -93,10 +94,11 @@ def main(args: Sequence[str]) -> int:
         letter = typed.refusal(why if isinstance(why, Refused) else Refused(str(why)), is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
     name = typed.command.name if typed.command and "--no-wait" not in options else ""
-    if server and name in ANSWERED and any(_waits_for_robot(each) for each in answers if "robots" in each.data):
+    shown = [each.point for each in answers if each.point and each.point.board.about.robots]
+    if server and name in ANSWERED and (points := [*filter(_waits_for_robot, shown)]):
         from pbm.robot_players.tasks import wait_for_robot
 
-        answers = wait_for_robot(Session(server), answers, mails=name == "challenge")
+        answers = wait_for_robot(Session(server), points[0], answers, mails=name == "challenge")
     return _print_answers(answers, server if "--picture" in options else None, as_json=as_json)
 
 
@@ -109,13 +111,12 @@ def _print_answers(answers: list[Letter], drawn_by: Server | None, *, as_json: b
     return int(data.get("status", 0))
 
 
-def _waits_for_robot(letter: Letter) -> bool:
-    """Whether a letter shows a board on which somebody waits for a robot to move, or to answer a proposal."""
-    data = letter.data
-    robots = data["robots"]
-    is_asked = data.get("voter") not in {None, *robots}
-    people = {*data["players"].values()}.difference(robots)
-    return bool(people) and not data["over"] and (is_asked or data["turn"] in robots)
+def _waits_for_robot(point: Point) -> bool:
+    """Whether somebody waits at a position for a robot to move, or to answer a proposal."""
+    board, robots = point.board, point.board.about.robots
+    is_asked = board.row.voter not in {None, *robots}
+    has_people = bool({*board.players}.difference(robots))
+    return has_people and not point.is_over and (is_asked or point.turn in robots)
 
 
 def _show_pictures(answers: list[Letter], server: Server) -> None:

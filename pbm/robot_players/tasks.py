@@ -19,7 +19,7 @@ from subprocess import Popen
 from games import Illegal, needs_dice
 from pbm import START_PBM, delivery, letters, runner
 from pbm.actions import finding
-from pbm.board.board import Board
+from pbm.board.board import Board, Point
 from pbm.budget import limited
 from pbm.delivery.mail import add_to_outbox
 from pbm.disk import locked
@@ -367,27 +367,25 @@ def keep_playing(session: Session, wait_for_end: Callable[[float], bool]) -> Non
             return
 
 
-def wait_for_robot(session: Session, answers: Sequence[Letter], *, mails: bool) -> list[Letter]:
-    """Wait until the robot has moved on the board that the *answers* to a command show, and return the new answers.
+def wait_for_robot(session: Session, point: Point, answers: Sequence[Letter], *, mails: bool) -> list[Letter]:
+    """Wait until the robot has moved at the position that the *answers* to a command show. Returns the new answers.
 
     If the robot does not move, the answers stay as they are. With *mails*, the other player gets its move by mail, too.
     """
-    shown = next(letter for letter in answers if "robots" in letter.data)
-    place = str(shown.data["game"]), str(shown.data["board"])
-    robot = session.store.robots.get(*shown.data["robots"])
-    if robot is None or robot.thinks_in_idle_time:
+    row, [robot] = point.board.row, point.board.about.robots.values()
+    if robot.thinks_in_idle_time:
         return [*answers]
-    person = next(name for name in shown.data["players"].values() if name != robot.userid)
+    person = row.opponent(robot.userid)
     end, is_answered = time.monotonic() + SHELL_SECONDS, False
     try:
         with spinning(f"{robot.userid} thinks"), limited_memory():
-            while _is_awaited(session, *place) and time.monotonic() < end:
-                if task := next_task(session, *place):
+            while _is_awaited(session, *row.place) and time.monotonic() < end:
+                if task := next_task(session, *row.place):
                     is_answered = do_task(session, task, None if mails else person) or is_answered
                 else:
                     time.sleep(PAUSE_SECONDS)
                     is_answered = True
-            board = finding.find_board(session, *place) if is_answered else None
+            board = finding.find_board(session, *row.place) if is_answered else None
     except (KeyboardInterrupt, Refused):  # the user's command is done all the same
         board = None
     except Exception as why:
@@ -396,7 +394,7 @@ def wait_for_robot(session: Session, answers: Sequence[Letter], *, mails: bool) 
     if board is None:
         return [*answers]
     [letter] = letters.of_board(session, board.present, person)
-    return [letter._replace(to=None), *(each for each in answers if each is not shown)]
+    return [letter._replace(to=None), *(each for each in answers if each.point is not point)]
 
 
 def _is_awaited(session: Session, *place: str) -> bool:
