@@ -176,7 +176,7 @@ class Club:
 
     def text(self, line: str) -> str:
         """What a command prints in a shell."""
-        return "\n".join(f"{letter.body}\n\n{letter.answer}\n" for letter in self.say(line))
+        return "\n".join(f"{letter.body}\n\n{letter.command.text}\n" for letter in self.say(line))
 
     def signed_up(self, *names: str) -> None:
         for name in names:

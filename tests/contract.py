@@ -82,7 +82,7 @@ class Members(Club):
             letters = run(read, lambda: session)
         except Refused as why:
             letters = [read.refusal(why, is_user=self.store.users.is_taken)]
-        return [Told(letter.to or SENDER, letter.subject, f"{letter.body}\n\n{letter.answer}\n") for letter in letters]
+        return [Told(one.to or SENDER, one.subject, f"{one.body}\n\n{one.command.text}\n") for one in letters]
 
     def _mailed(self, name: str, line: str, body: str, fields: dict[str, str]) -> list[Told]:
         assert handle(self.server, self.raw(name, line, body, **fields), None) == "command"

@@ -24,7 +24,7 @@ def deliver(session, letter):
     if number and any(isinstance(block, Drawing) for block in letter.blocks):
         *above, status = [block.text for block in letter.blocks if isinstance(block, Paragraph)][:2]
         with (Path(os.environ["SHORT_MESSAGES"]) / number).open("a") as file:
-            file.write(f"{letter.subject}: {status} Answer: {letter.answer}\\n")
+            file.write(f"{letter.subject}: {status} Answer: {letter.command.text}\\n")
 '''
 
 

@@ -158,7 +158,7 @@ class Spied(Club):
         return (
             []
             if name == "alice"
-            else [(one.to, one.subject, one.body, one.answer, json.dumps(one.data)) for one in told]
+            else [(one.to, one.subject, one.body, one.command.text, json.dumps(one.data)) for one in told]
         )
 
     def left(self):

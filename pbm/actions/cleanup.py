@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pbm import blocks, delivery, texts
 from pbm.actions import challenges, directing, puzzles, reminders, turns, users, votes
 from pbm.actions.finding import board_of
-from pbm.blocks import Block, Paragraph, Rule
+from pbm.blocks import Block, NextCommand, Paragraph, Rule
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.clocks import DueStep
@@ -153,7 +153,7 @@ def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
         to=userid,
         subject=f"{name} Digest {last[:10]}",
         blocks=(*told, Rule("=", is_end=True)),
-        answer=f"{game} games {userid}",
+        command=NextCommand(f"{game} games {userid}"),
         data={},
         game=game,
         is_subscribed=True,

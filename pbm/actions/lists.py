@@ -11,7 +11,7 @@ from pbm import letters
 from pbm.access import tokens
 from pbm.actions import finding
 from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
-from pbm.blocks import Paragraph, Table
+from pbm.blocks import NextCommand, Paragraph, Table
 from pbm.board import clocks
 from pbm.budget import Budget
 from pbm.letters import Letter
@@ -68,7 +68,7 @@ def with_next(letter: Letter, command: str, following: int) -> Letter:
     if not following:
         return letter
     more = Paragraph(f"This is page {following - 1}; the next one:")
-    return letter._replace(blocks=(*letter.blocks, more), answer=f"{command} {following}")
+    return letter._replace(blocks=(*letter.blocks, more), command=NextCommand(f"{command} {following}"))
 
 
 def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
@@ -246,8 +246,7 @@ def _letter_of_board(session: Session, reader: str | None, budget: Budget, game:
     point = find_point(session, game, board)
     [letter] = letters.of_board(session, point, reader, is_full=True)
     if name := player_at_sender(session, point.board, reader):
-        how, bare = letters.next_command(point, name)
-        letter = letter._replace(reader=name, answer=how, bare=bare)
+        letter = letter._replace(reader=name, command=letters.next_command(point, name))
     return letter._replace(to=None)
 
 

@@ -38,9 +38,9 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
         session.store.robots.let_talk(Task(game, board.row.board, robot, board.row.opponent(robot)), "once")
     return [
         letters.note([Comment(name, text)], subject=f"{game.capitalize()} chat {board.row.board} {name}",
-                 answer=f"{game} chat {board.row.board} {reader} PASSWORD",
+                 answer=f"{game} chat {board.row.board} {reader} PASSWORD", bare="chat",
                  userid=name, game=game, board=board.row.board, readers=readers)._replace(
-            to=reader, bare="chat", thread=board.thread, game=game, is_urgent=True,
+            to=reader, thread=board.thread, game=game, is_urgent=True,
             board=board.row.board if reader in following else "",
             is_subscribed=reader in board.about.subscribers,
         )

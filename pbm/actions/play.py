@@ -9,6 +9,7 @@ from games import SKIP, Illegal
 from pbm import letters, texts
 from pbm.actions import plans, turns, votes
 from pbm.actions.finding import find_point
+from pbm.blocks import NextCommand
 from pbm.board.board import Board, Point
 from pbm.board.plan_lines import ANY_MOVE, Conditional, PlanLine
 from pbm.letters import Letter
@@ -76,7 +77,7 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
         None,
         kind="Submit",
         notes=[f"Nothing is played yet: `confirm` plays {texts.broken(canonical)}."],
-        command=(f"{row.game} confirm {row.board} {name} PASSWORD", "confirm"),
+        command=NextCommand(f"{row.game} confirm {row.board} {name} PASSWORD", "confirm"),
     )
     return [shown._replace(data=shown.data | {"submitted": canonical})]
 
@@ -112,10 +113,10 @@ def preview(
         board, moves, is_present = point.board.until(point.moves), typed, point.is_present
     mover, before = board.turn, len(board.turns)
     point = _play_on_trial(board, moves, session.now, is_present=is_present)
-    command = None if is_new else (f"{game} show {board.row.board}", "show")
+    command = None if is_new else NextCommand(f"{game} show {board.row.board}", "show")
     if is_present and len(board.turns) > before and reader in {None, mover}:
         text = board.turns[before].text
-        command = f"{game} move {board.row.board} {mover} PASSWORD {text}#{before + 1}", text
+        command = NextCommand(f"{game} move {board.row.board} {mover} PASSWORD {text}#{before + 1}", text)
     return letters.of_board(session, point, None, kind="Preview", is_full=True, command=command)
 
 

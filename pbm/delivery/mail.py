@@ -63,7 +63,7 @@ def _answer_sender(session: Session, letter: Letter) -> None:
 
 def _hold(session: Session, letter: Letter, userid: str) -> None:
     """Keep a letter about a board for the next digest of a user."""
-    told = blocks.stored([*letter.blocks, Paragraph(letter.answer)])
+    told = blocks.stored([*letter.blocks, Paragraph(letter.command.text)])
     session.store.outbox.hold(Held(userid, letter.game, letter.subject, told, session.now))
 
 

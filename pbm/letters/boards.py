@@ -5,7 +5,7 @@ from typing import Any
 
 import games
 from games.figures import BoardText
-from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
+from pbm.blocks import Block, Comment, Drawing, Moves, NextCommand, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import FORFEIT, LEAVING, PROPOSALS, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import OVER, WAITING, Letter, note
@@ -30,7 +30,7 @@ def of_board(
     notes: Iterable[str] = (),
     is_full: bool = False,
     is_new: bool = False,
-    command: tuple[str, str] | None = None,
+    command: NextCommand | None = None,
 ) -> list[Letter]:
     """A letter to each reader that shows a board, with *notes* about what has just happened.
 
@@ -54,13 +54,11 @@ def of_board(
         told, own = _own(point, to)
         noted = board.about.notes.get(to or "")
         notes_of_reader: list[Block] = [Rule(), Paragraph(f"Your notes:\n{noted}")] if noted else []
-        how, bare = command or next_command(point, to)
         letter = Letter(
             to=to,
             subject=f"{'New ' if is_new else ''}{row.game.capitalize()} Board {row.board}{turn}{_mark(comment)}",
             blocks=(*above, *told, *below, *notes_of_reader, *_clocks(point, session, to)),
-            answer=how,
-            bare=bare,
+            command=command or next_command(point, to),
             data=found | own | ({"notes": noted} if noted else {}),
             thread=board.thread,
             begins_thread=is_new,
@@ -90,9 +88,16 @@ def of_turns(point: Point, reader: str) -> Letter:
         *([] if point.moves else [Paragraph("No move has been made yet.")]),
         *_moves(point, is_full=True),
     ]
-    how, bare = next_command(point, reader)
-    subject = f"Historical List of {row.game.capitalize()} board {row.board}"
-    return Letter(None, subject, tuple(told), how, data(point), bare, game=row.game, board=row.board, point=point)
+    return Letter(
+        to=None,
+        subject=f"Historical List of {row.game.capitalize()} board {row.board}",
+        blocks=tuple(told),
+        command=next_command(point, reader),
+        data=data(point),
+        game=row.game,
+        board=row.board,
+        point=point,
+    )
 
 
 def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str) -> Letter:
@@ -126,18 +131,18 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     return (drawing, Paragraph(broken(f"Last turn: {last}"))) if last else (drawing,)
 
 
-def next_command(point: Point, to: str | None) -> tuple[str, str]:
-    """The command with which the reader will probably answer, and what stands for it in a mail to the reply address."""
+def next_command(point: Point, to: str | None) -> NextCommand:
+    """The command with which the reader of a board will probably answer."""
     board, row = point.board, point.board.row
     if row.board == "new":
-        return challenge(board, "USERID1", "USERID2"), ""
+        return NextCommand(challenge(board, "USERID1", "USERID2"))
     if point.is_over and to in board.players and not row.rematch:
-        return f"{row.game} rematch {row.board} {to} PASSWORD", "rematch"
+        return NextCommand(f"{row.game} rematch {row.board} {to} PASSWORD", "rematch")
     if point.is_over:
-        return challenge(board, *reversed(board.players)), ""
+        return NextCommand(challenge(board, *reversed(board.players)))
     if not point.is_present or (to and to != point.turn):
-        return f"{row.game} show {row.board}", "show"
-    return f"{row.game} move {row.board} {point.turn} PASSWORD MOVE#{point.moves + 1}", "MOVE"
+        return NextCommand(f"{row.game} show {row.board}", "show")
+    return NextCommand(f"{row.game} move {row.board} {point.turn} PASSWORD MOVE#{point.moves + 1}", "MOVE")
 
 
 def challenge(board: Board, first: str, second: str) -> str:
@@ -413,9 +418,14 @@ def of_error(why: Refused, reason: str, quoted: Sequence[str], *, game: str) -> 
         subject = f"{name} Board {point.board.row.board} Error"
         told += [Paragraph(status_of(point)), *picture(point)]
     told.append(Paragraph("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted)))
-    how, bare = next_command(point, why.reader) if point else (f"{game} help" if game != "pbm" else "help", "")
-    data = {"error": reason, "status": why.status}
-    letter = Letter(None, why.subject or subject, tuple(told), how, data, bare)
+    command = next_command(point, why.reader) if point else NextCommand(f"{game} help" if game != "pbm" else "help")
+    letter = Letter(
+        to=None,
+        subject=why.subject or subject,
+        blocks=tuple(told),
+        command=command,
+        data={"error": reason, "status": why.status},
+    )
     if point is None or point.is_over:
         return letter
     number = "" if point.board.row.board == "new" else point.board.row.board

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from pbm import texts
-from pbm.blocks import Block, Paragraph, Preformatted, Rule, Table, Told, text_of
+from pbm.blocks import Block, NextCommand, Paragraph, Preformatted, Rule, Table, Told, text_of
 from pbm.letters.letter import Letter, note
 from pbm.tournaments import tables
 from pbm.tournaments.kinds import WORTH, Pair, Progress, Tournament, meetings_of
@@ -237,12 +237,12 @@ def of_new_boards(letters: Sequence[Letter], shown: Shown, number: int) -> Lette
     title, pool = shown.tournament.game.capitalize(), shown.tournament.pool
     count = f"{texts.counted(len(letters), 'board')} of yours"
     heading = f"Round {number} of pool {pool} of {title} has begun: {count}."
-    told = [block for letter in letters for block in (Rule("="), *letter.blocks, Paragraph(letter.answer))]
+    told = [block for letter in letters for block in (Rule("="), *letter.blocks, Paragraph(letter.command.text))]
     return Letter(
         to=first.to,
         subject=f"{title} tournament {pool}: your boards of round {number}",
         blocks=(Paragraph(heading), *told, Rule("=", is_end=True)),
-        answer=f"{first.game} games {first.to} next",
+        command=NextCommand(f"{first.game} games {first.to} next"),
         data={},
         point=first.point,
     )

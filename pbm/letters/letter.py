@@ -21,13 +21,11 @@ class Letter(NamedTuple):
     """A userid, or None for whoever gave the command."""
     subject: str
     blocks: tuple[Block, ...]
-    """All of it but the command to answer with."""
-    answer: str
-    """The command that the reader will probably answer with; empty if there is none."""
+    """All of it but the command."""
+    command: NextCommand
+    """The command that the reader will probably answer with; its text is empty if there is none."""
     data: dict[str, Any]
     """The same for programs, as ``--json`` prints it."""
-    bare: str = ""
-    """What a mail to the reply address says in place of the answer, such as ``MOVE``; empty if nothing does."""
     thread: str = ""
     """What letters about the same board have in common; empty where there is no board."""
     begins_thread: bool = False
@@ -66,13 +64,13 @@ class Letter(NamedTuple):
         """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
         hints = [EASY if is_easy else self.hint, self.notation and f"Notation: {self.notation}"]
         how = [Paragraph("\n".join(filter(None, hints)))] if any(hints) else []
-        return (*self.blocks, *how, *([NextCommand(self.answer, self.bare)] if self.answer else []))
+        return (*self.blocks, *how, *([self.command] if self.command.text else []))
 
 
-def note(told: Told, *, subject: str, answer: str, to: str | None = None, **data: Any) -> Letter:
+def note(told: Told, *, subject: str, answer: str, bare: str = "", to: str | None = None, **data: Any) -> Letter:
     """A letter without a board, to a user or to whoever gave the command; *data* is what it tells programs."""
     blocks = blocks_of(told)
-    return Letter(to, subject, blocks, answer, {**data, "reply": text_of(blocks)})
+    return Letter(to, subject, blocks, NextCommand(answer, bare), {**data, "reply": text_of(blocks)})
 
 
 def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str, **data: Any) -> Letter:
@@ -82,7 +80,7 @@ def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str
 
 def printed(found: Iterable[Letter]) -> str:
     """What a shell prints for all answers to a command. One about a board ends with the command to answer with."""
-    return "\n\n".join(f"{letter.body}\n\n{letter.answer}" if letter.thread else letter.body for letter in found)
+    return "\n\n".join(f"{letter.body}\n\n{letter.command.text}" if letter.thread else letter.body for letter in found)
 
 
 def as_one(found: Sequence[Letter]) -> dict[str, Any]:
