@@ -56,7 +56,8 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
         lines += _sentence("Not subscribed", [f"{number} ({why})" for number, why in refused.items()])
     else:
         lines.append(f"You are subscribed to every board of {game.capitalize()} that begins from now on.")
-    return [*shown, _summary(session, game, name, lines, added=done, unchanged=[*refused])]
+    subscribes = session.store.players.get(game, name).subscribes
+    return [*shown, _summary(game, name, lines, is_all=subscribes, added=done, unchanged=[*refused])]
 
 
 def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
@@ -82,7 +83,8 @@ def _stop(session: Session, game: str, name: str, numbers: Sequence[str], lines:
     unchanged = [number for number in dict.fromkeys(numbers) if number not in stopped]
     gone = _sentence("You get no more mails about", stopped)
     not_there = _sentence("You were not subscribed to", unchanged)
-    return _summary(session, game, name, [*lines, *gone, *not_there], stopped=stopped, unchanged=unchanged)
+    told, subscribes = [*lines, *gone, *not_there], session.store.players.get(game, name).subscribes
+    return _summary(game, name, told, is_all=subscribes, stopped=stopped, unchanged=unchanged)
 
 
 def end_mails(session: Session, mails: Reply) -> None:
@@ -125,7 +127,7 @@ def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list
     session.store.players.change(game, name, is_notified=starts)
     text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
     subject = f"{game.capitalize()} notification {'started' if starts else 'cancelled'}"
-    return [_summary(session, game, name, [text], subject)]
+    return [_summary(game, name, [text], subject, is_all=starts)]
 
 
 def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *, starts: bool) -> Letter:
@@ -141,8 +143,8 @@ def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *
         lines.append(f"{row.board} is over already." if row.ended else f"{told}{'' if is_changed else ', as before'}.")
         (changed if is_changed else unchanged).append(row.board)
     added, stopped = (changed, []) if starts else ([], changed)
-    subject = f"{game.capitalize()} Notify summary"
-    return _summary(session, game, name, lines, subject, added=added, stopped=stopped, unchanged=unchanged)
+    subject, is_all = f"{game.capitalize()} Notify summary", session.store.players.get(game, name).is_notified
+    return _summary(game, name, lines, subject, is_all=is_all, added=added, stopped=stopped, unchanged=unchanged)
 
 
 def _objection(session: Session, row: BoardRow, name: str) -> str:
@@ -178,27 +180,25 @@ def _sentence(text: str, boards: Sequence[str]) -> list[str]:
 
 
 def _summary(
-    session: Session,
     game: str,
     name: str,
     lines: Sequence[str],
-    subject: str = "",
+    subject: str = "Subscription summary",
     *,
+    is_all: bool,
     added: Sequence[str] = (),
     stopped: Sequence[str] = (),
     unchanged: Sequence[str] = (),
 ) -> Letter:
     """The letter about boards that a user begins to follow (*added*), no longer follows (*stopped*), or neither.
 
-    With a *subject* it is about telling the ends of games, else about subscriptions.
+    *is_all* tells whether they follow all boards of the game.
     """
     text = "\n".join(lines) or f"There is no such board of {game.capitalize()}."
-    player = session.store.players.get(game, name)
-    is_all = player.is_notified if subject else player.subscribes
     return letters.to_user(
         name,
         text,
-        subject=subject or "Subscription summary",
+        subject=subject,
         answer=f"{game} games",
         game=game,
         all=is_all,
