@@ -20,16 +20,13 @@ from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Pair, Tournament
 from pbm.tournaments.tables import TIE_BREAKS
 
-ANYBODY = "anybody"
-"""The list entry for a tournament that every player can join: it is open, not full and has no teams."""
-
 # Setting it up
 
 
 def announce(session: Session, tournament: Tournament, entrants: Sequence[Entrant]) -> Shown:
     """Store a tournament that players can join, and mail it to those who want broadcasts. Raises Refused."""
     found = set_up(session, tournament, entrants)
-    can_join = _who_joins(found) == ANYBODY
+    can_join = _can_join(found)
     how = f"This lets you play:\n{_joining(*tournament.place)}" if can_join else "Nobody else can join it."
     told = [
         Paragraph(f"A {tournament.kind.title} of {tournament.game.capitalize()} is open: {tournament.pool}."),
@@ -160,8 +157,7 @@ def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]
     found = find(session, game, pool)
     tournament = found.tournament
     if tournament.state != "open":
-        who = _who_joins(found)
-        asked = f"; its director, {tournament.director}, can still add you" if who.startswith("ask") else ""
+        asked = f"; its director, {tournament.director}, can still add you" if _can_be_added(found) else ""
         raise Refused(f"Nobody can join pool {tournament.pool} any more{asked}.")
     if not session.in_shell and not session.take("joining", user=name):  # the director hears of each
         raise Refused(f"You have joined tournaments {quotas.most('joining', 'user')} times today; that is the most.")
@@ -211,7 +207,7 @@ def table(session: Session, game: str, pool: str) -> list[Letter]:
     found = of_pool(session, game, pool)
     is_open = found.tournament.state == "open"
     told = contests.described_tournament(found) if is_open else found.blocks
-    answer = _joining(game, found.tournament.pool) if _who_joins(found) == ANYBODY else f"{game} games tournament"
+    answer = _joining(game, found.tournament.pool) if _can_join(found) else f"{game} games tournament"
     letter = contests.of_tournament(found, "the table", told, answer=answer)
     return [letter._replace(data=found.data | {"reply": letter.body})]
 
@@ -231,21 +227,36 @@ def _listed(session: Session, game: str) -> Letter:
         rows.append((tournament.pool, tournament.kind.name, tournament.state, players, number, starts, who))
         data.append(status | {"who": who})
     title = game.capitalize()
-    how = [Paragraph(f"To join: {_joining(game, 'POOL')}")] if any(row[-1] == ANYBODY for row in rows) else []
+    how = [Paragraph(f"To join: {_joining(game, 'POOL')}")] if any(map(_can_join, found)) else []
     told: Told = [Table(rows), *how] if found else f"No tournament of {title} is open, or on."
     answer = f"{game} table POOL" if found else f"{game} games tournament"
     return letters.note(told, subject=f"{title} tournaments", answer=answer, game=game, tournaments=data)
 
 
-def _who_joins(found: Shown) -> str:
-    """Who can join a tournament, as the list says it: ANYBODY, `nobody`, or `ask alice`."""
+def _can_join(found: Shown) -> bool:
+    """Whether every player can join a tournament."""
     tournament = found.tournament
-    if found.has_teams:
-        return "nobody: teams"
-    if tournament.state == "open":
-        return "nobody: full" if len(found.entrants) >= tournament.limit else ANYBODY
-    can_be_added = tournament.director and tournament.state == "running" and tournament.kind.takes_latecomers
-    return f"ask {tournament.director}" if can_be_added else "nobody"
+    return tournament.state == "open" and len(found.entrants) < tournament.limit and not found.has_teams
+
+
+def _can_be_added(found: Shown) -> bool:
+    """Whether the director of a tournament can still add players."""
+    tournament = found.tournament
+    return (
+        bool(tournament.director)
+        and tournament.state == "running"
+        and tournament.kind.takes_latecomers
+        and not found.has_teams
+    )
+
+
+def _who_joins(found: Shown) -> str:
+    """Who can join a tournament, as the list says it."""
+    if _can_join(found):
+        return "anybody"
+    if _can_be_added(found):
+        return f"ask {found.tournament.director}"
+    return f"nobody{': teams' if found.has_teams else ': full' if found.tournament.state == 'open' else ''}"
 
 
 def add_player(session: Session, found: Shown, name: str) -> Shown:
