@@ -272,4 +272,4 @@ def _do_lines(ready: Ready) -> Letter:
         said = ([Paragraph(letter.data["error"])] if "error" in letter.data else letter.blocks for letter in answers)
         told += [block for blocks in said for block in blocks] or [Paragraph("Done.")]
     status = max(int(one.get("status", 0)) for one in answered)
-    return letters.note(told, subject="multiple", answer="help multiple", answers=answered, status=status)
+    return letters.plain_letter(told, subject="multiple", answer="help multiple", answers=answered, status=status)

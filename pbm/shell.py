@@ -149,5 +149,5 @@ def _operators_help(line: Sequence[str]) -> tuple[list[Letter], list[str]]:
         if not named or rest[0] in root.commands:
             others.append(rest[0])
         rest = rest[len(named) or 1 :]
-    told = [letters.note(text, subject="Help", answer="help commands") for text in dict.fromkeys(found)]
+    told = [letters.plain_letter(text, subject="Help", answer="help commands") for text in dict.fromkeys(found)]
     return told, [] if told and len(others) == 1 else others

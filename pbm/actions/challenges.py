@@ -326,7 +326,7 @@ def seekers(session: Session, word: str) -> list[Letter]:
         }
         for game, who in found
     ]
-    letter = letters.note(
+    letter = letters.plain_letter(
         [lists.aligned(rows, {"Rating", "Seeking"}, {"Wants"})] if rows else "Nobody seeks challenges.",
         subject="List of seekers",
         answer="GAME seek USERID PASSWORD 1",

@@ -133,7 +133,7 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     )
     if not rows:
         return [_letter_of_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
-    letter = letters.note(
+    letter = letters.plain_letter(
         [aligned([_waiting(session, row, among.userids) for row in rows]), *_calendar(session, among.userids)],
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
@@ -208,7 +208,7 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     if not rows:
         text, subject = finding.none_found(game, named), f"List of {game.capitalize()} games"
         answer = f"{game} challenge USERID1 USERID2"
-        return [letters.note(text, subject=subject, answer=answer, boards=[])]
+        return [letters.plain_letter(text, subject=subject, answer=answer, boards=[])]
     if not named and (following >= finding.FIRST_NUMBER or session.store.boards.get(game, str(following))):
         named = ["all"]  # else the number of the page would be that of a board
     command = " ".join([game, "games", *named])
@@ -221,7 +221,7 @@ def _letter_of_table(session: Session, game: str, rows: Sequence[BoardRow]) -> L
     boards = rows if session.as_json else ()
     found = [letters.data(board_of(session, row).present) for row in boards]
     subject = f"List of {game.capitalize()} games"
-    return letters.note([shown], subject=subject, answer=f"{game} show {rows[0].board}", boards=found)
+    return letters.plain_letter([shown], subject=subject, answer=f"{game} show {rows[0].board}", boards=found)
 
 
 def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
@@ -235,7 +235,7 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
     counts = {name: session.store.boards.totals(name)[1] for name in games.names()}
     lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
     told = [Table(lines)]
-    return [letters.note(told, subject="List of games", answer="help GAME", games=counts)]
+    return [letters.plain_letter(told, subject="List of games", answer="help GAME", games=counts)]
 
 
 def _letter_of_board(session: Session, reader: str | None, budget: Budget, game: str, board: str) -> Letter:
@@ -265,7 +265,7 @@ def _find_each(boards: Iterable[str], find: Callable[[str], Item]) -> tuple[list
 
 def _letter_of_nothing(text: str, answer: str) -> Letter:
     """The letter that says that no boards were found."""
-    return letters.note(text, subject="Show summary", answer=answer, boards=[])
+    return letters.plain_letter(text, subject="Show summary", answer=answer, boards=[])
 
 
 def _not_found(missing: Mapping[str, str], answer: str) -> list[Letter]:
@@ -273,7 +273,7 @@ def _not_found(missing: Mapping[str, str], answer: str) -> list[Letter]:
     if not missing:
         return []
     text = "\n".join(missing.values())
-    return [letters.note(text, subject="Show summary", answer=answer, missing=list(missing))]
+    return [letters.plain_letter(text, subject="Show summary", answer=answer, missing=list(missing))]
 
 
 def _row(session: Session, row: BoardRow) -> Row:

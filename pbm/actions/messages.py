@@ -37,7 +37,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     for robot in () if board.is_over else board.about.robots:
         session.store.robots.let_talk(Task(game, board.row.board, robot, board.row.opponent(robot)), "once")
     return [
-        letters.note([Comment(name, text)], subject=f"{game.capitalize()} chat {board.row.board} {name}",
+        letters.plain_letter([Comment(name, text)], subject=f"{game.capitalize()} chat {board.row.board} {name}",
                  answer=f"{game} chat {board.row.board} {reader} PASSWORD", bare="chat",
                  userid=name, game=game, board=board.row.board, readers=readers)._replace(
             to=reader, thread=board.thread, game=game, is_urgent=True,
@@ -64,12 +64,12 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
     if not reached:
         raise Refused("\n".join([*unreached, "Nothing was sent."]))
     for reader in reached:
-        letter = letters.note(
+        letter = letters.plain_letter(
             [Comment(name, text)], subject=f"Message from {name}", answer=f"message {reader} PASSWORD {name}"
         )
         delivery.queue(session, letter._replace(to=reader))
     done = "\n".join([f"Your message is on its way to {', '.join(reached)}.", *unreached])
-    return [letters.note(done, subject="Message", answer="help message", userid=name, readers=reached)]
+    return [letters.plain_letter(done, subject="Message", answer="help message", userid=name, readers=reached)]
 
 
 def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
@@ -86,10 +86,10 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
     readers = [reader for reader in users.hearing("broadcasts") if name not in users.blocked_by(reader)]
     for reader in readers:
         answer = f"broadcast {reader} PASSWORD off"
-        letter = letters.note([Comment(name, session.comment)], subject=f"Broadcast from {name}", answer=answer)
+        letter = letters.plain_letter([Comment(name, session.comment)], subject=f"Broadcast from {name}", answer=answer)
         delivery.queue(session, letter._replace(to=reader, is_subscribed=True))
     done = f"Your text is on its way to {texts.counted(len(readers), 'user')}."
-    return [letters.note(done, subject="Broadcast", answer="help broadcast", userid=name, count=len(readers))]
+    return [letters.plain_letter(done, subject="Broadcast", answer="help broadcast", userid=name, count=len(readers))]
 
 
 def _switch(session: Session, name: str, switch: str) -> list[Letter]:

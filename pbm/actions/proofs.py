@@ -50,7 +50,7 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
         moves = "first move" if given == 1 else f"first {given} moves"
         verdict += f"\nThe dice of the {moves} are those of board {board.row.source}."
     told = Table(lines), Paragraph(verdict), Preformatted(proof)
-    letter = letters.note(
+    letter = letters.plain_letter(
         told,
         subject=f"{game.capitalize()} Board {number} Dice",
         answer=f"{game} show {number}",
@@ -94,7 +94,7 @@ def count_dice(session: Session, game: str) -> list[Letter]:
         Table([TESTS, *found], TESTS[1:]),
         Paragraph(CHANCE),
     )
-    letter = letters.note(
+    letter = letters.plain_letter(
         told,
         subject=f"{title} Dice",
         answer=f"dice {game} BOARD",

@@ -45,6 +45,6 @@ def send_puzzle(session: Session) -> None:
         letters.picture(point)[0],
         Paragraph(f"{SCROLL}The answer: {answer}"),
     )
-    letter = letters.note(told, subject=f"{game.capitalize()} puzzle", answer=f"{game} show {board}#{moves}")
+    letter = letters.plain_letter(told, subject=f"{game.capitalize()} puzzle", answer=f"{game} show {board}#{moves}")
     for reader in readers:
         delivery.queue(session, letter._replace(to=reader, game=PUZZLES, is_subscribed=True))

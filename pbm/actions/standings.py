@@ -64,7 +64,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if is_nobody else []
     told += [Preformatted("\n\n".join(tables))] if tables else []
     data = {"game": game} if number else _data(session, game)
-    letter = letters.note(told, subject=f"{name} Standings", answer=f"{game} challenge USERID1 USERID2", **data)
+    letter = letters.plain_letter(told, subject=f"{name} Standings", answer=f"{game} challenge USERID1 USERID2", **data)
     return [lists.with_next(letter, f"{game} standings", following)]
 
 
@@ -98,7 +98,7 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
     ]
     told = Paragraph(said), Preformatted(drawn)
     subject, answer = f"{name} Standings", f"{game} standings"
-    return [letters.note(told, subject=subject, answer=answer, game=game, userid=player, results=shown)]
+    return [letters.plain_letter(told, subject=subject, answer=answer, game=game, userid=player, results=shown)]
 
 
 def history(session: Session, game: str, page: str) -> list[Letter]:
@@ -107,7 +107,7 @@ def history(session: Session, game: str, page: str) -> list[Letter]:
     found, following = lists.on_page(session, page, history, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)
     rows = [_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in found]
-    letter = letters.note(
+    letter = letters.plain_letter(
         [_fitting(lists.aligned(rows, NUMBERS, RARE).text)] if rows else f"No game of {name} is over yet.",
         subject=f"Historical List of {name} games",
         answer=f"{game} standings",

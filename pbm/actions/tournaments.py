@@ -230,7 +230,7 @@ def _listed(session: Session, game: str) -> Letter:
     how = [Paragraph(f"To join: {_joining(game, 'POOL')}")] if any(map(_can_join, found)) else []
     told: Told = [Table(rows), *how] if found else f"No tournament of {title} is open, or on."
     answer = f"{game} table POOL" if found else f"{game} games tournament"
-    return letters.note(told, subject=f"{title} tournaments", answer=answer, game=game, tournaments=data)
+    return letters.plain_letter(told, subject=f"{title} tournaments", answer=answer, game=game, tournaments=data)
 
 
 def _can_join(found: Shown) -> bool:

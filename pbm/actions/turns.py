@@ -318,7 +318,7 @@ def remove_and_tell(session: Session, board: Board, what: str, answer: str) -> N
     """Remove a board, and tell its players *what* has happened to it."""
     remove_board(session, board, pool=board.row.pool)
     name = f"{board.row.game.capitalize()} board {board.row.board}"
-    letter = letters.note(f"{name} {what}", subject=f"{name} has been removed", answer=answer)
+    letter = letters.plain_letter(f"{name} {what}", subject=f"{name} has been removed", answer=answer)
     for player in dict.fromkeys(board.players):
         delivery.queue(session, letter._replace(to=player, thread=board.thread))
 

@@ -172,7 +172,7 @@ def _question(name: str, token: str, *, is_new: bool) -> Letter:
         f": answer this mail as it is, without changing its subject. From then on, mails for {name} come here.\n\n"
         "If it was not you who asked for this, do nothing, and no other mail will come."
     )
-    return letters.note(text, subject=f"confirm-address {token}", answer=f"confirm-address {token}")
+    return letters.plain_letter(text, subject=f"confirm-address {token}", answer=f"confirm-address {token}")
 
 
 RESET_HOLDS = timedelta(hours=24)
@@ -241,7 +241,7 @@ def _reset_letter(name: str, token: str) -> Letter:
         "If it was not, do nothing; your password is still the old one."
     )
     command = f"reset {name} {token} NEWPASSWORD"
-    return letters.note(text, subject="pbm reset", answer=command, to=name)
+    return letters.plain_letter(text, subject="pbm reset", answer=command, to=name)
 
 
 def check_new_password(password: str) -> None:

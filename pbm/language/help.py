@@ -52,7 +52,7 @@ def help_letter(subject: str) -> Letter:
     """Help on a subject: a game, a command, a text of its own, or nothing for the overview. Raises Refused."""
     title = f"Help {subject}".strip()
     told = map(_block, _text(subject).split(EMPTY_LINE))
-    return letters.note(told, subject=title, answer="help commands" if subject else "help tutorial")
+    return letters.plain_letter(told, subject=title, answer="help commands" if subject else "help tutorial")
 
 
 def _block(paragraph: str) -> Block:

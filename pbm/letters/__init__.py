@@ -17,7 +17,7 @@ from pbm.letters.boards import (
     title,
     turn_text,
 )
-from pbm.letters.letter import Letter, as_one, note, printed, settled, to_user
+from pbm.letters.letter import Letter, as_one, plain_letter, printed, settled, to_user
 
 __all__ = [
     "NOTIFICATION",
@@ -27,13 +27,13 @@ __all__ = [
     "data",
     "dice_proof",
     "next_command",
-    "note",
     "of_board",
     "of_error",
     "of_new_board",
     "of_removal",
     "of_turns",
     "picture",
+    "plain_letter",
     "printed",
     "settled",
     "status",

@@ -8,7 +8,7 @@ from games.figures import BoardText
 from pbm.blocks import Block, Comment, Drawing, Moves, NextCommand, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import FORFEIT, LEAVING, PROPOSALS, REASONS, RESIGN, SERVER, SWAP, Board, Point
-from pbm.letters.letter import OVER, WAITING, Letter, note
+from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, TurnRow
@@ -109,7 +109,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     left = f"{leaver} has left {name} before it began."
     how = f"{leaver} has not moved in time on {name}." if writer == SERVER else left
     text = f"{how}\nThe board is removed. Nobody has won or lost."
-    letter = note(
+    letter = plain_letter(
         [Paragraph(text), *([Comment(writer, comment)] if comment else [])],
         subject=f"{name} has been removed{_mark(comment)}",
         answer=challenge(board, *board.players),

@@ -9,7 +9,7 @@ from typing import Any
 
 from pbm import texts
 from pbm.blocks import Block, NextCommand, Paragraph, Preformatted, Rule, Table, Told, text_of
-from pbm.letters.letter import Letter, note
+from pbm.letters.letter import Letter, plain_letter
 from pbm.tournaments import tables
 from pbm.tournaments.kinds import WORTH, Pair, Progress, Tournament, meetings_of
 from pbm.tournaments.tables import BOARD_POINTS, Rows, Standing
@@ -211,7 +211,7 @@ def described_tournament(shown: Shown) -> list[Block]:
 def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", to: str | None = None) -> Letter:
     """A letter about a tournament, to a user or to whoever gives the command."""
     tournament = shown.tournament
-    return note(
+    return plain_letter(
         told,
         subject=f"{tournament.game.capitalize()} tournament {tournament.pool}: {subject}",
         answer=answer or f"{tournament.game} table {tournament.pool}",

@@ -67,7 +67,9 @@ class Letter(NamedTuple):
         return (*self.blocks, *how, *([self.command] if self.command.text else []))
 
 
-def note(told: Told, *, subject: str, answer: str, bare: str = "", to: str | None = None, **data: Any) -> Letter:
+def plain_letter(
+    told: Told, *, subject: str, answer: str, bare: str = "", to: str | None = None, **data: Any
+) -> Letter:
     """A letter without a board, to a user or to whoever gave the command; *data* is what it tells programs."""
     blocks = blocks_of(told)
     return Letter(to, subject, blocks, NextCommand(answer, bare), {**data, "reply": text_of(blocks)})
@@ -75,7 +77,7 @@ def note(told: Told, *, subject: str, answer: str, bare: str = "", to: str | Non
 
 def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str, **data: Any) -> Letter:
     """A letter without a board to a user, whose *data* begins with their userid."""
-    return note(told, subject=subject, answer=answer, to=name, userid=name, **data)
+    return plain_letter(told, subject=subject, answer=answer, to=name, userid=name, **data)
 
 
 def printed(found: Iterable[Letter]) -> str:
@@ -102,4 +104,4 @@ def as_one(found: Sequence[Letter]) -> dict[str, Any]:
 
 def settled(text: str, answer: str, **data: Any) -> Letter:
     """A letter to whoever gave the command, which confirms a setting."""
-    return note(fill(text, texts.WIDTH), subject="pbm settings", answer=answer, **data)
+    return plain_letter(fill(text, texts.WIDTH), subject="pbm settings", answer=answer, **data)

@@ -335,7 +335,7 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     if not Session(server).take("postmaster", address=server.operator):
         return Outcome("postmaster", reason=f"{most('postmaster', 'address')} were passed on today already")
     told = f"From: {sender or 'unknown'}\nSubject: {subject}\n\n{text}"
-    letter = letters.note(told, subject=f"For the postmaster: {subject}", answer="")
+    letter = letters.plain_letter(told, subject=f"For the postmaster: {subject}", answer="")
     add_to_outbox(Session(server), server.operator, letter, reply_to=sender or None)
     return Outcome("postmaster")
 

@@ -107,7 +107,7 @@ def analyse_for_readers(session: Session, game: str, number: str) -> None:
     except Exception as why:
         warn(f"{title} could not be analysed ({type(why).__name__}: {why}).")
     told = as_blocks(board, found, session.server.site) if board and found else f"{title} could not be analysed."
-    letter = letters.note(told, subject=f"{title} analysis", answer=f"{game} show {number}")
+    letter = letters.plain_letter(told, subject=f"{title} analysis", answer=f"{game} show {number}")
     letter = letter._replace(game=game, board=number, thread=board.thread if board else "", is_urgent=True, hint=OVER)
     with session.store.writing():
         readers = session.store.robots.take_analysis_requests(game, number)
