@@ -42,10 +42,10 @@ def site(folder: Path, url: str, *, web: bool, follow: bool) -> int:
     session = Session(open_existing())
     if follow:
         let_server_go_first()
-    common = shared(url)._replace(has_door=web)
-    done = _update(session, folder, common)
+    site = site_settings(url)._replace(has_door=web)
+    done = _update(session, folder, site)
     for _ in changes(session.store, LOOK_FOR_CHANGES_SECONDS) if follow else ():
-        done = _update(session, folder, common)
+        done = _update(session, folder, site)
     answer(
         f"{texts.counted(done.pages, 'file')}, {done.written} of them new or changed; {done.removed} removed.",
         {"pages": done.pages, "written": done.written, "removed": done.removed, "failed": [*done.failed]},
@@ -53,8 +53,8 @@ def site(folder: Path, url: str, *, web: bool, follow: bool) -> int:
     return 1 if done.failed else 0
 
 
-def shared(url: str) -> "SiteSettings":
-    """What all pages have in common, by the options. Raises Refused."""
+def site_settings(url: str) -> "SiteSettings":
+    """The settings of the site, by the options. Raises Refused."""
     try:
         from pbm.site.pages import SiteSettings
     except ImportError as error:
@@ -65,12 +65,12 @@ def shared(url: str) -> "SiteSettings":
     return SiteSettings(f"{where.rstrip('/')}/" if where else "", bool(where) and images.is_available())
 
 
-def _update(session: Session, folder: Path, common: "SiteSettings") -> "Built":
+def _update(session: Session, folder: Path, site: "SiteSettings") -> "Built":
     """Bring the site up to date. Raises Refused if the folder cannot be written."""
     from pbm.site.build import build
 
     with touching(f"The site cannot be written to {folder}"), progress_bar("Pages") as progress:
-        done = build(folder, session, common, progress)
+        done = build(folder, session, site, progress)
     for path, why in done.failed.items():
         warn(f"{path} could not be made ({why}); its next change tries it again.")
     return done

@@ -131,9 +131,9 @@ def _words_of_site(folder: str | None, url: str | None, web: str | None) -> list
         if url:
             raise click.UsageError("--url is for a --site.")
         return []
-    from pbm.operator.site import shared
+    from pbm.operator.site import site_settings
 
-    shared(url or "")
+    site_settings(url or "")
     return [f"--url={url}"] * bool(url) + ["--web"] * bool(web) + ["--", folder]
 
 
