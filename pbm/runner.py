@@ -26,7 +26,7 @@ from pbm.blocks import Block, Paragraph, Rule
 from pbm.budget import Budget
 from pbm.language import words
 from pbm.language.commands import OF_GAME
-from pbm.language.grammar import MOST_CHARACTERS, Call, Prompt, function, misplaced
+from pbm.language.grammar import MOST_CHARACTERS, Call, ShellContext, function, misplaced
 from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.refusals import Misused, Refused, copied
@@ -66,12 +66,12 @@ class Ready(NamedTuple):
     """The result, if the command only reads and is done already; None if it may change something."""
 
 
-def run(line: Line, session: Callable[[], Session], prompt: Prompt | None = None) -> list[Letter]:
+def run(line: Line, session: Callable[[], Session], shell: ShellContext | None = None) -> list[Letter]:
     """Carry out a command, and return what a shell prints. The session is opened only if the command needs one.
 
     Raises Refused, and Misused if it is no command.
     """
-    call = read(line, prompt)
+    call = read(line, shell)
     if not call.command.needs_store:
         return [*function(call.command.deed)(None, *call.given.values())]
     ready = prepare(session(), call, line)
@@ -85,7 +85,7 @@ def run(line: Line, session: Callable[[], Session], prompt: Prompt | None = None
     return [*done.letters]
 
 
-def read(line: Line, prompt: Prompt | None = None) -> Call:
+def read(line: Line, shell: ShellContext | None = None) -> Call:
     """The command of a line, and what its words stand for. Raises Refused, and Misused if it is no command."""
     if len(line.typed) > MOST_CHARACTERS:
         raise Refused(f"A line has at most {MOST_CHARACTERS} characters.")
@@ -94,9 +94,9 @@ def read(line: Line, prompt: Prompt | None = None) -> Call:
     if not line.words:
         raise Misused("There is no command; a mail has it in the subject. `help` lists all commands.")
     if line.command is None:
-        raise line.tree.unknown(line.words, prompt.operators if prompt else ())
+        raise line.tree.unknown(line.words, shell.operators if shell else ())
     try:
-        given = line.command.given(line.names, line.rest, prompt)
+        given = line.command.given(line.names, line.rest, shell)
     except Illegal as why:
         raise Refused(str(why)) from why
     return Call(line.command, {"game": line.game, **given} if line.game else given)

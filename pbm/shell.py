@@ -9,7 +9,7 @@ from pbm import console, letters, runner, texts
 from pbm.board.board import Point
 from pbm.language import masking
 from pbm.language.commands import root
-from pbm.language.grammar import Prompt
+from pbm.language.grammar import ShellContext
 from pbm.language.help import help_letter
 from pbm.language.line import Line
 from pbm.letters import Letter
@@ -88,7 +88,7 @@ def main(args: Sequence[str]) -> int:
     typed = Line.read(root, " ".join(line))
     try:
         if line:
-            answers += runner.run(typed, session, Prompt(read_secret, [*console.MODULES]))
+            answers += runner.run(typed, session, ShellContext(read_secret, [*console.MODULES]))
     except (Refused, Unusable) as why:
         is_user = server.store.users.is_taken if server and isinstance(why, Refused) else None
         letter = typed.refusal(why if isinstance(why, Refused) else Refused(str(why)), is_user=is_user)

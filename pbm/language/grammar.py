@@ -37,7 +37,7 @@ class Explained(NamedTuple):
     """Its first paragraph is the summary."""
 
 
-class Prompt(NamedTuple):
+class ShellContext(NamedTuple):
     """What only a shell has."""
 
     read_password: Callable[[], str]
@@ -89,7 +89,7 @@ class Command(click.Command):
         self.moves_at = next((at for at, name in enumerate(own) if name in {"move", "moves", "lines"}), None)
         """How many words stand in front of the moves."""
 
-    def given(self, names: str, typed: Sequence[str], prompt: Prompt | None = None) -> dict[str, Any]:
+    def given(self, names: str, typed: Sequence[str], shell: ShellContext | None = None) -> dict[str, Any]:
         """What the words behind the *names* of the command stand for. Raises Refused."""
         options, others, _ = self.split(typed)
         named, options = self.take_named(options) if self.named else ({}, options)
@@ -105,18 +105,18 @@ class Command(click.Command):
         found: dict[str, Any] = {"options": options} if self.takes_options else {}
         if self.instead and len(others) == len(SIGNED_BOARD):
             return found | dict(zip(SIGNED_BOARD, others, strict=True))
-        if prompt and "-" in others:
-            self.read_passwords(others, prompt)
+        if shell and "-" in others:
+            self.read_passwords(others, shell)
         left = iter(others)
         for parameter in self.params:  # only the last one can take several words
             found[str(parameter.name)] = tuple(left) if parameter.nargs < 0 else next(left, "")
         return found | {"named": named} if self.named else found
 
-    def read_passwords(self, others: list[str], prompt: Prompt) -> None:
+    def read_passwords(self, others: list[str], shell: ShellContext) -> None:
         """Ask for the passwords that are written as hyphens, and put them in the place of these."""
         for at, name in (place for way in self.ways for place in enumerate(way[: len(others)])):
             if name in {"password", "new_password"} and others[at] == "-":
-                others[at] = prompt.read_password()
+                others[at] = shell.read_password()
 
     def take_named(self, options: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
         """The named options of the command, None for each that is missing; and the others."""
