@@ -98,7 +98,7 @@ def _add(session: Session, found: Shown, name: str) -> str:
         boards = rounds.start_games(session, tournament, 1, pairs, turns.start)
         which = f", on {', '.join(boards)}" if boards else ""
         return f"{name} takes part in pool {tournament.pool}{which}."
-    rounds.advance(session, *tournament.place, turns.start)
+    turns.advance_tournament(session, *tournament.place)
     return f"{name} takes part in pool {tournament.pool} from round {tournament.round + 1} on."
 
 
@@ -141,7 +141,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
         session.store.tournaments.void_meeting(tournament.game, board)
         note = "is removed. The director has cancelled the game; it counts for nobody."
         turns.remove_and_tell(session, decided, note, f"{tournament.game} table {tournament.pool}")
-        rounds.advance(session, *tournament.place, turns.start)
+        turns.advance_tournament(session, *tournament.place)
         return f"The game on {board} is cancelled."
     if what == "draw":
         note = "The director has decided that this is a draw."
@@ -158,7 +158,7 @@ def _finish(session: Session, found: Shown) -> str:
     check_state(found, "finish it", "running", "closing")
     tournament = found.tournament._replace(state="closing")
     session.store.tournaments.save(tournament)
-    rounds.advance(session, *tournament.place, turns.start)
+    turns.advance_tournament(session, *tournament.place)
     running = [meeting.board for meeting in found.meetings if meeting.is_running]
     left = f" as soon as {', '.join(running)} {'is' if len(running) == 1 else 'are'}" if running else ""
     return f"Pool {tournament.pool} is over{left}."

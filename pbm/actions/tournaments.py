@@ -127,7 +127,7 @@ def start_tournament(session: Session, found: Shown) -> Shown:
     session.store.tournaments.save(tournament)
     names = [entrant.name for entrant in found.entrants]
     session.note("start", game=tournament.game, pool=tournament.pool, players=names)
-    rounds.advance(session, *tournament.place, turns.start)
+    turns.advance_tournament(session, *tournament.place)
     return find(session, *tournament.place)
 
 

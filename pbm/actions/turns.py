@@ -203,9 +203,14 @@ def store_turns(session: Session, board: Board) -> None:
     if board.is_over:
         session.note("end", **place, players=[*board.players], winner=row.winner or "draw", reason=row.reason)
         if row.pool:
-            from pbm.actions import rounds  # 5 ms
+            advance_tournament(session, row.game, row.pool)
 
-            rounds.advance(session, row.game, row.pool, start)
+
+def advance_tournament(session: Session, game: str, pool: str) -> None:
+    """Start the games of a tournament that can begin now, or end it."""
+    from pbm.actions import rounds  # 5 ms
+
+    rounds.advance(session, game, pool, start)
 
 
 EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}

@@ -4,7 +4,7 @@ import click
 
 import games
 from pbm import letters, texts
-from pbm.actions import finding, rounds, turns
+from pbm.actions import finding, turns
 from pbm.actions.finding import find_row
 from pbm.board import clocks
 from pbm.board.board import FAULTS, Board
@@ -88,7 +88,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
         turns.remove_and_tell(session, found, "was removed by the operator of this server.", answer_with)
         if row.pool:
             server.store.tournaments.void_meeting(*row.place)
-            rounds.advance(session, row.game, row.pool, turns.start)
+            turns.advance_tournament(session, row.game, row.pool)
     answer(f"{name} is removed.", {"game": row.game, "removed": row.board})
 
 
@@ -116,7 +116,7 @@ def mend_board(game: str, board: str) -> None:
             raise Refused(f"{row.game} {row.board} cannot be mended: {why}") from why
         server.store.boards.save(right)
         if row.pool:  # it may wait for the end of this game
-            rounds.advance(session, row.game, row.pool, turns.start)
+            turns.advance_tournament(session, row.game, row.pool)
     changed = list(differences(row, right))
     text = "\n".join(["Mended:", *changed]) if changed else "There was nothing to mend."
     answer(text, {"game": row.game, "board": row.board, "mended": changed})
