@@ -182,7 +182,7 @@ def rows(session: Session, among: Among, most: int = -1) -> list[BoardRow]:
     if among.userids or among.in_tournament:
         return boards.found(among, most=most)
     since = None if among.over is False else session.now - LISTED_FOR
-    return boards.current(among.games[0], since, standard=among.in_tournament is not None, most=most)
+    return boards.current(among.games[0], since, standard=among.in_tournament is False, most=most)
 
 
 def is_backwards(among: Among) -> bool:

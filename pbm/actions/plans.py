@@ -43,7 +43,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
         cancel = f"{board.row.game} move {board.row.board} {name} PASSWORD unresign"
         raise Illegal(f"You resign when your turn comes. To plan a move, cancel this first:\n{cancel}")
     plan_lines.check_size(lines)
-    trial = board.until(len(board.turns))
+    trial = board.trial()
     for move in after:
         trial.play(str(trial.turn), move, session.now)
     added = _checked(session, trial, name, lines)
@@ -77,7 +77,7 @@ def _checked(
             if begin in tried:
                 continue
             steps, before = tried[line[:at]]
-            trial = before.until(len(before.turns)) if before and step.theirs != ANY_MOVE else None
+            trial = before.trial() if before and step.theirs != ANY_MOVE else None
             moves: list[str] = []
             for mover, move in (present.row.opponent(name), step.theirs), (name, step.mine):
                 try:

@@ -69,7 +69,7 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
     canonical = turns.parsed(board, text)
     board.change(submitted=canonical)
     session.store.boards.save(board.row)
-    trial = board.until(len(board.turns))
+    trial = board.trial()
     _try(trial, canonical, session.now)
     [shown] = letters.of_board(
         session,
@@ -110,7 +110,7 @@ def preview(
         point = find_point(session, game, where)
         if point.is_over and typed:
             raise Refused(f"The game has ended: {letters.status(point.board.row)}.")
-        board, moves, is_present = point.board.until(point.moves), typed, point.is_present
+        board, moves, is_present = point.board.trial(point.moves), typed, point.is_present
     mover, before = board.turn, len(board.turns)
     point = _play_on_trial(board, moves, session.now, is_present=is_present)
     command = None if is_new else NextCommand(f"{game} show {board.row.board}", "show")

@@ -187,9 +187,10 @@ class Board:
         """The board as it is now."""
         return self.after(len(self.turns))
 
-    def until(self, moves: int) -> "Board":
-        """A copy of the board after its first *moves* turns, for trying moves; it throws no dice."""
+    def trial(self, moves: int | None = None) -> "Board":
+        """A copy of the board as it is now, or after *moves* turns, for trying moves; it throws no dice."""
         board = copy(self)
+        moves = len(self.turns) if moves is None else moves
         board.turns, board.states, board.plans = self.turns[:moves], self.states[: moves + 1], {}
         board.about, board.is_stored = NOTHING, False
         board.change(secret=b"", comment=None, vote=None, submitted=None)
