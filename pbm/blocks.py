@@ -170,14 +170,14 @@ def text_of(blocks: Sequence[Block]) -> str:
     return "".join([f"{block.text}{behind}" for block, behind in spaced(blocks)])
 
 
-def stored(blocks: Iterable[Block]) -> str:
+def to_json(blocks: Iterable[Block]) -> str:
     """Blocks as JSON, such as ``[["Paragraph", "Won by bob."], ["NextCommand", "spiro games"]]``."""
     return json.dumps([[type(block).__name__, *block] for block in blocks])
 
 
-def read(stored: str) -> tuple[Block, ...]:
-    """Blocks as they were stored."""
-    return tuple(BLOCK_KINDS[kind](*fields) for kind, *fields in json.loads(stored))
+def from_json(text: str) -> tuple[Block, ...]:
+    """The blocks in such JSON."""
+    return tuple(BLOCK_KINDS[kind](*fields) for kind, *fields in json.loads(text))
 
 
 def mailed(blocks: Sequence[Block]) -> str:

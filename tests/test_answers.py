@@ -10,7 +10,7 @@ import games
 from games import symple
 from pbm.access import tokens
 from pbm.actions import cleanup, votes
-from pbm.blocks import read
+from pbm.blocks import from_json
 from pbm.language import answers
 from pbm.mail import html
 from pbm.mail.writing import compose
@@ -406,12 +406,12 @@ def test_a_preview_shows_the_sender_what_moves_lead_to_plays_nothing_and_offers_
     assert (shown.address, shown.reply_to) == (ALICE, answer_to(board))
     assert turns(board) == []
     [shown] = answer(board, "preview e5")
-    assert html.link(read(shown.blocks)[-1], shown, ADDRESS).endswith("&body=e5")
+    assert html.link(from_json(shown.blocks)[-1], shown, ADDRESS).endswith("&body=e5")
     assert shown.text.endswith("\nsymple move 101 alice PASSWORD e5#1\n")
     [shown] = answer(board, "preview e5", "bob")
     assert shown.text.endswith("\nsymple show 101\n")
     [shown] = answer(board, "submit e5")
-    assert html.link(read(shown.blocks)[-1], shown, ADDRESS).endswith("&body=confirm")
+    assert html.link(from_json(shown.blocks)[-1], shown, ADDRESS).endswith("&body=confirm")
 
 
 @pytest.mark.parametrize(
@@ -489,7 +489,7 @@ def test_a_chat_is_answered_by_writing_back(board):
     assert all("bob writes:\n\nHello, alice,\n\ne5 is a good point\n" in mail.text for mail in back)
     assert not any(EASY in mail.text for mail in back)  # alice is to move, but not by answering a chat
     [answered] = [mail for mail in back if mail.userid == "alice"]
-    link = html.link(read(answered.blocks)[-1], answered, ADDRESS)
+    link = html.link(from_json(answered.blocks)[-1], answered, ADDRESS)
     assert link.startswith(f"mailto:{answered.reply_to}?subject=Re: Symple chat 101 bob".replace(" ", "%20"))
     assert turns(board) == []
 

@@ -47,7 +47,7 @@ HELPS = [f"help {subject}" for subject in ("overview", "commands", "tutorial", *
 def page(*told):
     """The HTML of a mail with these blocks."""
     row = Mail(
-        "bob", "bob@players.example", "Spiro Board 101 bob", blocks.stored(told), "<1@pbm.example>", None, NOW, NOW
+        "bob", "bob@players.example", "Spiro Board 101 bob", blocks.to_json(told), "<1@pbm.example>", None, NOW, NOW
     )
     return html.page(row._replace(reply_to="pbm+token@pbm.example"), ADDRESS)
 
@@ -224,7 +224,7 @@ def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(
     width = round(images.width(png) / illustrations.ZOOM)
     illustration = illustrations.Illustration(png, turns=turns, page="https://games.example.org/spiro/101.html")
     [letter] = letters.of_board(TIMES, point, point.turn or NAMES[0], is_full=True)
-    told = blocks.stored(letter.mailed(is_easy=False))
+    told = blocks.to_json(letter.mailed(is_easy=False))
     row = Mail("bob", "bob@players.example", "Board 101 bob", told, "<1@pbm.example>", None, NOW, NOW)
     row = row._replace(reply_to="pbm+token@pbm.example")
     source = html.page(row, ADDRESS, illustration, "1@pbm.example")

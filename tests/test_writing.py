@@ -97,7 +97,7 @@ def page(message):
 def told(text, bare=""):
     """A text as the blocks of a mail: paragraphs, and the command to answer with."""
     *paragraphs, command = text.strip("\n").split("\n\n")
-    return blocks.stored([*map(Paragraph, paragraphs), NextCommand(command, bare)])
+    return blocks.to_json([*map(Paragraph, paragraphs), NextCommand(command, bare)])
 
 
 MOVES = re.compile(r"^Move.*?\n\n", re.MULTILINE | re.DOTALL)
@@ -170,18 +170,18 @@ BLOCKS = st.one_of(
 
 @given(st.lists(BLOCKS))
 def test_blocks_are_read_as_they_were_stored(told):
-    assert list(blocks.read(blocks.stored(told))) == told
+    assert list(blocks.from_json(blocks.to_json(told))) == told
 
 
 @given(st.lists(BLOCKS.filter(lambda block: not isinstance(block, Moves)), min_size=1))
 def test_whatever_blocks_there_are_html_shows_what_the_text_says(told):
-    row = mail("", form=HTML, blocks=blocks.stored(told))
+    row = mail("", form=HTML, blocks=blocks.to_json(told))
     assert page(parsed(row)).text == row.text
 
 
 def test_moves_are_in_columns_in_the_text_and_turn_by_turn_in_html():
     moves = Moves(("al", "bob"), ("al (X)", "bob (O)"), [(9, "a1", "b1 (Auto)"), (10, "", "<c1>")])
-    row = mail("", form=HTML, blocks=blocks.stored([moves]))
+    row = mail("", form=HTML, blocks=blocks.to_json([moves]))
     assert row.text == "Move  al (X)  bob (O)\n9.    a1      b1 (Auto)\n10.           <c1>\n"
     assert page(parsed(row)).text == ("Moves of al (X) and bob (O)\n9.  al   a1\n    bob  b1 (Auto)\n10. bob  <c1>\n")
 
@@ -362,7 +362,7 @@ def test_a_command_that_is_no_move_goes_to_the_server_itself_unless_it_is_too_lo
 
 def test_a_board_is_a_block_of_its_own_in_a_fixed_pitch_and_not_coloured(pair):
     board = stored_board(pair.store, "spiro", "101")
-    [drawing] = (block for block in blocks.read(due(pair, "bob")[-1].blocks) if isinstance(block, Drawing))
+    [drawing] = (block for block in blocks.from_json(due(pair, "bob")[-1].blocks) if isinstance(block, Drawing))
     drawn = board.rules.draw(board.state, board.states[0])
     assert drawing == Drawing("spiro", drawn, "101", 0, 21)
     assert drawn.split("\n")[21:] == ["", *(f"{side}    32 pips to go   0 of 2 pieces off" for side in "XO")]
@@ -496,7 +496,7 @@ def test_a_digest_has_all_mails_of_a_day_in_order_with_their_comments_and_boards
     ]
     assert order == sorted(order)
     assert digest.text.splitlines()[-1] == "spiro games bob"
-    drawn = [(block.board, block.moves) for block in blocks.read(digest.blocks) if isinstance(block, Drawing)]
+    drawn = [(block.board, block.moves) for block in blocks.from_json(digest.blocks) if isinstance(block, Drawing)]
     assert drawn == [("101", 1), ("101", 2)]
     assert is_same(page(parsed(due(pair, "bob")[-1])), digest.text)
 

@@ -148,7 +148,7 @@ def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
     heading = f"Digest: {count} mail{'s' * (count > 1)} about {name} boards, {first} to {times[-1]:{texts.MINUTES}}"
     told: list[Block] = [Paragraph(heading)]
     for mail, time in zip(held, times, strict=True):
-        told += [Rule("="), Paragraph(f"{mail.subject}\n{time:{texts.MINUTES}}"), *blocks.read(mail.blocks)]
+        told += [Rule("="), Paragraph(f"{mail.subject}\n{time:{texts.MINUTES}}"), *blocks.from_json(mail.blocks)]
     return Letter(
         to=userid,
         subject=f"{name} Digest {last[:10]}",

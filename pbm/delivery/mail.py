@@ -63,7 +63,7 @@ def _answer_sender(session: Session, letter: Letter) -> None:
 
 def _hold(session: Session, letter: Letter, userid: str) -> None:
     """Keep a letter about a board for the next digest of a user."""
-    told = blocks.stored([*letter.blocks, Paragraph(letter.command.text)])
+    told = blocks.to_json([*letter.blocks, Paragraph(letter.command.text)])
     session.store.outbox.hold(Held(userid, letter.game, letter.subject, told, session.now))
 
 
@@ -105,7 +105,7 @@ def add_to_outbox(
         userid=letter.to,
         address=address,
         subject=letter.subject,
-        blocks=blocks.stored(letter.mailed(is_easy=is_easy)),
+        blocks=blocks.to_json(letter.mailed(is_easy=is_easy)),
         message_id=thread if thread and letter.to and letter.begins_thread else fresh,
         thread=thread,
         queued=session.now,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pbm import texts
-from pbm.blocks import Block, Comment, Curve, Drawing, Moves, NextCommand, Preformatted, Rule, Table, read, spaced
+from pbm.blocks import Block, Comment, Curve, Drawing, Moves, NextCommand, Preformatted, Rule, Table, from_json, spaced
 from pbm.letters.contests import hypertext
 from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
@@ -111,7 +111,7 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     else.
     """
     parts = [*_illustrated(illustration, name, mail)] if illustration else []
-    for block, behind in spaced(read(mail.blocks)):
+    for block, behind in spaced(from_json(mail.blocks)):
         *before, last = _parts(block, mail, server_address)
         parts += [*before, last._replace(html=f"{last.html}{behind}")]
     if illustration:

@@ -56,7 +56,7 @@ class Illustrator:
 
         None if its reader wants no pictures, or none can be drawn here.
         """
-        found = blocks.read(mail.blocks) if mail.pictures and images.is_available() else ()
+        found = blocks.from_json(mail.blocks) if mail.pictures and images.is_available() else ()
         for curve in [block for block in found if isinstance(block, Curve)]:
             return Illustration(images.curve_png(curve.chances, ZOOM), "curve")
         drawings = [block for block in found if isinstance(block, Drawing)]

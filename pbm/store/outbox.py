@@ -76,7 +76,7 @@ class Mail(NamedTuple):
     @property
     def text(self) -> str:
         """Its content as text."""
-        return blocks.mailed(blocks.read(self.blocks))
+        return blocks.mailed(blocks.from_json(self.blocks))
 
 
 class Held(NamedTuple):
