@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, zip_longest
 from typing import NamedTuple, get_args
 
-from pbm.texts import WIDTH, fitted, folded, table
+from pbm.texts import WIDTH, lines_of_turns, table, wrapped_text
 
 COLUMN = 34
 """The widest a move may be in a list of moves before it is broken into lines."""
@@ -71,7 +71,7 @@ class Moves(NamedTuple):
         """A column for each player."""
         lines = [("Move", *self.sides)]
         for number, *moves in self.rounds:
-            columns = (folded(move, COLUMN) or [""] for move in moves)
+            columns = (lines_of_turns(move, COLUMN) or [""] for move in moves)
             for at, (first, second) in enumerate(zip_longest(*columns, fillvalue="")):
                 lines.append(("" if at else f"{number}.", first, second))
         return table(lines)
@@ -182,4 +182,4 @@ def from_json(text: str) -> tuple[Block, ...]:
 
 def mailed(blocks: Sequence[Block]) -> str:
     """Blocks as the text of a mail: no line has more than 78 columns."""
-    return f"{fitted(text_of(blocks))}\n"
+    return f"{wrapped_text(text_of(blocks))}\n"

@@ -51,20 +51,20 @@ def one_line(text: str) -> str:
 def written(text: str) -> str:
     """What somebody wrote to others, as lines that can be stored, shown and mailed; the rest of a long text is cut."""
     text = re.sub(r"(?m)^[ \t]*\*{10,}[ \t]*$", "* * *", clean(text[:MOST_COMMENT]))  # it would look like a Rule
-    lines = (part for line in text.splitlines() for part in wrapped(line))
+    lines = (part for line in text.splitlines() for part in wrapped_line(line))
     return "\n".join(islice(lines, MOST_LINES)).strip("\n")
 
 
-def wrapped(line: str, *, breaks_words: bool = True) -> list[str]:
+def wrapped_line(line: str, *, breaks_words: bool = True) -> list[str]:
     """A line as lines that fit; one that fits already is left as it is."""
     if len(line) <= WIDTH:
         return [line]
     return wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words) or [""]
 
 
-def fitted(text: str) -> str:
+def wrapped_text(text: str) -> str:
     """A text of which no line has more than 78 columns; lines that are too long break at blanks or behind commas."""
-    return "\n".join(part for line in text.split("\n") for part in _fitted(line.expandtabs()))
+    return "\n".join(part for line in text.split("\n") for part in _lines_by_columns(line.expandtabs()))
 
 
 class _Wrapper(TextWrapper):
@@ -84,14 +84,15 @@ class _Wrapper(TextWrapper):
         return [part for parts in parted for part in parts if part]
 
 
-def folded(text: str, width: int = WIDTH) -> list[str]:
+def lines_of_turns(text: str, width: int = WIDTH) -> list[str]:
     """A text with turns in it as lines of at most *width* columns, none of which ends inside the name of a cell."""
     if len(text) <= width and text.isprintable() and text == text.strip():
         return [text] if text else []  # as most turns: to wrap each takes 40 % of the time that a letter takes
     return _Wrapper(width).wrap(text)
 
 
-def _fitted(line: str) -> list[str]:
+def _lines_by_columns(line: str) -> list[str]:
+    """A line as lines of at most 78 columns; some letters take two."""
     width, wide = WIDTH, line
     if not line.isascii():
         wide = "".join(f"{letter}{FILLER}" if east_asian_width(letter) in "FW" else letter for letter in line)
@@ -138,9 +139,9 @@ def enumerated(words: Sequence[str], word: str = "and") -> str:
     return f"{', '.join(front)} {word} {last}" if front else last
 
 
-def broken(text: str) -> str:
+def wrapped_turns(text: str) -> str:
     """A text with a turn in it, in lines of at most 78 columns, none of which ends inside the name of a cell."""
-    return "\n".join(folded(text))
+    return "\n".join(lines_of_turns(text))
 
 
 def without(text: str, secrets: Iterable[str]) -> str:

@@ -33,7 +33,7 @@ from pbm.service.web import Files
 from pbm.session import Session
 from pbm.site.pages import POLICY
 from pbm.store import Reply, Store
-from pbm.texts import fitted
+from pbm.texts import wrapped_text
 
 from conftest import ADDRESS, PASSWORDS, Club, Shell, begin_symple, handle, outcome_of, sql, stored
 from examples import IS_QUICK
@@ -460,7 +460,7 @@ def test_an_odd_text_does_the_same_by_post_and_by_mail(clubs):
             assert before == after, repr(text)
         told = [mail.text for mail in by_mail.mails() if mail.userid in {"alice", None}]
         for letter in outcome.letters:
-            body = fitted(letter.body)
+            body = wrapped_text(letter.body)
             assert any(body in each for each in told) or text.startswith("multiple"), repr(text)
         to_bob = [[mail.text for mail in club.mails("bob")] for club in clubs]
         assert to_bob[0] == to_bob[1], repr(text)

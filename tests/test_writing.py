@@ -143,7 +143,7 @@ def test_a_mail_is_text_first_then_the_same_in_html_for_users_and_all_but_ascii_
 
 @given(st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")) | st.sampled_from("\n<&>=\"'")))
 def test_whatever_a_mail_says_both_parts_say_it(text):
-    text = re.sub("\n{2,}", "\n\n", texts.fitted(f"A letter:\n\n{text}".rstrip())) + "\n\nspiro show 101\n"
+    text = re.sub("\n{2,}", "\n\n", texts.wrapped_text(f"A letter:\n\n{text}".rstrip())) + "\n\nspiro show 101\n"
     message = parsed(mail(text, form=HTML))
     assert plain(message) == text
     assert page(message).text == text
@@ -210,26 +210,26 @@ def columns(line):
     ).map("\n".join)
 )
 def test_no_line_of_a_mail_is_wider_than_78_columns(text):
-    for line in texts.fitted(texts.clean(text)).split("\n"):
+    for line in texts.wrapped_text(texts.clean(text)).split("\n"):
         assert columns(line) <= 78
 
 
 @pytest.mark.parametrize("start", ["", "a"])
 def test_a_wide_letter_is_not_cut_at_the_edge(start):
-    lines = texts.fitted(start + "漢" * 60).split("\n")
+    lines = texts.wrapped_text(start + "漢" * 60).split("\n")
     assert "".join(lines) == start + "漢" * 60
     assert max(map(columns, lines)) <= 78
 
 
 def test_lines_that_do_not_fit_break_where_they_can_be_put_together_again_and_stay_quoted():
     text = "  two  blanks,  and a comma\n\n" + "x" * 78 + "\n" + " " * 10 + "y" * 68 + "\n"
-    assert texts.fitted(text) == text
+    assert texts.wrapped_text(text) == text
     command = "spiro move 101 bob PASSWORD " + ",".join(f"a{number}:3" for number in range(50)) + "#7"
-    lines = texts.fitted(command).split("\n")
+    lines = texts.wrapped_text(command).split("\n")
     assert len(lines) > 3
     assert all(line.endswith((",", "PASSWORD")) for line in lines[:-1])
     assert " ".join(lines).replace(", ", ",") == command
-    assert all(line.startswith("> ") for line in texts.fitted("> " + "word " * 40).split("\n"))
+    assert all(line.startswith("> ") for line in texts.wrapped_text("> " + "word " * 40).split("\n"))
 
 
 def test_long_userids_and_options_make_no_long_lines(club):

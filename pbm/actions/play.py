@@ -76,7 +76,7 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
         trial.present,
         None,
         kind="Submit",
-        notes=[f"Nothing is played yet: `confirm` plays {texts.broken(canonical)}."],
+        notes=[f"Nothing is played yet: `confirm` plays {texts.wrapped_turns(canonical)}."],
         command=NextCommand(f"{row.game} confirm {row.board} {name} PASSWORD", "confirm"),
     )
     return [shown._replace(data=shown.data | {"submitted": canonical})]

@@ -143,7 +143,7 @@ def tell_of_pause(session: Session, robot: str) -> None:
             f"{robot} is a robot that is paused, and its games wait until it plays again. `withdraw {robot}` or "
             f"`replace {robot} USERID` lets pool {tournament.pool} of {tournament.game.capitalize()} go on without it."
         )
-        tell_director(session, progress_of(session, tournament), f"{robot} is paused", texts.broken(text))
+        tell_director(session, progress_of(session, tournament), f"{robot} is paused", texts.wrapped_turns(text))
 
 
 def finish_tournament(session: Session, found: Shown) -> None:
@@ -154,7 +154,7 @@ def finish_tournament(session: Session, found: Shown) -> None:
     session.store.tournaments.save(tournament)
     first = [line.name for line in found.lines if line.place == 1]
     session.note("finish_tournament", game=tournament.game, pool=tournament.pool, winners=first)
-    tell_all(session, found, "the end", [Paragraph(texts.broken(text)), *found.blocks])
+    tell_all(session, found, "the end", [Paragraph(texts.wrapped_turns(text)), *found.blocks])
 
 
 def note_withdrawal(session: Session, tournament: Tournament, userid: str) -> None:

@@ -253,12 +253,12 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
     made = board.turns[-1].text
     mine, rest = plan_lines.reply_to(plan_lines.branches(text), made)
     if not mine:
-        drop_plan(session, board, name, f"Your plan has no answer to {texts.broken(made)}, and is dropped.")
+        drop_plan(session, board, name, f"Your plan has no answer to {texts.wrapped_turns(made)}, and is dropped.")
         return []
     try:
         move = parsed(board, mine)
     except Illegal as why:
-        what = f"{texts.broken(mine)}, which you had planned, cannot be played, and your plan is dropped."
+        what = f"{texts.wrapped_turns(mine)}, which you had planned, cannot be played, and your plan is dropped."
         drop_plan(session, board, name, f"{what} {why}")
         return []
     board.play(name, move, session.now, automatic=True)
@@ -266,7 +266,7 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
     known = {theirs: _known_now(board, theirs) for theirs in {line[0].theirs for line in rest}}  # many may be one
     kept = ((line[0]._replace(theirs=known[line[0].theirs]), *line[1:]) for line in rest)
     replace_plan(session, board, name, plan_lines.text_of_plan(kept))
-    return [f"{texts.broken(move)} by {name}"]
+    return [f"{texts.wrapped_turns(move)} by {name}"]
 
 
 def _known_now(board: Board, theirs: str) -> str:

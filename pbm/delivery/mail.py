@@ -126,7 +126,7 @@ def _size(letter: Letter) -> int:
 
 def _cut(letter: Letter) -> Letter:
     """A letter with as many of its lines as a stranger may get, or a few less."""
-    lines = texts.fitted(letter.body).split("\n")
+    lines = texts.wrapped_text(letter.body).split("\n")
     while lines and _size(letter) > MOST_BYTES_TO_STRANGER:
         lines = lines[: len(lines) * 9 // 10]
         letter = letter._replace(blocks=(Paragraph("\n".join([*lines, "", CUT])),))

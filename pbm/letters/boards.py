@@ -12,7 +12,7 @@ from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, TurnRow
-from pbm.texts import MINUTES, broken, counted, wrapped
+from pbm.texts import MINUTES, counted, wrapped_line, wrapped_turns
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
@@ -128,7 +128,7 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     height = drawn.height if isinstance(drawn, BoardText) else None
     drawing = Drawing(board.row.game, drawn, board.row.board if board.is_stored else "", point.moves, height)
     last = "; ".join(turn_text(turn) for turn in board.turns[first : point.moves])
-    return (drawing, Paragraph(broken(f"Last turn: {last}"))) if last else (drawing,)
+    return (drawing, Paragraph(wrapped_turns(f"Last turn: {last}"))) if last else (drawing,)
 
 
 def next_command(point: Point, to: str | None) -> NextCommand:
@@ -238,7 +238,7 @@ def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, objec
     if row.submitted and to == point.turn:
         data["submitted"] = row.submitted
         confirm = f"{row.game} confirm {row.board} {to} PASSWORD"
-        told.append(f"Your move waits for you to confirm it:\n{broken(row.submitted)}\n{confirm}")
+        told.append(f"Your move waits for you to confirm it:\n{wrapped_turns(row.submitted)}\n{confirm}")
     plan = board.plans.get(to)
     if plan == RESIGN:
         data["queued"] = RESIGN
@@ -249,7 +249,7 @@ def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, objec
             data["queued"] = queued
         data["plan"] = lines = plan.split("\n")
         forget = f"{row.game} plan {row.board} {to} PASSWORD clear"
-        told.append("\n".join(["Your plan:", *map(broken, lines), "To forget it:", forget]))
+        told.append("\n".join(["Your plan:", *map(wrapped_turns, lines), "To forget it:", forget]))
     return [*map(Paragraph, told)], data
 
 
@@ -300,7 +300,7 @@ def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
         idle = "; it thinks in idle time, so that its answers take minutes" if robot.thinks_in_idle_time else ""
         told.append(f"{robot.userid} is a robot{level}{paused or idle}.")
     followers = {"Subscribers": board.about.subscribers, "Notified at the end": board.about.notified}
-    lines = [part for kind, names in followers.items() if names for part in wrapped(f"{kind}: {', '.join(names)}")]
+    lines = [part for kind, names in followers.items() if names for part in wrapped_line(f"{kind}: {', '.join(names)}")]
     yield from (Paragraph("\n".join(part)) for part in (told, lines) if part)
 
 
@@ -359,7 +359,7 @@ def _moves(point: Point, *, is_full: bool) -> list[Block]:
         throws.append(state.dice)
     thrown = f"Throws: {', '.join('-'.join(map(str, dice)) for dice in throws)}"
     told: list[Block] = [Moves(board.players, sides(point), listed)] if rounds else []
-    return [*told, Paragraph("\n".join(wrapped(thrown)))] if throws else told
+    return [*told, Paragraph("\n".join(wrapped_line(thrown)))] if throws else told
 
 
 def turn_text(turn: TurnRow) -> str:
@@ -410,7 +410,7 @@ def of_error(why: Refused, reason: str, quoted: Sequence[str], *, game: str) -> 
     The *reason* is the text of the refusal without its secrets.
     """
     point = why.point
-    lines = (part for line in reason.splitlines() for part in wrapped(_cropped(line), breaks_words=False))
+    lines = (part for line in reason.splitlines() for part in wrapped_line(_cropped(line), breaks_words=False))
     told: list[Block] = [Paragraph("\n".join(lines))]
     name = game if game == "pbm" else game.capitalize()
     subject = f"{name} error"

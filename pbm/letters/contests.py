@@ -117,7 +117,7 @@ class Shown(Progress):
     def blocks(self) -> list[Block]:
         """The table for letters."""
         shown = [Table(rows, repeated=REPEATED) for rows in self.tables(fits=True)]
-        return [Paragraph(self.heading), *shown, Paragraph(texts.broken(self.legend))]
+        return [Paragraph(self.heading), *shown, Paragraph(texts.wrapped_turns(self.legend))]
 
     def text(self, form: str = "text") -> str:
         """The table in one of FORMATS but JSON."""
@@ -204,7 +204,7 @@ def described_tournament(shown: Shown) -> list[Block]:
     lines = [f"{name:11}{text}" for name, text in rows.items() if text]
     for name in ("players", "withdrawn", "running"):
         if data[name]:
-            lines += texts.folded(f"{name.capitalize():11}{', '.join(data[name])}")
+            lines += texts.lines_of_turns(f"{name.capitalize():11}{', '.join(data[name])}")
     return [Paragraph(shown.title), Preformatted("\n".join(lines))]
 
 

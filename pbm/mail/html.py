@@ -157,27 +157,27 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
     """A block as it is shown. What is wider than a mail is broken as in its text."""
     match block:
         case NextCommand():
-            target, shown = link(block, mail, server_address), _wrapping(texts.fitted(block.text))
+            target, shown = link(block, mail, server_address), _wrapping(texts.wrapped_text(block.text))
             yield _Part(shown if len(target) > LONGEST_LINK else f'<a\nhref="{escape(target)}">{shown}</a>')
         case Moves():
             yield _Part(_wrapping("\n".join(_turn_by_turn(block))))
         case Comment():
             yield _fixed(f"{Rule().text}\n", TABLE_SIZE)
-            yield _Part(_wrapping(texts.fitted(block.said)))
+            yield _Part(_wrapping(texts.wrapped_text(block.said)))
         case Table(rows, repeated=[_, *_]):
             yield _Part(f"{hypertext(rows)}\n", is_whole=True)
         case Table() | Preformatted() | Rule():
-            yield _fixed(texts.fitted(block.text), TABLE_SIZE)
+            yield _fixed(texts.wrapped_text(block.text), TABLE_SIZE)
         case Curve():
             yield _fixed(block.text, TABLE_SIZE)
         case Drawing():
-            lines = texts.fitted(block.text).split("\n")
+            lines = texts.wrapped_text(block.text).split("\n")
             board, legend = lines[: block.height], lines[block.height :] if block.height else []
             yield _fixed("\n".join([*board, *([""] if legend else [])]), BOARD_SIZE)
             if legend:
                 yield _fixed("\n".join(legend), TABLE_SIZE)
         case _:
-            yield _Part(_wrapping(texts.fitted(block.text)))
+            yield _Part(_wrapping(texts.wrapped_text(block.text)))
 
 
 def _fixed(text: str, size: int) -> _Part:

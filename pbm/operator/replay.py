@@ -138,7 +138,7 @@ def shown(point: Point) -> str:
     coloured = painted(board.rules, letters.picture(point)[0].text)
     where = f"Move {point.moves} of {len(board.turns)}. "
     end = _end(board) if point.is_present else []
-    above, below = [letters.title(point), where + texts.broken(last)], [*end, KEYS]
+    above, below = [letters.title(point), where + texts.wrapped_turns(last)], [*end, KEYS]
     return "\n\n".join([*map(escaped, above), coloured, *map(escaped, below)])
 
 

@@ -262,7 +262,7 @@ def as_blocks(board: Board, data: Mapping[str, Any], site: str | None) -> list[B
     for one in costly:
         head = f"Move {one.number}, {one.player}: {one.before:.0%} before it, {one.after:.0%} after it."
         link = f"{site}/{row.game}/{row.board}.html#{one.number - 1}" if site else ""
-        shown = [texts.broken(f"{name}: {turn}") for name, turn in (("Played", one.turn), ("Better", one.best))]
+        shown = [texts.wrapped_turns(f"{name}: {turn}") for name, turn in (("Played", one.turn), ("Better", one.best))]
         told.append(Paragraph("\n".join(filter(None, [head, *shown, fill(one.why, texts.WIDTH), link]))))
     return [*told, Table(lines)]
 
