@@ -258,7 +258,6 @@ def test_a_full_command_in_the_subject_of_an_answer_wins_and_needs_its_password(
     [
         "change password alice - new-secret",
         "spiro move 101 alice - e3:5",
-        "spiro move 101 alice e3:5",
         "spiro showas alice - 101",
         "change address alice - eve@evil.example",
     ],

@@ -57,17 +57,19 @@ def is_answer(line: Line) -> bool:
     return takes(line.typed) is not None or (words.command(line.words[0]) in ANSWERS and line.passwords() is None)
 
 
-def as_answer(reply: Reply, typed: Sequence[str]) -> str | None:
-    """The answer that a command stands for which was copied from a board mail; None for another command.
+def as_answer(reply: Reply, line: Line) -> str | None:
+    """The answer that a command stands for which names the board and the player of a *reply*; None for another command.
 
     Every board mail ends with a command like ``spiro move 101 alice PASSWORD MOVE#3``. With a move in place of the last
-    word, it is the answer ``move e5``: at the address for answers it needs no password.
+    word, it is the answer ``move e5``: at the address for answers it needs no password, and that may be missing.
     """
-    game, word, number, userid, password, *rest = [*typed, *[""] * 5]
-    named = (game.lower(), number.lower(), userid.lower(), password)
-    if named != (reply.game, reply.board, reply.userid, MASK) or takes(word) is None:
+    game, word, number, userid, *rest = [*line.words, *[""] * (5 - len(line.words))]
+    named = (game.lower(), number.lower(), userid.lower())
+    if named != (reply.game, reply.board, reply.userid) or takes(word) is None:
         return None
-    return " ".join([words.command(word), *filter(None, rest)])
+    if rest[0] != MASK and (rest[1:] or line.passwords() is not None):
+        return None
+    return " ".join([words.command(word), *filter(None, rest[rest[0] == MASK :])])
 
 
 def read(reply: Reply, line: str) -> Call:

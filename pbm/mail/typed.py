@@ -65,7 +65,7 @@ def typed_in(mail: Incoming, reply: Reply | None) -> Typed:
 
 def _without_placeholder(line: Line, reply: Reply | None) -> Line:
     """A command as it is, or what it says as an answer if it was copied from the mail that is answered."""
-    typed = answers.as_answer(reply, line.words) if reply else None
+    typed = answers.as_answer(reply, line) if reply else None
     return _answer(typed) if typed else line
 
 
