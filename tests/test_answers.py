@@ -537,6 +537,7 @@ def test_a_word_in_the_subject_goes_with_the_move_in_the_body(board, word, playe
         ("preview", "This is written `preview MOVE ...`."),
         ("submit", "This is written `submit MOVE`."),
         ("queue e5 e6", "This is written `queue MOVE`."),
+        ("note hello you", "This is written `note [clear]`. The text of a note stands below it."),
         ("show me", "`show` stands alone in the first line."),
         ("confirm e5", "`confirm` stands alone in the first line."),
         ("confirm", "There is no submitted move to confirm."),

@@ -127,7 +127,8 @@ def refuse_lost_answer(session: Session, title: Line, why: Misused) -> NoReturn:
 def _misused(name: str, takes: str, *, has_words: bool) -> str:
     """How the line should be written."""
     if name != "move":
-        return f"This is written `{name} {takes}`." if takes else f"`{name}` stands alone in the first line."
+        below = " The text of a note stands below it." if name == "note" else ""
+        return f"This is written `{name} {takes}`.{below}" if takes else f"`{name}` stands alone in the first line."
     what = "Write your move alone on the first line, without blanks between its parts."
     what += " A comment stands below it." if has_words else " Yours is empty."
     others = [f"{one} {_takes(other)}".rstrip() for one, other in ANSWERS.items() if one != "move"]
