@@ -21,8 +21,8 @@ def database_path() -> Path:
     return Path(os.environ.get("PBM_DB") or f"{_data_folder()}/pbm.db")
 
 
-def database() -> str:
-    """Make the user's data folder if the database is there. Returns its path. Raises Unusable."""
+def make_data_folder() -> str:
+    """Make the user's data folder if the database is there. Returns the path of the database. Raises Unusable."""
     if chosen := os.environ.get("PBM_DB"):
         return chosen
     folder = _data_folder()
@@ -69,22 +69,18 @@ def transport() -> "Transport":
 
     if chosen := os.environ.get("PBM_TRANSPORT"):
         return transports.transport(chosen, os.environ.get("PBM_TRANSPORT_PASSWORD", ""))
-    database()
-    return transports.Maildirs(database_path().parent / "mail", make=True)
+    return transports.Maildirs(Path(make_data_folder()).parent / "mail", make=True)
 
 
 def open_server() -> Server:
     """The server that the settings describe. Raises Unusable."""
-    store, own = Store(database()), address()
-    # where mail for the postmaster goes
+    store, own = Store(make_data_folder()), address()
     operator = _chosen("PBM_OPERATOR", is_address, "no address")
     local, _, host = (operator or "").lower().rpartition("@")
     name, _, own_host = own.lower().rpartition("@")
     if host == own_host and local.partition("+")[0] in {name, "postmaster"}:
         raise Unusable("PBM_OPERATOR is an address of this server; it has to be one at which somebody reads mail.")
-    # on how many active boards a user can play against robots
     boards = _chosen("PBM_ROBOT_BOARDS", re.compile("[0-9]{1,9}", re.ASCII).fullmatch, "no number of boards")
-    # how long robots of the last level think about a move
     minutes = float(_chosen("PBM_ROBOT_MINUTES", _is_minutes, "no number of minutes above 0, up to 60") or 1)
     return Server(
         store,

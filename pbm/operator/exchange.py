@@ -21,7 +21,7 @@ from pbm.disk import whole
 from pbm.refusals import Refused, touching
 from pbm.server import Server
 from pbm.session import Session
-from pbm.settings import database, database_path
+from pbm.settings import database_path, make_data_folder
 from pbm.store import BoardRow, copies
 from pbm.store.boards import Among
 from pbm.terminal import say, warn
@@ -78,7 +78,7 @@ def restore(file: Path, *, yes: bool) -> None:
 
     Before anything is replaced, the backup is checked. A backup of an older version is brought up to date.
     """
-    target = Path(database()).resolve()  # a link stays
+    target = Path(make_data_folder()).resolve()  # a link stays
     with touching(f"{file} cannot be read"):
         copies.check(_present(file))
     now = datetime.now(UTC)
