@@ -29,12 +29,12 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
     away = None if row.novacation else clocks.planned_until(session.store, late, session.now.date())
     if away:
         raise Illegal(f"{late} is on vacation through {away}, and is not reminded.")
-    last = session.store.boards.last_reminder(*row.place, name)
+    last = session.store.boards.last_nag(*row.place, name)
     if last and session.now < last + BETWEEN_NAGS:
         again = f"{(last + BETWEEN_NAGS).astimezone(session.zone(name)):{texts.MINUTES}}"
         why = f"You have reminded {late} of this board within the last 3 days; you can again from {again} on."
         raise Illegal(why)
-    session.store.boards.note_reminder(*row.place, name, session.now)
+    session.store.boards.note_nag(*row.place, name, session.now)
     reminder = remind(session, board, late, f"{name} reminds you of this board.")
     text = f"{late} is reminded of {row.game.capitalize()} board {row.board}."
     told = letters.to_user(

@@ -330,7 +330,7 @@ class Boards(Questions):
         )
         return [(tuple(json.loads(dice)), count) for dice, count in self.execute(query, game)]
 
-    # Plans, notes and reminders
+    # Plans, notes and nags
 
     def plans(self, game: str, board: str) -> dict[str, str]:
         """The plans for a board as text, by userid."""
@@ -352,11 +352,11 @@ class Boards(Questions):
         """Store the notes of a user on a board, in the place of those before."""
         self.execute("INSERT OR REPLACE INTO board_notes VALUES (?, ?, ?, ?)", game, board, userid, text)
 
-    def last_reminder(self, game: str, board: str, userid: str) -> datetime | None:
+    def last_nag(self, game: str, board: str, userid: str) -> datetime | None:
         """When a player last reminded the other one of a board; None if never."""
         return self.moment(f"SELECT sent FROM reminders WHERE {OF_BOARD} AND userid = ?", game, board, userid)
 
-    def note_reminder(self, game: str, board: str, userid: str, now: datetime) -> None:
+    def note_nag(self, game: str, board: str, userid: str, now: datetime) -> None:
         """Note that a player has reminded the other one of a board."""
         self.execute("INSERT OR REPLACE INTO reminders VALUES (?, ?, ?, ?)", game, board, userid, now)
 
