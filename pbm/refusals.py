@@ -42,19 +42,19 @@ class Misused(Refused):
     status = 2
 
 
-def copied(word: str, what: str) -> str:
-    """The refusal of a placeholder copied from our help, in whose place a reader has to write *what*; else empty."""
+def placeholder_objection(word: str, what: str) -> str:
+    """Why a word is refused that is a placeholder of our help, in place of *what* a reader means; empty for another."""
     return f"{word} is a placeholder; write {what} in its place." if word.lower() in PLACEHOLDERS else ""
 
 
-def check_own(word: str, what: str) -> None:
+def check_no_placeholder(word: str, what: str) -> None:
     """Raises Refused if a word is a placeholder copied from our help."""
-    if why := copied(word, what):
+    if why := placeholder_objection(word, what):
         raise Refused(why)
 
 
 @contextmanager
-def touching(what: str) -> Iterator[None]:
+def refusing_os_errors(what: str) -> Iterator[None]:
     """Raises Refused, which says *what* failed and why, if a file or a socket cannot be used inside."""
     try:
         yield

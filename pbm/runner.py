@@ -29,7 +29,7 @@ from pbm.language.commands import OF_GAME
 from pbm.language.grammar import MOST_CHARACTERS, Call, ShellContext, function, misplaced
 from pbm.language.line import Line
 from pbm.letters import Letter
-from pbm.refusals import Misused, Refused, copied
+from pbm.refusals import Misused, Refused, placeholder_objection
 from pbm.session import Session
 from pbm.store import BoardRow, Reply
 from pbm.texts import without
@@ -216,7 +216,7 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
             session.guesses.note(is_right=is_right)
         if not is_right or stored is None:
             # an unknown userid may be the password in the wrong place
-            why = copied(password, "your password") or "The userid or the password is wrong."
+            why = placeholder_objection(password, "your password") or "The userid or the password is wrong."
             raise Refused(why, secrets=() if stored else (userid,))
         if passwords.is_outdated(stored):
             passwords.prepare(password)

@@ -23,7 +23,7 @@ from pbm.levels import LEVEL_NUMBERS
 from pbm.refusals import Refused
 from pbm.robot_players import analysis, tasks
 from pbm.robot_players.analysis import Critic, curve
-from pbm.robot_players.tasks import do_task, next_task, play_all
+from pbm.robot_players.tasks import claim_next_task, do_task, play_all
 from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.store import Robot, Store
@@ -499,7 +499,7 @@ def test_what_cannot_be_played_on_holds_up_no_other_board(against, capsys):
 def next_opponent(club):
     """Whom a robot answers next, and does."""
     session = Session(club.server)
-    task = next_task(session)
+    task = claim_next_task(session)
     do_task(session, task)
     club.pass_time(seconds=1)
     return task.opponent
@@ -525,20 +525,20 @@ def test_who_plays_goes_on_where_standard_input_is_no_pipe(monkeypatch):
 def test_a_robot_that_was_removed_a_moment_ago_has_no_task(against, mind, monkeypatch):
     session = Session(against.server)
     monkeypatch.setattr(session.store.robots, "among", lambda _: {})
-    assert next_task(session) is None
+    assert claim_next_task(session) is None
 
 
 def test_what_a_living_process_has_claimed_is_left_to_it(against, mind):
     session = Session(against.server)
-    task = next_task(session)
+    task = claim_next_task(session)
     for process, is_free in ((1, False), (dead(), True), (os.getpid(), True)):
         with against.store.writing():
             against.store.robots.claim_task(task, Claim(process, against.time + timedelta(minutes=1)))
-        assert (next_task(session) == task) == is_free
+        assert (claim_next_task(session) == task) == is_free
     with against.store.writing():
         against.store.robots.claim_task(task, Claim(1, against.time + timedelta(minutes=1)))
     against.pass_time(minutes=2)
-    assert next_task(session) == task
+    assert claim_next_task(session) == task
 
 
 def dead():
@@ -739,7 +739,7 @@ def test_with_no_wait_it_does_not_and_else_a_proposal_is_answered_too(typed):
 
 
 def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
-    monkeypatch.setattr(tasks, "next_task", lambda *_: pytest.fail("There is nothing to do."))
+    monkeypatch.setattr(tasks, "claim_next_task", lambda *_: pytest.fail("There is nothing to do."))
     with Store(typed.folder / "pbm.db") as store, store.writing():
         until = datetime.now(UTC) + timedelta(minutes=5)
         store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(None, until))

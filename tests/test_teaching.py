@@ -16,7 +16,7 @@ from games import thrown
 from pbm.mail.illustrations import Illustrator
 from pbm.mail.writing import compose
 from pbm.robot_players import analysis, tasks
-from pbm.robot_players.tasks import is_wanted_in_idle_time, next_task, play_all, think_once
+from pbm.robot_players.tasks import claim_next_task, is_wanted_in_idle_time, play_all, think_once
 from pbm.robots import Player
 from pbm.session import Session
 
@@ -228,8 +228,8 @@ def patient(club):
 
 def test_a_robot_of_the_last_level_moves_in_idle_time_behind_all_others(patient):
     session = Session(patient.server)
-    assert next_task(session).robot == "robot1"
-    assert next_task(session, is_idle=True).robot == "robot6"
+    assert claim_next_task(session).robot == "robot1"
+    assert claim_next_task(session, is_idle=True).robot == "robot6"
     assert is_wanted_in_idle_time(session)
     begin = time.process_time()
     assert thinks(patient)

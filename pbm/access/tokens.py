@@ -26,7 +26,7 @@ TOKEN = re.compile("([rbuc])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 def reply_address(server: Server, game: str, board: str, userid: str) -> str:
     """The address at which a user answers the mails about a board without a password. It is made at the first call."""
-    number = server.store.trust.reply_number(game, board, userid)
+    number = server.store.trust.store_reply(game, board, userid)
     return address_with(server, _token(server, REPLY, number, userid))
 
 
@@ -76,7 +76,7 @@ def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> st
     These are all mails about a board; without a board, the digests of the game, or PUZZLES; without a game, what users
     write to all. The token is made for one of the user's addresses, by its number.
     """
-    number = server.store.trust.reply_number(*mails) if mails.board else address_number
+    number = server.store.trust.store_reply(*mails) if mails.board else address_number
     return address_with(server, _token(server, UNSUBSCRIBE, number, _subscription(server, mails)))
 
 

@@ -21,7 +21,7 @@ from pbm.delivery.mail import add_to_outbox
 from pbm.letters import Letter, settled
 from pbm.levels import LEVEL_NUMBERS
 from pbm.names import GUEST, RESERVED, SHORTEST_PASSWORD, is_address, is_guest, is_userid
-from pbm.refusals import Misused, Refused, check_own
+from pbm.refusals import Misused, Refused, check_no_placeholder
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Reply
@@ -39,7 +39,7 @@ def check_new_userid(name: str) -> None:
 def check_sign_up(session: Session, *, userid: str, new_password: str, **_: object) -> None:
     """Raises Refused if nobody can sign up now with that userid and that password."""
     name = userid.lower()
-    check_own(userid, "a name of your own")
+    check_no_placeholder(userid, "a name of your own")
     check_new_userid(name)
     check_new_password(new_password)
     if session.is_line and not session.in_shell:
@@ -97,7 +97,7 @@ MOST_ADDRESSES = 5
 
 def confirm_address(session: Session, code: str) -> list[Letter]:
     """Confirm the address to which a code was mailed. Raises Refused if it is no valid code."""
-    check_own(code, "the code that was mailed to you")
+    check_no_placeholder(code, "the code that was mailed to you")
     confirmed = session.store.users.confirm(digest(code.lower()), session.now)
     if confirmed is None:
         raise Refused("This code confirms no address; it was used already, or a newer one has replaced it.")
@@ -203,7 +203,7 @@ def check_reset(session: Session, *, userid: str, one_time_password: str, new_pa
             "NEWPASSWORD is missing. The command is written:\n\n  reset USERID [CODE NEWPASSWORD]",
             secrets=(code,),
         )
-    check_own(code, "the code that was mailed to you")
+    check_no_placeholder(code, "the code that was mailed to you")
     made = session.store.users.reset_code(name)
     is_right = made is not None and is_same(digest(code.lower()), made[0])
     if made is None or not is_right or session.now > made[1] + RESET_HOLDS:
@@ -246,7 +246,7 @@ def _reset_letter(name: str, token: str) -> Letter:
 
 def check_new_password(password: str) -> None:
     """Raises Refused if a text cannot be a password."""
-    check_own(password, "a password of your own")
+    check_no_placeholder(password, "a password of your own")
     if not SHORTEST_PASSWORD <= len(password) <= 256:
         raise Refused("A password has 6 to 256 characters.")
     if password.startswith("-") or re.search(r"""[\s"':]""", password):

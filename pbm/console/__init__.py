@@ -19,7 +19,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from pbm import texts
-from pbm.refusals import Refused, touching
+from pbm.refusals import Refused, refusing_os_errors
 from pbm.server import Server
 from pbm.settings import database_path, open_server
 from pbm.store import Store, Unusable
@@ -95,7 +95,7 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
 def existing_database() -> Path:
     """The path of the database. Raises Refused if there is none: a command that only looks makes no database."""
     path = database_path()
-    with touching(f"The database {path} cannot be used"):
+    with refusing_os_errors(f"The database {path} cannot be used"):
         is_there = path.exists()
     if not is_there:
         raise Refused(

@@ -18,7 +18,7 @@ from pbm.board.records import Record, Unsound
 from pbm.console import answer, confirm, open_existing, progress_bar
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, YES, Commands
 from pbm.disk import whole
-from pbm.refusals import Refused, touching
+from pbm.refusals import Refused, refusing_os_errors
 from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import database_path, make_data_folder
@@ -49,7 +49,7 @@ def backup(file: Path, keep: int | None) -> None:
     """
     source = _present(database_path())
     now = datetime.now(UTC)
-    with touching(f"{file} cannot be written"):
+    with refusing_os_errors(f"{file} cannot be written"):
         if keep is not None and not file.is_dir():
             raise Refused(f"There is no folder {file}.")
         target = file if keep is None else file / f"{source.stem}-{now:{TIME}}{source.suffix}"
@@ -79,14 +79,14 @@ def restore(file: Path, *, yes: bool) -> None:
     Before anything is replaced, the backup is checked. A backup of an older version is brought up to date.
     """
     target = Path(make_data_folder()).resolve()  # a link stays
-    with touching(f"{file} cannot be read"):
+    with refusing_os_errors(f"{file} cannot be read"):
         copies.check(_present(file))
     now = datetime.now(UTC)
     old = target.with_name(f"{target.name}.before-restore-{now:{TIME}}")
     is_there = target.exists()
     if is_there:
         confirm(f"Put {file} in the place of {target}, which is kept as {old.name}?", yes=yes)
-    with touching(f"{target} cannot be written"), whole(target) as copy:
+    with refusing_os_errors(f"{target} cannot be written"), whole(target) as copy:
         copies.copy(file, copy)
         copies.bring_up_to_date(copy, file, now)
         with copies.keep_others_out(target) if is_there else nullcontext():
@@ -200,7 +200,7 @@ def _names(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _text(file: Path | None) -> str:
-    with touching(f"{file} cannot be read"):
+    with refusing_os_errors(f"{file} cannot be read"):
         raw = file.read_bytes() if file else sys.stdin.buffer.read()
     try:
         return raw.decode("utf-8-sig")

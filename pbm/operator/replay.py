@@ -23,7 +23,7 @@ from pbm.board.records import turns_as_data
 from pbm.console import answer, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, Commands
 from pbm.drawing import images, svg
-from pbm.refusals import Refused, touching
+from pbm.refusals import Refused, refusing_os_errors
 from pbm.session import Session
 from pbm.terminal import escaped
 
@@ -93,7 +93,7 @@ def picture(game: str, board: str, file: Path) -> None:
     with session.store.reading():
         point = find_point(session, game, board)
     drawn = draw(point)
-    with touching(f"The file {file} cannot be written"):
+    with refusing_os_errors(f"The file {file} cannot be written"):
         file.write_bytes(drawn)
     row = point.board.row
     data = {"game": row.game, "board": row.board, "moves": point.moves, "file": str(file), "bytes": len(drawn)}

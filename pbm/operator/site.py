@@ -10,7 +10,7 @@ from pbm.console import answer, changes, let_server_go_first, open_existing, pro
 from pbm.console.usage import Commands
 from pbm.drawing import images
 from pbm.names import is_site
-from pbm.refusals import Refused, touching
+from pbm.refusals import Refused, refusing_os_errors
 from pbm.session import Session
 from pbm.terminal import warn
 
@@ -69,7 +69,7 @@ def _update(session: Session, folder: Path, site: "SiteSettings") -> "Built":
     """Bring the site up to date. Raises Refused if the folder cannot be written."""
     from pbm.site.build import build
 
-    with touching(f"The site cannot be written to {folder}"), progress_bar("Pages") as progress:
+    with refusing_os_errors(f"The site cannot be written to {folder}"), progress_bar("Pages") as progress:
         done = build(folder, session, site, progress)
     for path, why in done.failed.items():
         warn(f"{path} could not be made ({why}); its next change tries it again.")

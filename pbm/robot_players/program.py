@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from pbm import texts
 from pbm.language.grammar import MOST_CHARACTERS
-from pbm.refusals import Refused, touching
+from pbm.refusals import Refused, refusing_os_errors
 
 GIVE_UP = "resign"
 """What a program answers in the place of a move to give up the game."""
@@ -96,7 +96,7 @@ class Program:
     async def start(self) -> Process:
         """Start the program if it does not run. Raises Refused if that is not possible."""
         if self.process is None:
-            with touching(f"The program {self.words[0]} cannot be started"):
+            with refusing_os_errors(f"The program {self.words[0]} cannot be started"):
                 self.process = await create_subprocess_exec(
                     *located(self.words),
                     stdin=PIPE,

@@ -65,7 +65,7 @@ SHELL_SECONDS = 120.0
 """How long a shell waits for the answer of a robot."""
 
 
-def next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle: bool = False) -> Task | None:
+def claim_next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle: bool = False) -> Task | None:
     """Claim the next task, or the next one on a board, its game and number, and return it; None if there is none.
 
     Tasks that another living process does are left to it, and those of *busy* robots wait. In idle time, these are the
@@ -266,7 +266,7 @@ class Playing:
         while not until():
             ended = [name for name, doing in self.busy.items() if doing.done()]
             done += sum(self.busy.pop(name).result() for name in ended)
-            task = next_task(self.session, busy=self.busy)
+            task = claim_next_task(self.session, busy=self.busy)
             if task is None:
                 break
             robot = self.session.store.robots.get(task.robot)
@@ -314,7 +314,7 @@ def think_once(session: Session) -> bool:
         if wanted := session.store.robots.next_analysis():
             analysis.analyse_for_readers(session, *wanted)
             return True
-        if task := next_task(session, is_idle=True):
+        if task := claim_next_task(session, is_idle=True):
             _try(session, task)
             return True
     return False
@@ -380,7 +380,7 @@ def wait_for_robot(session: Session, point: Point, answers: Sequence[Letter], *,
     try:
         with spinning(f"{robot.userid} thinks"), limited_memory():
             while _is_awaited(session, *row.place) and time.monotonic() < end:
-                if task := next_task(session, *row.place):
+                if task := claim_next_task(session, *row.place):
                     is_answered = do_task(session, task, None if mails else person) or is_answered
                 else:
                     time.sleep(PAUSE_SECONDS)

@@ -10,7 +10,7 @@ import click
 from pbm.console import answer
 from pbm.console.usage import GAME_ARGUMENT, Commands, WholeNumber
 from pbm.mail import incoming
-from pbm.refusals import Refused, touching
+from pbm.refusals import Refused, refusing_os_errors
 from pbm.session import Session
 from pbm.settings import open_server, transport
 from pbm.terminal import fail, read_secret, replace_errors, say, warn
@@ -107,7 +107,7 @@ def serve_(
     if (certificate is None) != (key is None) or (certificate and lmtp):
         raise click.UsageError("--certificate and --key go together, and not with --lmtp.")
     transport()  # the process that sends could not say that there is none
-    with touching(f"{certificate} and {key} are no certificate and its key"):
+    with refusing_os_errors(f"{certificate} and {key} are no certificate and its key"):
         tls = Certificate(certificate, key) if certificate and key else None
     opened = open_server()
     # systemd adds the time to what goes into its journal
@@ -151,7 +151,7 @@ def _open_door(opened: "Server", web: str, site: str | None, url: str) -> "WebDo
     """Listen for browsers, and say where. Returns the web door. Raises Refused."""
     where = _port("--web", web)
     kind = _door_class()
-    with touching(f"The web door cannot listen on {web}"):
+    with refusing_os_errors(f"The web door cannot listen on {web}"):
         family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
         listening = socket.create_server((where.host, where.port), family=family)
     say(f"web on {where._replace(port=listening.getsockname()[1])}", {})
@@ -175,7 +175,7 @@ def _start_metrics(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
     except ImportError as why:
         raise Refused("--metrics needs the official client of Prometheus: pip install '.[metrics]'.") from why
     figures = Metrics(opened.store.path, opened.now)
-    with touching(f"The metrics cannot listen on {metrics}"):
+    with refusing_os_errors(f"The metrics cannot listen on {metrics}"):
         port = figures.listen(where.host, where.port)
     say(f"metrics on {where._replace(port=port)}", {})
     return figures.note

@@ -29,7 +29,7 @@ from pbm.mail.incoming import Outcome, ReceivedMail
 from pbm.mail.sending import LONGEST_PAUSE, SENDER, growing_pauses
 from pbm.mail.smtp import Answer, Connection, Connections, Entry, LMTPConnection
 from pbm.names import is_host
-from pbm.refusals import touching
+from pbm.refusals import refusing_os_errors
 from pbm.server import Server
 from pbm.store import Replaced, Store, Unusable
 from pbm.terminal import warn
@@ -418,7 +418,7 @@ def _end_on_signals(service: Service, loop: asyncio.AbstractEventLoop) -> None:
 async def _listen(connect: Callable[[], Connection], where: Endpoint) -> tuple[asyncio.Server, Endpoint]:
     """Begin to take connections. Returns the listener, and its endpoint with the port that it got. Raises Refused."""
     loop = asyncio.get_running_loop()
-    with touching(f"The server cannot listen on {where}"):
+    with refusing_os_errors(f"The server cannot listen on {where}"):
         if where.path:
             return await loop.create_unix_server(connect, sock=_socket(where.path)), where
         listener = await loop.create_server(connect, where.host, where.port)

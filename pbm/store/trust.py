@@ -31,8 +31,8 @@ class Trust(Questions):
 
     # Reply addresses
 
-    def reply_number(self, game: str, board: str, userid: str) -> int:
-        """The number of a user's reply address for a board, which is stored if it is new."""
+    def store_reply(self, game: str, board: str, userid: str) -> int:
+        """Store the reply address of a user for a board, if it is new. Returns its number."""
         known = "SELECT id FROM replies WHERE game = ? AND board = ? AND userid = ?"
         new = "INSERT INTO replies (game, board, userid) VALUES (?, ?, ?) RETURNING id"
         return int(self.value(known, game, board, userid) or self.value(new, game, board, userid))
