@@ -32,7 +32,7 @@ from pbm.letters import Letter
 from pbm.refusals import Misused, Refused, placeholder_objection
 from pbm.session import Session
 from pbm.store import BoardRow, Reply
-from pbm.texts import without
+from pbm.texts import TIME_FORMAT, without
 
 MOST_COMMANDS = 50
 """How many commands `multiple` may have."""
@@ -208,7 +208,7 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
             raise Refused(f"The game has been over for more than {ANSWERED_FOR.days} days; please write a command.")
     else:
         if session.guesses and (until := session.guesses.wait_until(name)):
-            when = f"{until + timedelta(minutes=1):%Y-%m-%d %H:%M} UTC"
+            when = f"{until + timedelta(minutes=1):{TIME_FORMAT}}"
             raise Refused(f"Too many wrong passwords; try again after {when}.")
         stored = store.users.password_of(name) or None  # a robot has none that could be right
         is_right = passwords.is_right(stored, password)

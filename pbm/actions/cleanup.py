@@ -144,11 +144,11 @@ def _parts(held: Iterable[Held]) -> Iterator[list[Held]]:
 def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
     name, count = game.capitalize(), len(held)
     times = [mail.queued.astimezone(zone) for mail in held]
-    first, last = f"{times[0]:%Y-%m-%d %H:%M}", f"{times[-1]:%Y-%m-%d %H:%M}"
-    heading = f"Digest: {count} mail{'s' * (count > 1)} about {name} boards, {first} to {times[-1]:{texts.MINUTES}}"
+    first, last = f"{times[0]:{texts.ZONELESS_TIME_FORMAT}}", f"{times[-1]:{texts.ZONELESS_TIME_FORMAT}}"
+    heading = f"Digest: {count} mail{'s' * (count > 1)} about {name} boards, {first} to {times[-1]:{texts.TIME_FORMAT}}"
     told: list[Block] = [Paragraph(heading)]
     for mail, time in zip(held, times, strict=True):
-        told += [Rule("="), Paragraph(f"{mail.subject}\n{time:{texts.MINUTES}}"), *blocks.from_json(mail.blocks)]
+        told += [Rule("="), Paragraph(f"{mail.subject}\n{time:{texts.TIME_FORMAT}}"), *blocks.from_json(mail.blocks)]
     return Letter(
         to=userid,
         subject=f"{name} Digest {last[:10]}",

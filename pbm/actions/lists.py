@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 import games
-from pbm import letters
+from pbm import letters, texts
 from pbm.access import tokens
 from pbm.actions import finding
 from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
@@ -168,7 +168,7 @@ def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
         **({"Player": told["userid"]} if len(userids) > 1 else {}),
         "Opponent": told["opponent"],
         "Turn": f"{letters.status(row)} ({row.reason})" if row.ended else told["turn"],
-        f"Since ({zone})": f"{since:%Y-%m-%d %H:%M}",
+        f"Since ({zone})": f"{since:{texts.ZONELESS_TIME_FORMAT}}",
         "Days left": "" if told["days_left"] is None else f"{told['days_left']} for {told['waits_for']}",
     }
 

@@ -58,6 +58,6 @@ def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
         hint = f"did you mean {nearest}?" if nearest else "it is written like Europe/Berlin or America/New_York."
         raise Refused(f"There is no time zone {word!r}; {hint}")
     session.store.users.change(user, zone=None if zone == UTC_NAME else zone)
-    now = f"{session.now.astimezone(session.zone(user)):{texts.MINUTES}}"
+    now = f"{session.now.astimezone(session.zone(user)):{texts.TIME_FORMAT}}"
     text = f"Times in your mails are in the time zone {zone}; it is {now} now."
     return [letters.to_user(user, text, subject="pbm timezone", answer="help timezone", timezone=zone)]

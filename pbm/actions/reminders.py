@@ -31,7 +31,7 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Illegal(f"{late} is on vacation through {away}, and is not reminded.")
     last = session.store.boards.last_nag(*row.place, name)
     if last and session.now < last + BETWEEN_NAGS:
-        again = f"{(last + BETWEEN_NAGS).astimezone(session.zone(name)):{texts.MINUTES}}"
+        again = f"{(last + BETWEEN_NAGS).astimezone(session.zone(name)):{texts.TIME_FORMAT}}"
         why = f"You have reminded {late} of this board within the last 3 days; you can again from {again} on."
         raise Illegal(why)
     session.store.boards.note_nag(*row.place, name, session.now)
@@ -91,7 +91,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
         is_by_move = True
     told = [
         f"{late}, please {what}; the last move was {days} ago.",
-        f"{rule}.\nFrom {end.astimezone(session.zone(late)):{texts.MINUTES}} on, {then}.",
+        f"{rule}.\nFrom {end.astimezone(session.zone(late)):{texts.TIME_FORMAT}} on, {then}.",
     ]
     if is_by_move and store.users.has_auto_vacation(late) and not row.novacation:
         today = now.date()

@@ -16,7 +16,7 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, PlayerRow, Robot, Section, Store
-from pbm.texts import WIDTH
+from pbm.texts import WIDTH, ZONELESS_TIME_FORMAT
 
 SECTIONS = {
     "Established": Section(established=True, inactive=False),
@@ -208,7 +208,7 @@ def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot])
 def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, str]:
     """A row of the history."""
     return {
-        f"Ended ({zone})": f"{(row.ended or row.started).astimezone(zone):%Y-%m-%d %H:%M}",
+        f"Ended ({zone})": f"{(row.ended or row.started).astimezone(zone):{ZONELESS_TIME_FORMAT}}",
         "Board": row.board,
         "Winner": row.winner or "TIE",
         "Pts": str(POINTS),

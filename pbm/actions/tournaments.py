@@ -30,7 +30,7 @@ def announce(session: Session, tournament: Tournament, entrants: Sequence[Entran
     how = f"This lets you play:\n{_joining(*tournament.place)}" if can_join else "Nobody else can join it."
     told = [
         Paragraph(f"A {tournament.kind.title} of {tournament.game.capitalize()} is open: {tournament.pool}."),
-        *([Paragraph(f"It starts on {tournament.starts:%Y-%m-%d %H:%M} UTC.")] if tournament.starts else []),
+        *([Paragraph(f"It starts on {tournament.starts:{texts.TIME_FORMAT}}.")] if tournament.starts else []),
         *contests.described_tournament(found),
         Paragraph(how),
     ]
@@ -163,7 +163,7 @@ def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]
         raise Refused(f"You have joined tournaments {quotas.most('joining', 'user')} times today; that is the most.")
     found = add_player(session, found, name)
     starts = tournament.starts
-    begins = f"It starts on {starts:%Y-%m-%d %H:%M} UTC." if starts else "You get a mail when it starts."
+    begins = f"It starts on {starts:{texts.TIME_FORMAT}}." if starts else "You get a mail when it starts."
     text = f"{name} takes part in pool {tournament.pool} of {game.capitalize()}. {begins}"
     rounds.tell_director(session, found, f"{name} has joined", f"{name} takes part in pool {tournament.pool}.")
     return [contests.of_tournament(found, "joined", text)]
@@ -223,7 +223,7 @@ def _listed(session: Session, game: str) -> Letter:
         status = contests.status_of_tournament(shown)
         players = f"{len(status['players'])}{f' of {tournament.most}' if tournament.most and is_open else ''}"
         number = f"{played}{f' of {planned}' if planned else ''}" if played or planned else ""
-        starts = f"{tournament.starts:%Y-%m-%d %H:%M}" if tournament.starts and is_open else ""
+        starts = f"{tournament.starts:{texts.ZONELESS_TIME_FORMAT}}" if tournament.starts and is_open else ""
         rows.append((tournament.pool, tournament.kind.name, tournament.state, players, number, starts, who))
         data.append(status | {"who": who})
     title = game.capitalize()

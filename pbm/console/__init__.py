@@ -167,7 +167,7 @@ def answer_list(lines: Sequence[tuple[str, ...]], data: Mapping[str, object], if
 
 def time_text(moment: datetime | None) -> str:
     """A time for people; empty if there is none."""
-    return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else ""
+    return f"{moment:{texts.TIME_FORMAT}}" if moment else ""
 
 
 def shows_progress() -> bool:

@@ -12,7 +12,7 @@ from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, TurnRow
-from pbm.texts import MINUTES, counted, wrapped_line, wrapped_turns
+from pbm.texts import TIME_FORMAT, counted, wrapped_line, wrapped_turns
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
@@ -313,13 +313,13 @@ def _clocks(point: Point, session: Session, to: str | None) -> list[Block]:
     zone, now = session.zone(to), session.now
     moments = {"Start": row.started} | ({"Last move": row.changed or row.started} if board.turns else {})
     moments |= {"End": row.ended} if row.ended else {"Now": now}
-    rows = [(name, f"{moment.astimezone(zone):{MINUTES}}") for name, moment in moments.items()]
+    rows = [(name, f"{moment.astimezone(zone):{TIME_FORMAT}}") for name, moment in moments.items()]
     if row.reason:
         rows.append(("Reason", REASONS[row.reason]))
     usual = clocks.Clocks().limits(is_tournament=False)
     limits = zip(("Reminder", "Forfeit"), set_up.limits(is_tournament=row.pool is not None), usual, strict=True)
     rows += [(name, f"after {counted(days, 'day')}") for name, days, default in limits if days != default]
-    rows += [("Round ends", f"{row.until.astimezone(zone):{MINUTES}}")] if row.until and not row.ended else []
+    rows += [("Round ends", f"{row.until.astimezone(zone):{TIME_FORMAT}}")] if row.until and not row.ended else []
     used = [max(0.0, seconds) for seconds in board.used(row.ended or now)]
     rows += [(f"Time of {userid}", _days(seconds)) for userid, seconds in zip(board.players, used, strict=True)]
     rows.append(("Time of both", _days(sum(used))))

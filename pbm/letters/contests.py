@@ -189,14 +189,15 @@ def status_of_tournament(shown: Shown) -> dict[str, Any]:
 
 def described_tournament(shown: Shown) -> list[Block]:
     """How far a tournament is, for people."""
-    tournament, data, byes = shown.tournament, status_of_tournament(shown), shown.tournament.byes
+    tournament, data = shown.tournament, status_of_tournament(shown)
+    starts, byes = tournament.starts, tournament.byes
     rows = {
         "Type": tournament.kind.title,
         "State": tournament.state,
         "Round": _round(tournament) if tournament.round else "",
         "Options": tournament.options,
         "Director": tournament.director,
-        "Starts": f"{tournament.starts:%Y-%m-%d %H:%M} UTC" if tournament.starts and tournament.state == "open" else "",
+        "Starts": f"{starts:{texts.TIME_FORMAT}}" if starts and tournament.state == "open" else "",
         "At most": texts.counted(tournament.most, "player") if tournament.most else "",
         "Byes": f"{texts.counted(byes, 'bye')} of half a point for a player who asks" if byes else "",
         "Apart": ", ".join(" and ".join(group) for group in tournament.apart),

@@ -52,8 +52,8 @@ class Sent(NamedTuple):
         reason = f": {self.problem.rstrip('.')}" if self.problem else ""
         parts = [f"{self.sent} sent, {self.failed} not sent{reason}."]
         if due:
-            verb = "waits" if waiting == 1 else "wait"
-            parts.append(f"{texts.counted(waiting, 'mail')} {verb} for another try, not before {due:{texts.MINUTES}}.")
+            mails = f"{texts.counted(waiting, 'mail')} {'waits' if waiting == 1 else 'wait'}"
+            parts.append(f"{mails} for another try, not before {due:{texts.TIME_FORMAT}}.")
         if self.failed or due:
             parts.append("`pbm outbox list` tells more.")
         data = {**self._asdict(), "waiting": waiting, "next_try": due.isoformat() if due else None}

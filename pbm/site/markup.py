@@ -38,7 +38,7 @@ def templates() -> Environment:
     made.filters |= {
         "status": letters.status,
         "help": _help,
-        "minutes": lambda moment: f"{moment:{texts.MINUTES}}",
+        "minutes": lambda moment: f"{moment:{texts.TIME_FORMAT}}",
         "turn_text": letters.turn_text,
         "curve": line_chart,
         "rating_curve": rating_curve,
