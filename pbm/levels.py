@@ -41,6 +41,10 @@ def thinks_in_idle_time(level: int | None) -> bool:
     return level is not None and LEVELS[level - 1][0].playouts is None
 
 
+GUEST_LEVELS = [level for level in LEVEL_NUMBERS if not thinks_in_idle_time(level)]
+"""The levels for guests, who wait on a page for each answer."""
+
+
 def levels(game: str) -> list[Level]:
     """The levels in a game, the lowest first."""
     at = GAMES.index(game) if game in GAMES else -1

@@ -537,8 +537,9 @@ def test_guests_have_limits_and_nobody_can_sign_up_as_one(club):
     assert club.store.boards.totals("symple")[0] == 60
     with pytest.raises(Exception, match="please choose another userid"):
         club.say("signup guest-0123456789 some-secret x@players.example")
-    with pytest.raises(Exception, match="There is no level '0'"):
-        users.begin_as_guest(club.server, "symple", "0", [], None)
+    for level in "06":  # the last level takes a minute for each move
+        with pytest.raises(Refused, match=f"There is no level '{level}'; the levels are 1 to 5."):
+            users.begin_as_guest(club.server, "symple", level, [], None)
 
 
 def test_guests_leave_half_of_the_boards_of_a_robot_to_users(club):

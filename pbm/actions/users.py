@@ -19,7 +19,7 @@ from pbm.board.clocks import Clocks
 from pbm.budget import uncounted
 from pbm.delivery.mail import add_to_outbox
 from pbm.letters import Letter, settled
-from pbm.levels import LEVEL_NUMBERS
+from pbm.levels import GUEST_LEVELS
 from pbm.names import GUEST, RESERVED, SHORTEST_PASSWORD, is_address, is_guest, is_userid
 from pbm.refusals import Misused, Refused, check_no_placeholder
 from pbm.server import Server
@@ -276,8 +276,8 @@ def begin_as_guest(
     session, store = Session(server, peer=peer), server.store
     if not games.exists(game):
         raise Refused(games.unknown(game))
-    if level not in map(str, LEVEL_NUMBERS):
-        raise Refused(f"There is no level {level!r}; the levels are 1 to {LEVEL_NUMBERS[-1]}.")
+    if level not in map(str, GUEST_LEVELS):
+        raise Refused(f"There is no level {level!r}; the levels are 1 to {GUEST_LEVELS[-1]}.")
     games.read_options(games.load(game), options)
     with store.writing():
         free = [

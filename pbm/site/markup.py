@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from pbm import letters, texts
 from pbm.language.help import SPACED
-from pbm.levels import LEVEL_NUMBERS, thinks_in_idle_time
+from pbm.levels import GUEST_LEVELS
 
 MOST_PLACES = 60
 """How many points a curve has at most."""
@@ -45,7 +45,7 @@ def templates() -> Environment:
         "iso": iso,
         "quoted": partial(quote, safe="@+"),
     }
-    made.globals["levels"] = [level for level in LEVEL_NUMBERS if not thinks_in_idle_time(level)]
+    made.globals["levels"] = GUEST_LEVELS
     return made
 
 
