@@ -21,7 +21,8 @@ MARKS_BEHIND = ".!;:,\u2026"
 BEGIN = re.compile(r"[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?if\b[^\S\n]*", re.IGNORECASE)
 """The beginning of a line of a plan, with a bullet, a number or a quotation mark in front of it."""
 THEN = re.compile(
-    r" ?,? ?\bthen\b ?[,:]? ?| ?(?:(?<![-=])[-=]+>|[\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]) ?| [-\u2013\u2014] |: ",
+    r" ?,? ?\bthen\b ?[,:]? ?| ?(?:(?<![-=])[-=]+>|[\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]) ?"
+    r"| [-\u2013\u2014](?: |$)|: ",
     re.IGNORECASE,
 )
 """What stands between a move and its answer."""
@@ -32,8 +33,12 @@ MOVE_BEGIN = re.compile(
 """What begins a condition, and not prose: a word with a digit, one of these words, or any with a `then` and a digit."""
 WHO_PLAYS = re.compile(r"\b(?:(?!then\b|any\b)[a-z'\u2019]{1,20} )?(?:plays?|answers?) ", re.IGNORECASE)
 """What people put in front of a move."""
-BROKEN_WITHIN = re.compile(r"\b(?:then|if(?:\s+\S+)?)\n|\n\W*then\b", re.IGNORECASE)
+BROKEN_WITHIN = re.compile(r"(?:\b(?:then|if(?:\s+\S+)?)|[->\u2010-\u2015\u2190-\u21ff])\n|\n\W*then\b", re.IGNORECASE)
 """Where a line of a plan was broken within a step."""
+BROKEN_AT_IF = re.compile(r"\b(?:and|then)\s*\n\s*if\b|;\s*if\s*\n", re.IGNORECASE)
+"""Where two rows are one, although the second one begins a line, or the first one seems to be whole."""
+GOES_ON = re.compile(r"\W*(?:then\b|and\s+if\s+(?:\S*\d|any\b|--))", re.IGNORECASE)
+"""What begins a row that goes on with the line above it."""
 SENTENCE_END = re.compile(r"[.!]\s+if\s+", re.IGNORECASE)
 """Where it is not clear whether another line begins."""
 MOST_READINGS = 9
@@ -86,11 +91,7 @@ def split_plan(text: str) -> tuple[list[str], str]:
         if is_line(row):
             found.append(row)
             moves, above = 0, ""
-        elif found and (
-            re.match(r"\W*then\b", row, re.IGNORECASE)
-            or moves < 2
-            or (MOVE_BEGIN.match(part) and words.goes_on(above, part))
-        ):
+        elif found and (GOES_ON.match(row) or moves < 2 or (MOVE_BEGIN.match(part) and words.goes_on(above, part))):
             found[-1] += f" {row}"
         else:
             return found, "\n".join(rows[at:])
@@ -112,7 +113,8 @@ def _joined(rows: Sequence[str]) -> list[str]:
     )
     joined = [rows[0]]
     for above, row in pairwise(rows):
-        if is_broken and len(above) + len(" if") > width and re.match(r"if\b", row, re.IGNORECASE):
+        has_no_room = is_broken and len(above) + len(" if") > width and re.match(r"if\b", row, re.IGNORECASE)
+        if has_no_room or BROKEN_AT_IF.search(f"{above}\n{row}"):
             joined[-1] += f" {row}"
         else:
             joined.append(row)
@@ -133,7 +135,8 @@ def _steps(text: str) -> list[list[list[str]]]:
     text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", plain, flags=re.IGNORECASE)  # mail programs write dashes
     text_alone = WHO_PLAYS.sub("", BEGIN.sub("", text, count=1))
     parts = re.split(r"\b(?:(?:and|then) ){0,2}if\b", text_alone, flags=re.IGNORECASE)
-    steps = [[_moves(side) for side in THEN.split(part.strip(MARKS_AROUND + MARKS_BEHIND))] for part in parts]
+    alone = [part.lstrip(MARKS_AROUND).rstrip(f" {MARKS_BEHIND}") for part in parts]  # an arrow may end it
+    steps = [[_moves(side) for side in THEN.split(part)] for part in alone]
     for sides in steps:
         if len(sides) == 1:
             found = sides.pop()
