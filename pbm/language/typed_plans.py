@@ -37,7 +37,7 @@ BROKEN_WITHIN = re.compile(r"(?:\b(?:then|if(?:\s+\S+)?)|[->\u2010-\u2015\u2190-
 """Where a line of a plan was broken within a step."""
 BROKEN_AT_IF = re.compile(r"\b(?:and|then)\s*\n\s*if\b|;\s*if\s*\n", re.IGNORECASE)
 """Where two rows are one, although the second one begins a line, or the first one seems to be whole."""
-GOES_ON = re.compile(r"\W*(?:then\b|and\s+if\s+(?:\S*\d|any\b|--))", re.IGNORECASE)
+ROW_GOES_ON = re.compile(r"\W*(?:then\b|and\s+if\s+(?:\S*\d|any\b|--))", re.IGNORECASE)
 """What begins a row that goes on with the line above it."""
 SENTENCE_END = re.compile(r"[.!]\s+if\s+", re.IGNORECASE)
 """Where it is not clear whether another line begins."""
@@ -91,7 +91,7 @@ def split_plan(text: str) -> tuple[list[str], str]:
         if is_line(row):
             found.append(row)
             moves, above = 0, ""
-        elif found and (GOES_ON.match(row) or moves < 2 or (MOVE_BEGIN.match(part) and words.goes_on(above, part))):
+        elif found and (ROW_GOES_ON.match(row) or moves < 2 or (MOVE_BEGIN.match(part) and words.goes_on(above, part))):
             found[-1] += f" {row}"
         else:
             return found, "\n".join(rows[at:])
