@@ -15,7 +15,7 @@ from contract import commands_of
 from test_mail import ALICE, answer, message, reply_address
 
 USERS = {"alice", "bob", "carol"}
-SECRETS = ["secret1", "swordfish", "sesame-1", "hUnter_2!"]
+SECRETS = ["secret1", "swordfish", "sesame-1", "hUnter_2!", "271828"]
 
 
 def masked(text):

@@ -85,12 +85,12 @@ def is_strange(word: str) -> bool:
 def is_turn(word: str) -> bool:
     """Whether a word can be a turn: it has no two letters in a row but an x and another, or points of the compass.
 
-    Examples are xg7 and d2@nnen. So is the placeholder for one in our mails, such as MOVE#3.
+    Examples are xg7 and d2@nnen. So is the placeholder for one in our mails, such as MOVE#3. A long number is none.
     """
     if re.fullmatch(r"MOVE(#\d+)?", word):
         return True
     runs = re.findall(r"[^\W\d_]{2,}", word.lower())
-    return re.fullmatch(r"[\w+,:@#=-]*", word) is not None and all(re.fullmatch("x.|[nesw]+", run) for run in runs)
+    return re.fullmatch(r"(?!\d{6})[\w+,:@#=-]*", word) is not None and all(re.fullmatch("x.|[nesw]+", run) for run in runs)
 
 
 def _words(text: str) -> Iterator[Token]:
