@@ -311,6 +311,9 @@ def test_no_password_in_a_comment_reaches_the_opponent(pair, comment):
         ("? e7", "", "PASSWORD"),
         ("hello", "? e7", "PASSWORD"),
         ("", "?", "PASSWORD"),
+        ("hello", "spiro accet alice: sesame", "PASSWORD"),
+        ("Re: Spiro Board 101 alice", "change passwod alice sesame ?", "PASSWORD"),
+        ("alice sesame on", "", "> alice PASSWORD \u2026"),
         ("multiple", "spiro move 101 alice\n? e7", "PASSWORD"),
     ],
 )

@@ -58,6 +58,7 @@ class Line(NamedTuple):
             is_secret = masking.may_be_password if is_mixed else masking.is_strange
             parts = ((word, part) for word in shown for part in word.strip(masking.PUNCTUATION).split(","))
             found = [word for word, part in parts if is_secret(part) and not self.tree.knows(part)]
+            found += masking.behind_users(self.tree, shown, is_user)
             text = " ".join(MASK if word in found else word for word in shown)
             return Masked(text if len(shown) == len(self.typed.split()) else f"{text} \u2026", found)
         known = self.passwords()
@@ -86,16 +87,17 @@ class Line(NamedTuple):
     def _below(self, body: str, is_user: IsUser | None) -> str:
         """The text below the line without the passwords in it, also where it goes on with the line.
 
-        The lines of `multiple` are masked as the commands that they are. Below a line that is no command, the first
-        line may be an answer to a board mail with a password in front.
+        The lines of `multiple` are masked as the commands that they are. Below a line that is not understood, the first
+        line may be a command that is not, or an answer to a board mail with a password in front.
         """
         if self.command is not None and self.command.name == "multiple":
             return "\n".join(Line.read(self.tree, one).masked(is_user).text for one in body.splitlines())
         typed = " ".join(self.typed.split())
         text = masking.without_passwords(self.tree, f"{typed}\n{body}", is_user).text.partition("\n")[2]
         first = next((one for one in text.splitlines() if one.strip()), "")
-        words = [word.strip(masking.PUNCTUATION) for word in first.split()] if self.command is None else ()
-        return text.replace(first, without(first, filter(masking.is_strange, words)), 1)
+        words = [word.strip(masking.PUNCTUATION) for word in first.split()] if self.passwords() is None else []
+        secrets = [*filter(masking.is_strange, words), *masking.behind_users(self.tree, words, is_user)]
+        return text.replace(first, without(first, secrets), 1)
 
     def _long(self, is_user: IsUser | None) -> list[str]:
         """The words behind the command that are long enough for a password, and no users or turns."""

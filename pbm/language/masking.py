@@ -90,7 +90,9 @@ def is_turn(word: str) -> bool:
     if re.fullmatch(r"MOVE(#\d+)?", word):
         return True
     runs = re.findall(r"[^\W\d_]{2,}", word.lower())
-    return re.fullmatch(r"(?!\d{6})[\w+,:@#=-]*", word) is not None and all(re.fullmatch("x.|[nesw]+", run) for run in runs)
+    return re.fullmatch(r"(?!\d{6})[\w+,:@#=-]*", word) is not None and all(
+        re.fullmatch("x.|[nesw]+", run) for run in runs
+    )
 
 
 def _words(text: str) -> Iterator[Token]:
@@ -177,6 +179,14 @@ def _is_user(word: Token, is_user: IsUser | None) -> bool:
 def may_be_password(word: str) -> bool:
     """Whether a word is long enough for a password, and no turn."""
     return len(word) >= SHORTEST_PASSWORD and not is_turn(word)
+
+
+def behind_users(tree: Root, typed: Sequence[str], is_user: IsUser | None) -> Iterator[str]:
+    """The words that may be passwords and stand, as in each command, right behind a user; OLD and NEW are two."""
+    for at, word in enumerate(typed):
+        if is_user and is_user(word.strip(PUNCTUATION).lower()):
+            near = ((one, one.strip(PUNCTUATION)) for one in typed[at + 1 : at + 3])
+            yield from (one for one, plain in near if may_be_password(plain) and not tree.knows(plain))
 
 
 def _is_number(word: str) -> bool:
