@@ -209,7 +209,7 @@ def test_listing_turns_takes_its_time_and_no_more(board, monkeypatch):
 
     board.say("symple move 101 alice alice-secret c3")
     monkeypatch.setattr(symple.State, "moves", moves)
-    monkeypatch.setattr(illustrations, "SECONDS_TO_LIST", 0.05)
+    monkeypatch.setattr("pbm.board.board.SECONDS_TO_LIST", 0.05)
     got = sent(board)["bob"]
     assert len(got.pictures) == 1
     assert got.page.links[0][1] == "See the board on the site, and move there"

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from copy import copy
 from datetime import date, datetime
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import games
 from games import SKIP, Illegal, State
 from pbm.board import clocks, dice
+from pbm.budget import limited
 from pbm.store import BoardRow, ResultRow, Robot, TurnRow
 
 RESIGN = "Resign"
@@ -38,6 +40,10 @@ PROPOSALS = {"draw": "a draw", "undo": "to take the last move back"}
 """The proposals that a player can make, each in words for people."""
 FAULTS = ArithmeticError, AttributeError, ImportError, LookupError, TypeError, ValueError
 """The errors that a damaged board raises when it is replayed, or one whose game is gone or has a fault."""
+FEW_TURNS = 30
+"""How many legal turns a position may have for each to be a link."""
+SECONDS_TO_LIST = 0.5
+"""How long the turns of a position may take to list; a double of Spiro with 99 pieces would take several seconds."""
 FIRST_MOVES = 2
 """While fewer turns than this are played, a player can still leave the board."""
 
@@ -247,3 +253,13 @@ class Point(NamedTuple):
     def last_typed(self) -> int:
         """How many turns come before the last one that was not automatic; 0 if all were."""
         return max((n for n, turn in enumerate(self.board.turns[: self.moves]) if not turn.automatic), default=0)
+
+
+def few_turns(point: Point) -> tuple[str, ...]:
+    """The legal turns of a position, if there are few, and they are found soon."""
+    try:
+        with limited(SECONDS_TO_LIST):
+            listed = tuple(islice(point.state.moves(), FEW_TURNS + 1))
+    except TimeoutError:
+        return ()
+    return listed if len(listed) <= FEW_TURNS else ()

@@ -1,13 +1,12 @@
 """The picture with which the HTML of a board mail begins, and the links to tap below it. No sockets here."""
 
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import NamedTuple
 
 from pbm import blocks
 from pbm.access import tokens
 from pbm.blocks import Curve, Drawing
-from pbm.board.board import Point
+from pbm.board.board import few_turns
 from pbm.budget import limited
 from pbm.drawing import images
 from pbm.server import Server
@@ -15,12 +14,8 @@ from pbm.store import Mail
 
 ZOOM = 1.5
 """How many pixels of a picture there are for each one of its natural size: sharp on telephones, and still small."""
-MOST_LINKED = 30
-"""How many legal turns a position may have for each to be a link."""
 SECONDS_TO_DRAW = 2.0
 """How long a picture may take; a usual one takes a tenth of a second."""
-SECONDS_TO_LIST = 0.5
-"""How long the turns of a position may take to list; a double of Spiro with 99 pieces would take several seconds."""
 KEPT = 16
 """How many of the last pictures are kept: the mails to both players follow each other."""
 
@@ -87,13 +82,3 @@ def _drawn(server: Server, drawing: Drawing) -> Illustration | None:
         png = images.board_png(point, ZOOM)
     turn = point.turn if point.is_present else None
     return Illustration(png, turn=turn, turns=few_turns(point) if turn else ())
-
-
-def few_turns(point: Point) -> tuple[str, ...]:
-    """The legal turns of a position, if there are few, and they are found soon."""
-    try:
-        with limited(SECONDS_TO_LIST):
-            listed = tuple(islice(point.state.moves(), MOST_LINKED + 1))
-    except TimeoutError:
-        return ()
-    return listed if len(listed) <= MOST_LINKED else ()

@@ -13,11 +13,10 @@ import games
 from pbm import letters
 from pbm.actions import finding, tournaments
 from pbm.board import ratings, records
-from pbm.board.board import Board, Point
+from pbm.board.board import Board, Point, few_turns
 from pbm.drawing import images, svg
 from pbm.language.help import of_game
 from pbm.letters.contests import Shown
-from pbm.mail.illustrations import few_turns
 from pbm.session import Session
 from pbm.site import markup
 from pbm.store.boards import Among
