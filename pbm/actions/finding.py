@@ -11,7 +11,7 @@ from pbm.names import SHORTEST_PASSWORD, is_board
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.store.boards import LAST_ENDED, Among
+from pbm.store.boards import LAST_ENDED, NOTIFIED, SUBSCRIBER, Among
 
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:
@@ -55,8 +55,8 @@ def board_of(session: Session, row: BoardRow) -> Board:
     store, place, players = session.store, row.place, row.players
     followers = store.boards.followers(*place)
     about = About(
-        subscribers=followers["subscriber"],
-        notified=followers["notified"],
+        subscribers=followers[SUBSCRIBER],
+        notified=followers[NOTIFIED],
         away=store.users.away(players, session.now.date()),
         results=store.players.results_of_board(*place) if row.ended else (),
         robots=store.robots.among(players),

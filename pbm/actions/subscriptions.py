@@ -13,9 +13,7 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, Reply
-
-SUBSCRIBER = "subscriber"
-NOTIFIED = "notified"
+from pbm.store.boards import NOTIFIED, SUBSCRIBER
 
 
 def with_boards_first(

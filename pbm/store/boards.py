@@ -30,6 +30,8 @@ BY_END = "ended, board"
 LAST_ENDED = "ended DESC, board DESC"
 MOMENT = 1e-6
 """In days, more than the error of a time as a Julian day, which SQLite rounds to milliseconds."""
+SUBSCRIBER, NOTIFIED = "subscriber", "notified"
+"""The kinds of followers: a subscriber gets a mail about each turn, a notified user one about the end."""
 OF_BOARD = "game = ? AND board = ?"
 PLAYED_BY = {
     "boards": ("first_player", "second_player", "turn", "winner", "commenter", "voter"),
@@ -364,7 +366,7 @@ class Boards(Questions):
 
     def followers(self, game: str, board: str) -> dict[str, list[str]]:
         """The users who follow a board as ``subscriber`` and as ``notified``, by name."""
-        found: dict[str, list[str]] = {"subscriber": [], "notified": []}
+        found: dict[str, list[str]] = {SUBSCRIBER: [], NOTIFIED: []}
         for kind, userid in self.execute(
             f"SELECT kind, userid FROM followers WHERE {OF_BOARD} ORDER BY userid", game, board
         ):
