@@ -50,7 +50,7 @@ def test_mails_that_wait_for_an_address_are_not_kept_for_ever(club):
     assert len([mail for mail in club.mails("mallory") if mail.address is None]) == 200
     club.pass_time(days=101)
     with club.store.writing():
-        club.store.handled.forget_old(club.time)
+        club.store.forget_old(club.time)
     assert [mail for mail in club.mails("mallory") if mail.address is None] == []
 
 

@@ -55,7 +55,7 @@ def test_nothing_private_or_refused_is_an_event_and_numbers_are_never_given_twic
 
 def test_events_are_forgotten_after_100_days(pair):
     pair.pass_time(days=101)
-    pair.store.handled.forget_old(pair.time.replace(year=2027))
+    pair.store.forget_old(pair.time.replace(year=2027))
     assert pair.store.events.since(0, 10) == []
     pair.say("signup dave dave-secret dave@players.example")
     assert pair.store.events.since(0, 10)[0].id > 1  # the numbers go on

@@ -62,7 +62,7 @@ def clean_up(session: Session) -> Done:
     with session.store.writing():
         challenges.end_seeks(session)
         users.forget_guests(session)
-        session.store.handled.forget_old(session.now - KEPT_FOR)
+        session.store.forget_old(session.now - KEPT_FOR)
         session.store.events.note_maintenance("cleanup", session.now)
         try:
             puzzles.send_puzzle(session)

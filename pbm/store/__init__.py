@@ -10,6 +10,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 
@@ -243,6 +244,18 @@ class Store:
             except OSError as error:
                 raise Unusable(f"The lock {lock} cannot be used: {disk.reason(error)}.") from error
             yield
+
+    def forget_old(self, before: datetime) -> None:
+        """Delete notes, counts and events of before that time, and mails queued before it that cannot be sent."""
+        for table, column in ("handled", "handled"), ("quotas", "day"), ("failures", "last"), ("commands", "hour"):
+            self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", (before,))
+        for table, column, which in (
+            ("events", "moment", ""),
+            ("outbox", "queued", " AND (address IS NULL OR due IS NULL)"),
+        ):
+            kept = f"SELECT id FROM {table} WHERE {column} >= ?1 ORDER BY id LIMIT 1"  # newer rows have higher numbers
+            query = f"DELETE FROM {table} WHERE id < coalesce(({kept}), 1 << 62) AND {column} < ?1{which}"
+            self.db.execute(query, (before,))
 
     def data_version(self) -> int:
         """A number that changes whenever another connection has written to the database."""

@@ -210,15 +210,3 @@ class Handled(Questions):
     def note_outcome(self, sender: str, message_id: str, outcome: str) -> None:
         """Change the outcome of a message that was recorded before."""
         self.update("handled", {"outcome": outcome}, "sender = ? AND message_id = ?", sender, message_id)
-
-    def forget_old(self, before: datetime) -> None:
-        """Delete notes, counts and events of before that time, and mails queued before it that cannot be sent."""
-        for table, column in ("handled", "handled"), ("quotas", "day"), ("failures", "last"), ("commands", "hour"):
-            self.execute(f"DELETE FROM {table} WHERE {column} < ?", before)
-        for table, column, which in (
-            ("events", "moment", ""),
-            ("outbox", "queued", " AND (address IS NULL OR due IS NULL)"),
-        ):
-            kept = f"SELECT id FROM {table} WHERE {column} >= ?1 ORDER BY id LIMIT 1"  # newer rows have higher numbers
-            query = f"DELETE FROM {table} WHERE id < coalesce(({kept}), 1 << 62) AND {column} < ?1{which}"
-            self.execute(query, before)
