@@ -201,7 +201,7 @@ def test_the_log_says_why_an_answer_was_refused_with_its_commands_and_without_it
 @pytest.mark.parametrize(
     "line",
     ["symple preview 101 alice ? e3", "symple show alice ?", "symple games alice ?", "message alice bob ?",
-     "symple 101 alice ? e5", "Subject : symple move 101 alice ? e5"],
+     "symple 101 alice ? e5", "symple seek alice ? 3 --options=?", "Subject : symple move 101 alice ? e5"],
 )  # fmt: skip
 def test_a_line_for_the_log_says_no_word_that_may_be_a_password(line):
     for secret in SECRETS[:3]:
@@ -300,6 +300,7 @@ def test_no_password_in_a_comment_reaches_the_opponent(pair, comment):
         ("spiro move alice ? e3:4 e4", "", "> spiro move alice PASSWORD e3:4 e4"),
         ("spiro move 101 ?-and-more alice e3:4", "", "> spiro move 101 PASSWORD alice e3:4"),
         ("message alice ? alice ? bob", "", "PASSWORD"),
+        ("spiro move -to=? 101 alice ? 5", "", "> spiro move -to=PASSWORD 101 alice PASSWORD 5"),
         ("spiro 101 alice ? e3", "", "> spiro 101 \u2026"),
         ("sprio move 101 alice ? e3", "", "> sprio move \u2026"),
         ("", "spiro move 101 alice\n? e7", "PASSWORD"),

@@ -63,15 +63,14 @@ class Line(NamedTuple):
             return Masked(text if len(shown) == len(self.typed.split()) else f"{text} \u2026", found)
         known = self.passwords()
         found = self._long(is_user) if known is None and self.command.takes_password else [*(known or ())]
-        whole = {word for one in found for word in one.split()}
         read = masking.without_passwords(self.tree, " ".join(self.typed.split()), is_user)
-        text = " ".join(MASK if word in whole else word for word in read.text.split())
+        text = without(read.text, (word for one in found for word in one.split()))
         return Masked(text, [*found, *read.secrets])
 
     def logged(self, is_user: IsUser) -> str:
         """The line as a log may hold it, also without words that may be a password in the wrong place."""
         found = [*self.masked(is_user).secrets, *self._long(is_user)]
-        return " ".join(MASK if word in found else word for word in self.typed.split())
+        return without(" ".join(self.typed.split()), found)
 
     def refusal(self, why: Refused, body: str = "", game: str = "", is_user: IsUser | None = None) -> Letter:
         """What is answered if the line was refused: the reason, the board if they may see it, and what they wrote.
