@@ -1,6 +1,7 @@
 """The command that looks for puzzles: positions of games that are over in which a single turn wins."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import combinations_with_replacement, islice
 from random import Random
@@ -81,19 +82,26 @@ def puzzle_of(board: Board) -> Puzzle:
     """
     found = Puzzle(*board.row.place, 0, "", proven=True)
     with suppress(Refused):
-        numbers, solver = choices(board), Solver()
-        with suppress(TooLongError):
-            while numbers:
-                winning = solver.winning(board.states[numbers[-1]])
-                moves = numbers.pop()
-                if len(winning) == 1:
-                    found = found._replace(moves=moves, answer=winning[0])
-        quick = ((moves, _searched(board, moves, 1)) for moves in reversed(numbers) if not found.answer)
+        numbers = choices(board)
+        proven = _proven(board, numbers)
+        for moves, turns in reversed(proven.items()):
+            if len(turns) == 1:
+                return found._replace(moves=moves, answer=turns[0])
+        quick = ((moves, _searched(board, moves, 1)) for moves in reversed(numbers) if moves not in proven)
         promising = (one for one in quick if one[1].chance >= PROMISING and one[1].rival < 1)
         for moves, guess in islice(promising, MOST_SEARCHED):
             thought = _searched(board, moves, LONGER)
             if thought.move == guess.move and thought.chance >= WINNING and thought.rival <= LOSING:
                 return found._replace(moves=moves, answer=thought.move, proven=False)
+    return found
+
+
+def _proven(board: Board, numbers: Sequence[int]) -> dict[int, list[str]]:
+    """The turns that win for certain after each number of moves, from the last one on, as long as they can be tried."""
+    solver, found = Solver(), dict[int, list[str]]()
+    with suppress(TooLongError):
+        for moves in reversed(numbers):
+            found[moves] = solver.winning(board.states[moves])
     return found
 
 
