@@ -150,3 +150,12 @@ def union(sets: Iterable[int]) -> int:
     for some in sets:
         cells |= some
     return cells
+
+
+def covered(rings: Iterable[int]) -> tuple[int, int]:
+    """The cells that are in at least one of these sets, and those that are in at least two."""
+    once = twice = 0
+    for ring in rings:
+        twice |= once & ring
+        once |= ring
+    return once, twice

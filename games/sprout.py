@@ -9,13 +9,13 @@ The rules in full, with the notation, are in help/sprout.txt.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, higher, quoted, read_cells, read_turn
-from games.boards import Graph, bits
+from games.boards import Graph, bits, covered
 from games.figures import (
     BoardText,
     Cell,
@@ -158,7 +158,7 @@ class Turn(NamedTuple):
         """The turn after the removal of an enemy group."""
         rings = {other: ring for other, ring in self.rings.items() if other != group}
         left = tuple([other for other in self.left if other != group])
-        return self._replace(empty=self.empty | group, rings=rings, left=left, crowded=_crowded(rings.values()))
+        return self._replace(empty=self.empty | group, rings=rings, left=left, crowded=covered(rings.values())[1])
 
     def endings(self) -> Iterator[str]:
         """All ways to complete the turn: its further items, each behind a comma."""
@@ -211,15 +211,6 @@ class Turn(NamedTuple):
                     raise Illegal(f"{item} is next to the group on {self.board.first(group)}, already played to.")
                 return self.board.name[cell], self.placed(cell)
         raise Illegal(f"{item} is not next to an enemy group, as every stone after the first of a turn has to be.")
-
-
-def _crowded(rings: Iterable[int]) -> int:
-    """The cells that are in two or more of the rings."""
-    once = twice = 0
-    for ring in rings:
-        twice |= once & ring
-        once |= ring
-    return twice
 
 
 Stones = tuple[int, int]
@@ -388,7 +379,8 @@ class State(_Fields, Position):
         """The turn of the player to move, before its first stone."""
         board, enemy = self.board, self.stones[1 - self.turn]
         rings = {group: board.near(group) for group in board.groups(enemy)}
-        return Turn(board, board.all & ~self.stones[0] & ~self.stones[1], rings, tuple(rings), _crowded(rings.values()))
+        empty = board.all & ~self.stones[0] & ~self.stones[1]
+        return Turn(board, empty, rings, tuple(rings), covered(rings.values())[1])
 
     def _parse_removal(self, items: list[str]) -> str:
         """The removal of one group, when there is no place for a first stone."""

@@ -142,10 +142,10 @@ def _parts(held: Iterable[Held]) -> Iterator[list[Held]]:
 
 
 def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
-    name, count = game.capitalize(), len(held)
+    name = game.capitalize()
     times = [mail.queued.astimezone(zone) for mail in held]
-    first, last = f"{times[0]:{texts.ZONELESS_TIME_FORMAT}}", f"{times[-1]:{texts.ZONELESS_TIME_FORMAT}}"
-    heading = f"Digest: {count} mail{'s' * (count > 1)} about {name} boards, {first} to {times[-1]:{texts.TIME_FORMAT}}"
+    first, last = f"{times[0]:{texts.ZONELESS_TIME_FORMAT}}", f"{times[-1]:{texts.TIME_FORMAT}}"
+    heading = f"Digest: {texts.counted(len(held), 'mail')} about {name} boards, {first} to {last}"
     told: list[Block] = [Paragraph(heading)]
     for mail, time in zip(held, times, strict=True):
         told += [Rule("="), Paragraph(f"{mail.subject}\n{time:{texts.TIME_FORMAT}}"), *blocks.from_json(mail.blocks)]

@@ -16,7 +16,7 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, PlayerRow, Robot, Section, Store
-from pbm.texts import WIDTH, ZONELESS_TIME_FORMAT
+from pbm.texts import WIDTH, ZONELESS_TIME_FORMAT, counted
 
 SECTIONS = {
     "Established": Section(established=True, inactive=False),
@@ -83,7 +83,7 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
     ratings = [results[0].before, *(result.after for result in results)]
     last = results[-1]
     kind = "established" if Rating(last.after, last.games).is_established else "provisional"
-    count = f"{len(results)} rated game{'s' if len(results) > 1 else ''}"
+    count = counted(len(results), "rated game")
     said = f"{player}: {last.after} ({kind})\n{count} of {name}, highest {max(ratings)}, lowest {min(ratings)}"
     drawn = drawing(ratings, f"{results[0].ended:%Y-%m-%d}", f"{last.ended:%Y-%m-%d}")
     shown = [

@@ -50,9 +50,9 @@ def deliver(session: Session, letter: Letter) -> None:
 
 def _answer_sender(session: Session, letter: Letter) -> None:
     """Mail a letter to the sender of the command, unless their quota of answers is used up."""
-    if session.sender is None or session.senders:
+    if session.senders:
         wanted = (("answer", 1), ("bytes of answers", _size(letter)))
-        is_left = session.sender is None or all(session.take(what, amount, is_own=True) for what, amount in wanted)
+        is_left = all(session.take(what, amount, is_own=True) for what, amount in wanted)
     else:
         letter = _cut(letter)
         is_left = session.is_left("answer to a stranger") and session.take("bytes to strangers", _size(letter))

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pbm.disk import reason, sync
 from pbm.names import is_host
 from pbm.refusals import Refused
-from pbm.texts import one_line
+from pbm.texts import enumerated, one_line
 
 PORTS: Mapping[str, int] = {"smtp": 25, "smtps": 465, "smtp+starttls": 587}
 """The schemes of mail servers, and the port of each."""
@@ -181,7 +181,7 @@ def transport(setting: str, password: str = "") -> Transport:
         return Sendmail(rest)
     if kind in PORTS:
         return _smtp(kind, setting, password)
-    raise Refused(f"PBM_TRANSPORT is not {', '.join(FORMS[:-1])} or {FORMS[-1]}.")
+    raise Refused(f"PBM_TRANSPORT is not {enumerated(FORMS, 'or')}.")
 
 
 def _smtp(kind: str, setting: str, password: str) -> Smtp:

@@ -332,12 +332,3 @@ def advantage(own: Sequence[int], enemy: Sequence[int], worths: Worths, part: fl
     """How much more a side has than the other, by the worths of things where *part* of the board is empty."""
     counted = zip(own, enemy, worths, strict=True)
     return sum([(mine - theirs) * (full + more * part) for mine, theirs, (full, more) in counted])
-
-
-def covered(rings: Iterable[int]) -> tuple[int, int]:
-    """The cells that are in at least one of these sets, and those that are in at least two."""
-    once = twice = 0
-    for ring in rings:
-        twice |= once & ring
-        once |= ring
-    return once, twice

@@ -18,9 +18,9 @@ from random import Random
 from typing import Any, NamedTuple, cast
 
 from games import SKIP, Options, State, sprout
-from games.boards import bits, union
+from games.boards import bits, covered, union
 from games.sprout import Layout
-from pbm.robots.search import Knowledge, Search, Tuning, advantage, covered
+from pbm.robots.search import Knowledge, Search, Tuning, advantage
 
 TUNING = Tuning(exploration=0.3)
 GREED = 0.8

@@ -26,8 +26,8 @@ from random import Random
 from typing import Any, NamedTuple, cast
 
 from games import Options, State, symple
-from games.boards import Square, bits, union
-from pbm.robots.search import Knowledge, Search, Tuning, advantage, covered
+from games.boards import Square, bits, covered, union
+from pbm.robots.search import Knowledge, Search, Tuning, advantage
 
 BLACK = 1
 SPREAD = 0.4
