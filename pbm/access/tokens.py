@@ -57,17 +57,20 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
     if not found or host != own_host or (name != own and mark == "+"):
         return None
     kind, number = found[1], int(found[2])
-    whose = (server.store.users.address_at(number) if kind != REPLY else None) or ""
-    reply = server.store.trust.reply(number) if kind != BOUNCE else None
-    replies = [reply] if reply else []
-    if kind == BOUNCE and whose:
-        meant = {whose: Meaning(kind, number=number)}
+    whose = server.store.users.address_at(number) or ""
+    reply = server.store.trust.reply(number)
+    if kind == BOUNCE:
+        possible = [(whose, Meaning(kind, number=number))]
     elif kind == REPLY:
-        meant = {each.userid: Meaning(kind, each) for each in replies}
+        possible = [(reply.userid, Meaning(kind, reply))] if reply else []
     else:
-        mails = [Reply(game, "", whose.split(" ")[0]) for game in ("", PUZZLES, *games.names()) if whose] + replies
-        meant = {_subscription(server, each): Meaning(kind, each) for each in mails}
-    return next((meant[each] for each in meant if is_same(token, _token(server, kind, number, each))), None)
+        mails = [Reply(game, "", whose.split(" ")[0]) for game in ("", PUZZLES, *games.names()) if whose]
+        mails += [reply] if reply else []
+        possible = [(_subscription(server, each), Meaning(kind, each)) for each in mails]
+    for about, meant in possible:
+        if is_same(token, _token(server, kind, number, about)):
+            return meant
+    return None
 
 
 def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> str:
