@@ -49,6 +49,7 @@ SECURE = {
     "content-security-policy": f"{POLICY}; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
+    "cache-control": "no-cache",
 }.items()
 """The headers of each response."""
 MANY = 40

@@ -59,6 +59,7 @@ HEADERS = [
     ("content-security-policy", f"{POLICY}; frame-ancestors 'none'"),
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
+    ("cache-control", "no-cache"),  # else a browser shows an old page without asking for a new one
 ]
 """What each response has."""
 REVOKED = (
