@@ -29,7 +29,7 @@ class Server(NamedTuple):
     """The address of the site with a page for each board, without a slash at its end; None if there is none."""
 
     web: str | None = None
-    """The address of the web door in the same form; None if mails do not link to it."""
+    """The address of the web server in the same form; None if mails do not link to it."""
 
     @property
     def host(self) -> str:

@@ -54,7 +54,7 @@ def _chosen(name: str, fits: Callable[[str], object], what: str) -> str | None:
 
 
 def site(name: str = "PBM_SITE") -> str | None:
-    """The address of the pages of boards, or, in ``PBM_WEB``, of the web door. Raises Unusable if it is none."""
+    """The address of the pages of boards, or, in ``PBM_WEB``, of the web server. Raises Unusable if it is none."""
     chosen = _chosen(name, is_site, "no address of a site, such as https://games.example.org")
     return chosen and chosen.rstrip("/")
 

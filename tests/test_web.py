@@ -1,4 +1,4 @@
-"""The web door: what is posted on a page is an answer by mail; a GET changes nothing; strangers have limits."""
+"""The web server: what is posted on a page is an answer by mail; a GET changes nothing; strangers have limits."""
 
 import asyncio
 import email.policy
@@ -102,7 +102,7 @@ def token_of(shell, name, board):
 
 @contextmanager
 def serving(shell, *args, **settings):
-    """Run `pbm serve` with a web door; what it logs goes to a file."""
+    """Run `pbm serve` with a web server; what it logs goes to a file."""
     command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0", "--web=127.0.0.1:0", "--robots=0", *args]
     with (shell.folder / "log").open("a") as log:
         process = subprocess.Popen(
@@ -124,9 +124,9 @@ def alice_and_bob(shell):
 
 
 @pytest.fixture(scope="module")
-def door(tmp_path_factory):
+def web(tmp_path_factory):
     """A server that runs during all tests, with a site."""
-    shell = Shell(tmp_path_factory.mktemp("door"))
+    shell = Shell(tmp_path_factory.mktemp("web"))
     shell.become(alice_and_bob)
     (shell.folder / "site").mkdir()
     (shell.folder / "secret.html").write_text("nobody's business")
@@ -141,74 +141,74 @@ def door(tmp_path_factory):
 # Answers
 
 
-def test_a_move_that_is_posted_is_played_and_the_answer_is_what_a_shell_prints(door):
-    status, told = door.post(token=door.token(), text="e5", comment="Hello bob")
+def test_a_move_that_is_posted_is_played_and_the_answer_is_what_a_shell_prints(web):
+    status, told = web.post(token=web.token(), text="e5", comment="Hello bob")
     assert status == 200
-    assert door.moves() == ["e5"]
-    assert told["text"] == door.shell.done("symple", "showas", "alice", PASSWORDS["alice"], "101").strip()
+    assert web.moves() == ["e5"]
+    assert told["text"] == web.shell.done("symple", "showas", "alice", PASSWORDS["alice"], "101").strip()
     assert (told["userid"], told["board"], told["turn"], told["repeated"]) == ("alice", "101", "bob", False)
     assert told["position"]["cells"] == {"e5": "W"}
     assert ">e5, white</button>" in told["page"]
     assert "<b>e5</b> <i>alice</i>" in told["page"]
-    assert arrived(door.shell, "bob", "Hello bob")
+    assert arrived(web.shell, "bob", "Hello bob")
 
 
-def test_a_reader_sees_their_board_their_plan_and_their_notes_and_nothing_is_stored_of_that(door):
-    token = door.token("bob", "102")
-    assert door.post(token=token, text="note", comment="Watch the corner")[0] == 200
-    assert door.post(token=token, text="plan if any then c3")[0] == 200
-    before = everything(door.shell)
-    status, told = door.post(token=token, text="show")
+def test_a_reader_sees_their_board_their_plan_and_their_notes_and_nothing_is_stored_of_that(web):
+    token = web.token("bob", "102")
+    assert web.post(token=token, text="note", comment="Watch the corner")[0] == 200
+    assert web.post(token=token, text="plan if any then c3")[0] == 200
+    before = everything(web.shell)
+    status, told = web.post(token=token, text="show")
     assert (status, told["plan"]) == (200, ["if any then c3"])
     assert told["notes"].endswith(": Watch the corner")
     assert "Watch the corner</pre>" in told["page"]
     assert "<pre>if any then c3</pre>" in told["page"]
-    assert "Watch the corner" not in door.post(token=door.token("alice", "102"), text="show")[1]["page"]
-    status, told = door.post(token=door.token("alice", "102"), text="preview e5")
+    assert "Watch the corner" not in web.post(token=web.token("alice", "102"), text="show")[1]["page"]
+    status, told = web.post(token=web.token("alice", "102"), text="preview e5")
     assert (status, "page" in told, told["position"]["cells"]) == (200, False, {"e5": "W"})
     assert re.match('<svg xmlns="[^"]+" class="board [a-z]+" role="img"', told["svg"])
     assert "<style" not in told["svg"]
-    assert door.post(token=door.token("alice", "102"), text="preview z9")[0] == 422
-    assert everything(door.shell) == before
+    assert web.post(token=web.token("alice", "102"), text="preview z9")[0] == 422
+    assert everything(web.shell) == before
 
 
-def test_without_a_script_a_form_leads_to_a_page_with_the_letter_and_keeps_what_was_refused(door):
-    assert 'action="answer"' in door.ask("GET", "/answer", Accept="text/html")[2]
-    token = door.token("alice", "103")
+def test_without_a_script_a_form_leads_to_a_page_with_the_letter_and_keeps_what_was_refused(web):
+    assert 'action="answer"' in web.ask("GET", "/answer", Accept="text/html")[2]
+    token = web.token("alice", "103")
     fields = {"token": f"pbm+{token.upper()}@pbm.example", "text": "z9", "comment": "Hello bob"}
-    status, headers, body = door.submit(fields)
+    status, headers, body = web.submit(fields)
     assert (status, headers["Content-Type"]) == (422, "text/html; charset=utf-8")
     assert "There is no point z9 on this board; columns go from a to i, rows from 1 to 9." in body
     assert 'value="z9"' in body
     assert ">Hello bob</textarea>" in body
-    _, _, body = door.submit(fields | {"text": "<b>"})
+    _, _, body = web.submit(fields | {"text": "<b>"})
     assert "&lt;b&gt;" in body
     assert "<b>" not in body
     form = {"Accept": "text/html,*/*", "Origin": "null", "Sec_Fetch_Site": "same-origin"}
-    _, by_form, _ = door.submit(fields | {"text": "c3"}, **form)
-    body = json.dumps({"token": door.token("alice", "104"), "text": "a1"})
-    _, by_json, _ = door.ask("POST", "/answer", body, Content_Type="application/json; charset=utf-8")
+    _, by_form, _ = web.submit(fields | {"text": "c3"}, **form)
+    body = json.dumps({"token": web.token("alice", "104"), "text": "a1"})
+    _, by_json, _ = web.ask("POST", "/answer", body, Content_Type="application/json; charset=utf-8")
     for headers, shown in ((by_form, "1.    c3"), (by_json, "Summary: Symple board 104")):
-        status, _, body = door.ask("GET", f"/{headers['Location']}")
+        status, _, body = web.ask("GET", f"/{headers['Location']}")
         assert (status, shown in body, token in headers["Location"]) == (200, True, False)
 
 
 @pytest.mark.parametrize(
     "token", ["", "r1", FORGED, f"x{FORGED}", f"pbm+{FORGED}@pbm.example", FORGED.replace("r", "u")]
 )
-def test_a_token_that_is_none_does_nothing(door, token):
-    before = everything(door.shell)
-    status, told = door.post(token=token, text="e5")
+def test_a_token_that_is_none_does_nothing(web, token):
+    before = everything(web.shell)
+    status, told = web.post(token=token, text="e5")
     assert (status, told["status"]) == (403, 403)
-    assert everything(door.shell) == before
+    assert everything(web.shell) == before
 
 
-def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answer_nothing(door):
-    shell = door.shell
+def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answer_nothing(web):
+    shell = web.shell
     shell.run("signup", "dora", "dora-secret", "dora@players.example")
     board = shell.json("symple", "challenge", "-size=9", "dora", "bob")["board"]
-    token = door.token("dora", board)
-    assert door.post(token=token, text="show")[0] == 200
+    token = web.token("dora", board)
+    assert web.post(token=token, text="show")[0] == 200
     with Store(shell.folder / "pbm.db") as store:
         server = Server(store, ADDRESS, Passwords())
         others = [
@@ -216,7 +216,7 @@ def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answ
             tokens.token_of(tokens.unsubscribe_address(server, Reply("", "", "dora"), 1)),
         ]
     shell.run("change", "password", "dora", "dora-secret", "new-secret")
-    assert [door.post(token=each, text="show")[0] for each in [token, *others]] == [403, 403, 403]
+    assert [web.post(token=each, text="show")[0] for each in [token, *others]] == [403, 403, 403]
 
 
 @pytest.mark.parametrize(
@@ -238,9 +238,9 @@ def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answ
         ({}, 200),
     ],
 )
-def test_a_page_of_another_site_can_post_nothing(door, headers, status):
-    assert door.post(token=door.token(), text="show", headers=AS_JSON | headers)[0] == status
-    assert door.submit({"game": "nothing"}, "/guest", **headers)[0] == (403 if status == 403 else 422)
+def test_a_page_of_another_site_can_post_nothing(web, headers, status):
+    assert web.post(token=web.token(), text="show", headers=AS_JSON | headers)[0] == status
+    assert web.submit({"game": "nothing"}, "/guest", **headers)[0] == (403 if status == 403 else 422)
 
 
 @pytest.mark.parametrize(
@@ -263,44 +263,44 @@ def test_a_page_of_another_site_can_post_nothing(door, headers, status):
         ("POST", "/unsubscribe/u1-0123456789abcdef0123456789abcdef", b"List-Unsubscribe=One-Click", "", 403),
     ],
 )
-def test_what_cannot_be_done_says_so(door, method, path, body, kind, status):
-    assert door.ask(method, path, body, Content_Type=kind)[0] == status
+def test_what_cannot_be_done_says_so(web, method, path, body, kind, status):
+    assert web.ask(method, path, body, Content_Type=kind)[0] == status
 
 
-def test_a_command_that_only_mails_answer_is_done_on_a_page_and_says_so(door):
-    status, found = door.post(token=door.token(), text="symple challenge -size=9 alice bob")
+def test_a_command_that_only_mails_answer_is_done_on_a_page_and_says_so(web):
+    status, found = web.post(token=web.token(), text="symple challenge -size=9 alice bob")
     assert (status, found["text"], found.get("error")) == (200, "Done; a mail says more.", None)
-    assert door.submit({"token": door.token(), "text": "symple challenge -size=9 alice bob"})[0] == 303
+    assert web.submit({"token": web.token(), "text": "symple challenge -size=9 alice bob"})[0] == 303
 
 
-def test_what_is_done_is_not_told_as_a_failure_though_the_page_of_a_damaged_board_cannot_be_shown(door):
-    path, token = door.shell.folder / "pbm.db", door.token("alice", "138")
+def test_what_is_done_is_not_told_as_a_failure_though_the_page_of_a_damaged_board_cannot_be_shown(web):
+    path, token = web.shell.folder / "pbm.db", web.token("alice", "138")
     sql(path, "UPDATE boards SET options = '-size=1' WHERE board = '138'")
-    status, found = door.post(token=token, text="block bob")
+    status, found = web.post(token=token, text="block bob")
     sql(path, "UPDATE boards SET options = '-size=9' WHERE board = '138'")
     assert (status, "page" in found) == (200, False)
-    assert door.post(token=token, text="unblock bob")[0] == 200
+    assert web.post(token=token, text="unblock bob")[0] == 200
 
 
-def test_half_a_character_in_what_is_posted_is_no_fault_of_the_server(door):
-    body = json.dumps({"token": door.token(), "text": "note", "comment": "Look at \ud800", "id": "\ud800"})
-    assert door.ask("POST", "/answer", body, Content_Type="application/json")[0] == 303
+def test_half_a_character_in_what_is_posted_is_no_fault_of_the_server(web):
+    body = json.dumps({"token": web.token(), "text": "note", "comment": "Look at \ud800", "id": "\ud800"})
+    assert web.ask("POST", "/answer", body, Content_Type="application/json")[0] == 303
 
 
-def test_null_in_what_is_posted_is_no_text(door):
-    body = json.dumps({"token": door.token("bob", "102"), "text": "chat", "comment": None, "id": None})
-    assert "A chat needs a text" in door.ask("POST", "/answer", body, Content_Type="application/json")[2]
+def test_null_in_what_is_posted_is_no_text(web):
+    body = json.dumps({"token": web.token("bob", "102"), "text": "chat", "comment": None, "id": None})
+    assert "A chat needs a text" in web.ask("POST", "/answer", body, Content_Type="application/json")[2]
 
 
-def test_the_site_is_handed_out_with_the_headers_of_its_pages(door):
+def test_the_site_is_handed_out_with_the_headers_of_its_pages(web):
     for path in ("/", "/symple/101.html", "/site.css", "/board.js", "/answer", "/nothing"):
-        status, headers, _ = door.ask("GET", path)
+        status, headers, _ = web.ask("GET", path)
         assert (status == 200) == (path != "/nothing")
         policy = headers["Content-Security-Policy"]
         assert {"connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'"} <= {*policy.split("; ")}
-        again, _, none = door.ask("HEAD", path)
+        again, _, none = web.ask("HEAD", path)
         assert (again, none) == (status, "")
-    assert "Symple board 101" in door.ask("GET", "/symple/101.html")[2]
+    assert "Symple board 101" in web.ask("GET", "/symple/101.html")[2]
 
 
 def test_a_page_that_is_written_anew_while_it_is_asked_for_is_sent_whole(tmp_path):
@@ -322,41 +322,41 @@ def test_a_page_that_is_written_anew_while_it_is_asked_for_is_sent_whole(tmp_pat
     assert length == sum(len(part.get("body", b"")) for part in sent)
 
 
-def test_pages_post_only_where_they_are_told_of_a_web_door(door, tmp_path):
+def test_pages_post_only_where_they_are_told_of_a_web_server(web, tmp_path):
     for options in ([], ["--web"]):
-        door.shell.run("site", *options, str(tmp_path / "pages"))
+        web.shell.run("site", *options, str(tmp_path / "pages"))
         board, game = ((tmp_path / "pages" / "symple" / name).read_text() for name in ("109.html", "index.html"))
         found = ["data-door" in board, "<noscript>" in board, 'action="../guest"' in game]
         assert found == [bool(options)] * 3
         assert ("mailto:pbm+TOKEN@pbm.example" in board) == (not options)
 
 
-def test_what_is_posted_twice_with_one_id_acts_once(door):
-    token = door.token("alice", "105")
-    assert door.post(token=token, text="e5", id="one")[1]["repeated"] is False
-    status, told = door.post(token=token, text="e5", id="one")
+def test_what_is_posted_twice_with_one_id_acts_once(web):
+    token = web.token("alice", "105")
+    assert web.post(token=token, text="e5", id="one")[1]["repeated"] is False
+    status, told = web.post(token=token, text="e5", id="one")
     assert (status, told["repeated"], told["turn"]) == (200, True, "bob")
     with ThreadPoolExecutor(8) as pool:
-        posts = [pool.submit(door.post, token=door.token("bob", "105"), text="a1", id="two") for _ in range(8)]
+        posts = [pool.submit(web.post, token=web.token("bob", "105"), text="a1", id="two") for _ in range(8)]
         told = [post.result() for post in posts]
     assert [status for status, _ in told] == [200] * 8
     assert sum(not each["repeated"] for _, each in told) == 1
-    assert door.moves("105") == ["e5", "a1"]
+    assert web.moves("105") == ["e5", "a1"]
 
 
-def test_of_a_mail_and_a_post_of_the_same_turn_one_is_played(door):
+def test_of_a_mail_and_a_post_of_the_same_turn_one_is_played(web):
     for board in ("106", "107", "108"):
-        token = door.token("alice", board)
+        token = web.token("alice", board)
 
         def by_mail(cell, address=f"pbm+{token}@pbm.example"):
-            door.mail("alice@players.example", message("Answer", f"{cell}#1"), address)
+            web.mail("alice@players.example", message("Answer", f"{cell}#1"), address)
 
         with ThreadPoolExecutor(8) as pool:
             mails = [pool.submit(by_mail, cell) for cell in ("a1", "b1", "c1", "d1")]
-            posts = [pool.submit(door.post, token=token, text=f"{cell}#1") for cell in ("e1", "f1", "g1", "h1")]
+            posts = [pool.submit(web.post, token=token, text=f"{cell}#1") for cell in ("e1", "f1", "g1", "h1")]
             done = [status for status, _ in (post.result() for post in posts)]
             assert all(mail.result() is None for mail in mails)
-        [move] = door.moves(board)
+        [move] = web.moves(board)
         assert done.count(200) == (move in {"e1", "f1", "g1", "h1"})
         assert {*done} <= {200, 422}
 
@@ -368,31 +368,31 @@ def everything(shell):
     return {name: sql(path, f'SELECT * FROM "{name}"') for name in names if name != "outbox"}
 
 
-def test_a_get_changes_nothing(door):
-    with Store(door.shell.folder / "pbm.db") as store:
+def test_a_get_changes_nothing(web):
+    with Store(web.shell.folder / "pbm.db") as store:
         server = Server(store, ADDRESS, Passwords())
         [mine] = [each.number for each in store.users.addresses("alice")]
         calendar = tokens.calendar_token(server, "alice", mine)
         end = tokens.token_of(tokens.unsubscribe_address(server, Reply("", "", "alice"), mine))
-    door.shell.run("broadcast", "alice", PASSWORDS["alice"], "on")
-    fields = urlencode({"token": door.token("alice", "109"), "text": "e5", "game": "symple"})
+    web.shell.run("broadcast", "alice", PASSWORDS["alice"], "on")
+    fields = urlencode({"token": web.token("alice", "109"), "text": "e5", "game": "symple"})
     paths = [
         f"/answer?{fields}", "/answer", "/answer/x", f"/guest?{fields}",
         f"/unsubscribe/{end}", f"/calendar/{calendar}.ics",
         "/", "/symple/109.html", f"/symple/109.html?{fields}", "/nothing",
     ]  # fmt: skip
-    pages = door.shell.folder / "site"
+    pages = web.shell.folder / "site"
     until(lambda: time.time() - max(page.stat().st_mtime for page in pages.rglob("*.html")) > 3)
-    before = everything(door.shell)
+    before = everything(web.shell)
 
     def get(number):
         method = ("GET", "HEAD")[number % 7 == 0]
-        return door.ask(method, paths[number % len(paths)], Accept=("text/html", "application/json")[number % 2])[0]
+        return web.ask(method, paths[number % len(paths)], Accept=("text/html", "application/json")[number % 2])[0]
 
     with ThreadPoolExecutor(4) as pool:
         statuses = {*pool.map(get, range(200 if IS_QUICK else 10_000))}
     assert statuses == {200, 404}
-    assert everything(door.shell) == before
+    assert everything(web.shell) == before
 
 
 # Odd texts
@@ -467,12 +467,12 @@ def test_an_odd_text_does_the_same_by_post_and_by_mail(clubs):
         assert to_bob[0] == to_bob[1], repr(text)
 
 
-def test_after_twenty_mistakes_of_a_day_a_post_is_told_that_there_were_too_many(door):
-    token = door.token("alice", "110")
-    statuses = [door.post(token=token, text="nonsense, and again")[0] for _ in range(25)]
+def test_after_twenty_mistakes_of_a_day_a_post_is_told_that_there_were_too_many(web):
+    token = web.token("alice", "110")
+    statuses = [web.post(token=token, text="nonsense, and again")[0] for _ in range(25)]
     assert {*statuses} == {422, 429}
     assert statuses == sorted(statuses)
-    assert door.post(token=token, text="e5")[0] == 200
+    assert web.post(token=token, text="e5")[0] == 200
 
 
 # Guests
@@ -555,54 +555,54 @@ def test_guests_leave_half_of_the_boards_of_a_robot_to_users(club):
     club.say("symple challenge -size=9 alice robot5")
 
 
-def test_a_stranger_gets_a_board_whose_page_is_there(door):
-    status, headers, _ = door.submit({"game": "symple", "level": "3", "options": "-size=9"}, "/guest")
+def test_a_stranger_gets_a_board_whose_page_is_there(web):
+    status, headers, _ = web.submit({"game": "symple", "level": "3", "options": "-size=9"}, "/guest")
     assert status == 303
     page, token = headers["Location"].split("#")
     assert re.fullmatch(r"symple/\d+\.html", page)
-    assert door.ask("GET", f"/{page}")[0] == 200
-    assert door.post(token=token, text="e5")[1]["userid"].startswith("guest-")
+    assert web.ask("GET", f"/{page}")[0] == 200
+    assert web.post(token=token, text="e5")[1]["userid"].startswith("guest-")
     for fields in ({"game": "chess"}, {"game": "spiro", "options": "-x"}):
-        assert door.post("/guest", **fields)[0] == 422
+        assert web.post("/guest", **fields)[0] == 422
 
 
 # Limits
 
 
-def test_a_flood_of_strangers_holds_up_no_mails_and_stores_next_to_nothing(door):
-    before = len(everything(door.shell)["users"])
+def test_a_flood_of_strangers_holds_up_no_mails_and_stores_next_to_nothing(web):
+    before = len(everything(web.shell)["users"])
 
     def post(number):
         headers = AS_JSON | {"X_Forwarded_For": f"198.51.100.{number % 20}"}
         if number % 4:
-            return door.post(token=FORGED, text="e5", headers=headers)[0]
-        return door.submit({"game": "symple", "options": "-size=5"}, "/guest", **headers)[0]
+            return web.post(token=FORGED, text="e5", headers=headers)[0]
+        return web.submit({"game": "symple", "options": "-size=5"}, "/guest", **headers)[0]
 
     with ThreadPoolExecutor(8) as pool:
         posts = pool.map(post, range(200 if IS_QUICK else 3000))
         took = []
         for _ in range(10):
             begin = time.monotonic()
-            door.mail("bob@players.example", message("symple show 111", sender="bob@players.example"))
+            web.mail("bob@players.example", message("symple show 111", sender="bob@players.example"))
             took.append(time.monotonic() - begin)
         statuses = [*posts]
     assert {*statuses} <= {303, 403, 429}
     assert sorted(took)[len(took) // 2] < 5
-    assert len(everything(door.shell)["users"]) - before == statuses.count(303) <= 60
+    assert len(everything(web.shell)["users"]) - before == statuses.count(303) <= 60
 
 
-def test_one_peer_posts_so_often_in_a_minute(door):
+def test_one_peer_posts_so_often_in_a_minute(web):
     headers = AS_JSON | {"X_Forwarded_For": "203.0.114.1"}
-    statuses = [door.post(token=FORGED, text="x", headers=headers)[0] for _ in range(250)]
+    statuses = [web.post(token=FORGED, text="x", headers=headers)[0] for _ in range(250)]
     assert {*statuses} == {403, 429}
-    assert door.post(token=FORGED, text="x")[0] == 403
+    assert web.post(token=FORGED, text="x")[0] == 403
 
 
 @pytest.mark.long
-def test_a_request_has_ten_seconds_to_come_in(door):
+def test_a_request_has_ten_seconds_to_come_in(web):
     head = b"POST /answer HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"
     begin = time.monotonic()
-    slow = [socket.create_connection(("127.0.0.1", door.port)) for _ in range(3)]
+    slow = [socket.create_connection(("127.0.0.1", web.port)) for _ in range(3)]
     slow[1].sendall(head)
     slow[2].sendall(head + b"\r\n{")
     answers = []
@@ -614,18 +614,18 @@ def test_a_request_has_ten_seconds_to_come_in(door):
     assert [answer[:12] for answer in answers] == [b"", b"", b"HTTP/1.1 408"]
 
 
-def test_there_are_only_so_many_connections(door):
-    held = [socket.create_connection(("127.0.0.1", door.port)) for _ in range(110)]
+def test_there_are_only_so_many_connections(web):
+    held = [socket.create_connection(("127.0.0.1", web.port)) for _ in range(110)]
     until(lambda: sum(is_closed(each) for each in held) >= 10)
     assert sum(is_closed(each) for each in held) <= 12
     for connection in held:
         connection.close()
-    assert until(lambda: works(door))
+    assert until(lambda: works(web))
 
 
-def works(door):
+def works(web):
     try:
-        return door.ask("GET", "/")[0] == 200
+        return web.ask("GET", "/")[0] == 200
     except OSError:
         return False
 
@@ -665,24 +665,24 @@ def test_what_was_acknowledged_is_stored_when_the_server_is_killed(tmp_path, kil
         assert [served.post(token=token, text="e5#1")[0] for _, token in left] == [200] * len(left)
 
 
-def test_what_cannot_be_stored_is_to_be_posted_again(door):
-    path, token = door.shell.folder / "pbm.db", door.token("alice", "112")
+def test_what_cannot_be_stored_is_to_be_posted_again(web):
+    path, token = web.shell.folder / "pbm.db", web.token("alice", "112")
     rename = "ALTER TABLE {} RENAME TO {}"
     posts = {"handled": ({"token": token, "text": "e5"},), "quotas": ({"game": "symple"}, "/guest")}
     for table, post in posts.items():
         sql(path, rename.format(table, "hidden"))
-        status = door.submit(*post)[0]
+        status = web.submit(*post)[0]
         sql(path, rename.format("hidden", table))
         assert status == 503
-    assert door.post(token=token, text="e5")[0] == 200
+    assert web.post(token=token, text="e5")[0] == 200
 
 
-def test_who_only_asks_does_not_wait_for_those_who_write(door):
-    token = door.token("alice", "112")
-    with closing(sqlite3.connect(door.shell.folder / "pbm.db")) as db:
+def test_who_only_asks_does_not_wait_for_those_who_write(web):
+    token = web.token("alice", "112")
+    with closing(sqlite3.connect(web.shell.folder / "pbm.db")) as db:
         db.execute("BEGIN IMMEDIATE")
         begun = time.monotonic()
-        status, said = door.post(token=token, text="show")
+        status, said = web.post(token=token, text="show")
         assert (status, "112" in str(said)) == (200, True)
         assert time.monotonic() - begun < 10  # a post that writes would wait for 30 s
 
@@ -690,7 +690,7 @@ def test_who_only_asks_does_not_wait_for_those_who_write(door):
 # What mails lead to
 
 
-def test_a_mail_that_somebody_has_subscribed_to_ends_by_one_click(door, tmp_path):
+def test_a_mail_that_somebody_has_subscribed_to_ends_by_one_click(web, tmp_path):
     shell = Shell(tmp_path)
     shell.become(alice_and_bob)
     shell.run("broadcast", "alice", PASSWORDS["alice"], "on")
@@ -702,8 +702,8 @@ def test_a_mail_that_somebody_has_subscribed_to_ends_by_one_click(door, tmp_path
     link, mailto = fields["List-Unsubscribe"].split(", ")
     assert mailto.startswith("<mailto:pbm+u")
     path = re.fullmatch(r"<https://games\.example(/unsubscribe/u[\w-]+)>", link)[1]
-    for web in (None, "http://games.example"):
-        plain = message_from_bytes(compose(mail, ADDRESS, None, web), policy=email.policy.default)
+    for address in (None, "http://games.example"):
+        plain = message_from_bytes(compose(mail, ADDRESS, None, address), policy=email.policy.default)
         assert plain["List-Unsubscribe-Post"] is None
         assert plain["List-Unsubscribe"] == mailto
     with serving(shell) as served:
@@ -758,8 +758,8 @@ def test_without_the_extra_one_sentence_names_it(shell, monkeypatch):
         assert said == "--web needs Starlette, uvicorn and icalendar: pip install '.[web]' brings them.\n"
 
 
-def test_a_door_that_is_taken_or_none_is_refused(shell, door):
-    assert "cannot listen" in shell.refused("serve", "--listen=127.0.0.1:0", f"--web=127.0.0.1:{door.port}")
+def test_an_address_of_the_web_server_that_is_taken_or_none_is_refused(shell, web):
+    assert "cannot listen" in shell.refused("serve", "--listen=127.0.0.1:0", f"--web=127.0.0.1:{web.port}")
     assert "is not HOST:PORT" in shell.refused("serve", "--listen=127.0.0.1:0", "--web=unix:/tmp/x", status=2)
 
 

@@ -26,7 +26,7 @@ LONGEST_WORD = 70
 def compose(mail: Mail, server_address: str, illustration: Illustration | None = None, web: str | None = None) -> bytes:
     """The message of a row of the outbox: its text, and beside it the same in HTML where that is wanted.
 
-    The HTML begins with a picture if there is one. *web* is the address of the web door, to which the button that
+    The HTML begins with a picture if there is one. *web* is the address of the web server, to which the button that
     unsubscribes posts. Lines end as in files; whoever sends the message by SMTP has to end them with CR LF. Raises
     ValueError if a value does not fit into the header.
     """

@@ -42,7 +42,7 @@ def site(folder: Path, url: str, *, web: bool, follow: bool) -> int:
     session = Session(open_existing())
     if follow:
         let_server_go_first()
-    site = site_settings(url)._replace(has_door=web)
+    site = site_settings(url)._replace(can_post=web)
     done = _update(session, folder, site)
     for _ in changes(session.store, LOOK_FOR_CHANGES_SECONDS) if follow else ():
         done = _update(session, folder, site)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pbm.mail.smtp import Entry
     from pbm.server import Server
     from pbm.service.serve import Endpoint
-    from pbm.service.web import WebDoor
+    from pbm.service.web import WebServer
 
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
@@ -120,8 +120,10 @@ def serve_(
             count(entry)
 
     words, thread = _words_of_site(site, url, web), MainThread()
-    door = _open_door(opened, web, site, url or "") if web else None
-    served = serve(opened, where, thread, note=note, lmtp=lmtp, certificate=tls, robots=robots, site=words, door=door)
+    web_server = _open_web_server(opened, web, site, url or "") if web else None
+    served = serve(
+        opened, where, thread, note=note, lmtp=lmtp, certificate=tls, robots=robots, site=words, web=web_server
+    )
     thread.run_beside(served)
 
 
@@ -147,10 +149,10 @@ def _port(option: str, text: str) -> "Endpoint":
     return where
 
 
-def _open_door(opened: "Server", web: str, site: str | None, url: str) -> "WebDoor":
-    """Listen for browsers, and say where. Returns the web door. Raises Refused."""
+def _open_web_server(opened: "Server", web: str, site: str | None, url: str) -> "WebServer":
+    """Listen for browsers, and say where. Returns the web server. Raises Refused."""
     where = _port("--web", web)
-    kind = _door_class()
+    kind = _web_server_class()
     with refusing_os_errors(f"The web door cannot listen on {web}"):
         family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
         listening = socket.create_server((where.host, where.port), family=family)
@@ -158,13 +160,13 @@ def _open_door(opened: "Server", web: str, site: str | None, url: str) -> "WebDo
     return kind(opened, listening, site, url)
 
 
-def _door_class() -> "type[WebDoor]":
-    """The class of the web door. Raises Refused if what it needs is not installed."""
+def _web_server_class() -> "type[WebServer]":
+    """The class of the web server. Raises Refused if what it needs is not installed."""
     try:
-        from pbm.service.web import WebDoor
+        from pbm.service.web import WebServer
     except ImportError as why:
         raise Refused("--web needs Starlette, uvicorn and icalendar: pip install '.[web]' brings them.") from why
-    return WebDoor
+    return WebServer
 
 
 def _start_metrics(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
@@ -265,5 +267,5 @@ def demo(*, web: bool) -> None:
     from pbm.service.demo import run, show_page
 
     if web:
-        _door_class()
+        _web_server_class()
     (show_page if web else run)()

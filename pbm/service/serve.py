@@ -35,7 +35,7 @@ from pbm.store import Replaced, Store, Unusable
 from pbm.terminal import warn
 
 if TYPE_CHECKING:
-    from pbm.service.web import WebDoor
+    from pbm.service.web import WebServer
 
 HELPER_SECONDS = 3
 """How long a helper has to end; a mail server that says nothing must not hold up ours."""
@@ -346,13 +346,13 @@ async def serve(
     certificate: Certificate | None = None,
     robots: int = 0,
     site: Sequence[str] = (),
-    door: "WebDoor | None" = None,
+    web: "WebServer | None" = None,
 ) -> None:
     """Serve until the process is told to end. The main *thread* handles each mail; *note* gets it with its outcome.
 
-    So many processes play for *robots*; one writes a *site*, if the words of that command are given. What is posted at
-    a *door* is handled like a mail. Raises Refused if nobody can listen there, and Replaced if the database has become
-    another file.
+    So many processes play for *robots*; one writes a *site*, if the words of that command are given. What is posted to
+    the *web* server is handled like a mail. Raises Refused if nobody can listen there, and Replaced if the database has
+    become another file.
     """
     loop = asyncio.get_running_loop()
     service = Service(server.store)
@@ -378,7 +378,7 @@ async def serve(
     listener, where = await _listen(connect, where)
     helping = [loop.create_task(helper.run()) for helper in helpers]
     watching = loop.create_task(watch())
-    posting = [loop.create_task(door.run(connections, receiver.work))] if door else []
+    posting = [loop.create_task(web.run(connections, receiver.work))] if web else []
     sys.stdout.write(f"listening on {where}\n")
     sys.stdout.flush()
     _tell_systemd("READY=1", f"STATUS=Listening on {where}.")
@@ -386,8 +386,8 @@ async def serve(
     _tell_systemd("STOPPING=1")
     watching.cancel()
     _close(listener, where)
-    if door:
-        door.close()
+    if web:
+        web.close()
     await connections.close()
     await asyncio.gather(*posting)
     await _end(helpers, helping)

@@ -1,6 +1,6 @@
-"""The web door: what is posted on the pages of a site, and their files. Starlette and uvicorn speak HTTP.
+"""The web server of `pbm serve --web`: it takes what is posted on the pages of a site, and hands out their files.
 
-It stands behind a proxy. A GET changes nothing. No token is logged.
+Starlette and uvicorn speak HTTP. It stands behind a proxy. A GET changes nothing. No token is logged.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ from pbm.terminal import warn
 MOST_POSTED_BYTES = 20_000
 """How much may be posted at once."""
 PAGE_LOOK_SECONDS = 0.1
-"""How long the door waits before it looks again whether the page of a new board is written."""
+"""How long a request waits before it looks again whether the page of a new board is written."""
 REQUEST_SECONDS = 10
 """How long a request may take to come in, and a connection may take requests."""
 RESPONSE_SECONDS = 60
@@ -69,13 +69,13 @@ Work = Callable[..., Awaitable[Any]]
 """Calls a function with these arguments in the main thread."""
 
 
-class WebDoor:
+class WebServer:
     """Takes what is posted, and hands out the files of a site."""
 
     def __init__(self, server: Server, listening: socket.socket, site: str | None, url: str) -> None:
         """Listen at a socket; *site* is the folder of the files, and *url* their address."""
         self.server, self.listening, self.site = server, listening, site
-        self.pages = Pages(Session(server), SiteSettings(has_door=True))
+        self.pages = Pages(Session(server), SiteSettings(can_post=True))
         urls = map(urlsplit, filter(None, (url, server.site, server.web)))
         self.origins = {each.netloc: f"{each.scheme}://{each.netloc}" for each in urls}
         self.posts: Counter[str] = Counter()

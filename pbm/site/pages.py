@@ -112,8 +112,8 @@ class SiteSettings(NamedTuple):
     """Where the site will stand, with a slash at its end; empty if that is not known, and all links are relative."""
     has_pictures: bool = False
     """Whether boards have a PNG, for those who link to them; that needs to know where the site is."""
-    has_door: bool = False
-    """Whether a web door stands at the same address, to which pages can post."""
+    can_post: bool = False
+    """Whether `pbm serve --web` takes what pages post, at the same address."""
 
 
 class Pages:
@@ -355,7 +355,7 @@ class Pages:
                 games=self.games,
                 host=self.session.server.host,
                 address=self.address,
-                has_door=self.site.has_door,
+                can_post=self.site.can_post,
                 up="../" * path.count("/"),
                 url=self.site.url,
                 path=path,
