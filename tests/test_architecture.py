@@ -9,10 +9,10 @@ import sources
 
 TOP = Path(__file__).parents[1]
 PAGE = (TOP / "docs" / "architecture.md").read_text()
-FLOORS = next(
+LAYERS = next(
     block for block in re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if block.startswith("games")
 )
-LEVEL = {name: level for level, line in enumerate(FLOORS.splitlines()) for name in line.split()}
+LEVEL = {name: level for level, line in enumerate(LAYERS.splitlines()) for name in line.split()}
 MODULES = {
     ".".join(path.relative_to(TOP).with_suffix("").parts).removesuffix(".__init__"): path
     for path in chain(*sources.MODULES.values())
@@ -43,7 +43,7 @@ def graph():
     }
 
 
-def test_every_room_has_its_floor():
+def test_every_room_has_its_layer():
     assert {room(name) for name in graph()} == set(LEVEL)
 
 
