@@ -16,7 +16,7 @@ from pbm import console
 from pbm.language.commands import root
 from pbm.operator.completion import SCRIPTS
 from pbm.store.base import BUSY_SECONDS
-from pbm.store.boards import Among
+from pbm.store.boards import BoardFilter
 
 from conftest import PASSWORDS, set_up, sql
 from patience import PATIENCE
@@ -123,7 +123,7 @@ def test_a_line_without_words_does_no_harm(shell, lines):
     shell.done("complete", stdin=lines)
 
 
-NEWEST = Among(["symple"], over=False), "rowid DESC", 100
+NEWEST = BoardFilter(["symple"], over=False), "rowid DESC", 100
 
 
 def test_at_most_a_hundred_boards_are_offered_the_newest_first(club):

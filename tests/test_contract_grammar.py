@@ -5,7 +5,7 @@ import pytest
 from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.refusals import Misused
-from pbm.store.boards import Among
+from pbm.store.boards import BoardFilter
 
 from contract import SENDER, text_to
 
@@ -211,7 +211,7 @@ def test_a_password_is_compared_in_its_exact_case(begun):
 def test_boards_are_counted_up_from_101_in_each_game(both_ways):
     for game in ("symple", "symple", "spiro"):
         both_ways.give("alice", f"{game} challenge alice bob")
-    boards = both_ways.store.boards.names(Among(["spiro", "symple"]))
+    boards = both_ways.store.boards.names(BoardFilter(["spiro", "symple"]))
     assert boards == [("spiro", "101"), ("symple", "101"), ("symple", "102")]
 
 

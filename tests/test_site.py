@@ -25,7 +25,7 @@ from pbm.session import Session
 from pbm.site.build import MANIFEST, NAMES, build
 from pbm.site.pages import Pages, SiteSettings
 from pbm.store import BoardRow
-from pbm.store.boards import Among
+from pbm.store.boards import BoardFilter
 from pbm.store.robots import Puzzle
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Tournament
@@ -467,7 +467,7 @@ def do(club, deed, rng):
     club.pass_time(hours=rng.choice([1, 30, 24 * 20]))
     game = rng.choice(["symple", "spiro"])
     one, other = rng.sample([*PASSWORDS], 2)
-    boards = club.store.boards.names(Among([game]))
+    boards = club.store.boards.names(BoardFilter([game]))
     board = rng.choice(boards)[1] if boards else "101"
     row = club.store.boards.get(game, board)
     if row and deed in {"draw", "undo", "yes"}:

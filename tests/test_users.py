@@ -7,7 +7,7 @@ import pytest
 from argon2.exceptions import VerificationError
 
 from pbm.passwords import Passwords
-from pbm.store.boards import Among
+from pbm.store.boards import BoardFilter
 
 from conftest import ADDRESS, handle, mail_of
 
@@ -157,8 +157,8 @@ def test_a_damaged_board_does_not_keep_a_user_from_signing_off(club):
     club.signed_up("alice", "bob")
     for _ in range(2):
         club.say("symple challenge -size=5 alice bob")
-        club.say(f"symple move {club.store.boards.names(Among(['symple']))[-1][1]} alice alice-secret c3")
+        club.say(f"symple move {club.store.boards.names(BoardFilter(['symple']))[-1][1]} alice alice-secret c3")
     club.store.db.execute("UPDATE turns SET text = 'x9' WHERE board = '101'")
     club.say("signoff bob bob-secret")
     assert club.store.users.missing("bob")
-    assert club.store.boards.names(Among(["symple"])) == [("symple", "101")]
+    assert club.store.boards.names(BoardFilter(["symple"])) == [("symple", "101")]

@@ -11,7 +11,7 @@ from pbm.names import SHORTEST_PASSWORD, is_board
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.store.boards import LAST_ENDED, NOTIFIED, SUBSCRIBER, Among
+from pbm.store.boards import LAST_ENDED, NOTIFIED, SUBSCRIBER, BoardFilter
 
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:
@@ -126,7 +126,7 @@ def names_boards(session: Session, game: str, words: Sequence[str]) -> bool:
     return is_board(first) and (first.isdecimal() or session.store.boards.get(game, first) is not None)
 
 
-def read(session: Session, game: str, words: Sequence[str]) -> Among:
+def read(session: Session, game: str, words: Sequence[str]) -> BoardFilter:
     """The boards that words such as `alice active` select. Without a game, the caller fills in the games.
 
     Raises Refused if two words exclude each other, or one is unknown.
@@ -149,7 +149,7 @@ def read(session: Session, game: str, words: Sequence[str]) -> Among:
     state, kind = chosen.get(STATES), chosen.get(KINDS)
     if state == "next" and not userids:
         raise Refused("`next` needs the userid of the player who is to move.")
-    return Among(
+    return BoardFilter(
         [game],
         userids,
         over=None if state is None else state == "inactive",
@@ -174,7 +174,7 @@ def split_page(session: Session, game: str, words: Sequence[str]) -> tuple[list[
     return named, ""
 
 
-def rows(session: Session, among: Among, most: int = -1) -> list[BoardRow]:
+def rows(session: Session, among: BoardFilter, most: int = -1) -> list[BoardRow]:
     """The selected boards of a game by number, or those that ended last in front (`is_backwards`); at most *most*."""
     boards = session.store.boards
     if is_backwards(among):
@@ -185,7 +185,7 @@ def rows(session: Session, among: Among, most: int = -1) -> list[BoardRow]:
     return boards.current(among.games[0], since, standard=among.in_tournament is False, most=most)
 
 
-def is_backwards(among: Among) -> bool:
+def is_backwards(among: BoardFilter) -> bool:
     """Whether the selected boards are listed by their ends, the last one first."""
     return bool(among.over) and not among.userids and not among.in_tournament
 

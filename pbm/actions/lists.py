@@ -18,7 +18,7 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.store.boards import Among
+from pbm.store.boards import BoardFilter
 
 LINES_OF_PAGE = 200
 """How many lines of a list are mailed at a time."""
@@ -104,7 +104,7 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     wanted = {
         f"{game} {row.board}": (game, row.board)
         for game in games.names()
-        for row in finding.rows(session, Among([game], [name], over=False, to_move=state == "next"))
+        for row in finding.rows(session, BoardFilter([game], [name], over=False, to_move=state == "next"))
     }
     if len(wanted) > finding.MOST_BOARDS:
         raise Refused(f"These are {len(wanted)} boards, which would be too much mail; ask game by game.")

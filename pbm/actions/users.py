@@ -25,7 +25,7 @@ from pbm.refusals import Misused, Refused, check_no_placeholder
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Reply
-from pbm.store.boards import Among
+from pbm.store.boards import BoardFilter
 
 
 def check_new_userid(name: str) -> None:
@@ -77,7 +77,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     for tournament in session.store.tournaments.of(name):
         rounds.note_withdrawal(session, tournament, name)
     for game in games.names():
-        for row in session.store.boards.found(Among([game], [name], over=False)):
+        for row in session.store.boards.found(BoardFilter([game], [name], over=False)):
             # a damaged board is left to the clean-up
             with uncounted(), suppress(Refused), session.store.writing():
                 board = finding.find_board(why, game, row.board)

@@ -23,7 +23,7 @@ from pbm.language.grammar import Command
 from pbm.language.help import subjects
 from pbm.settings import database_path
 from pbm.store import Store, Unusable
-from pbm.store.boards import Among
+from pbm.store.boards import BoardFilter
 
 MOST_OFFERED = 100
 """How many boards, pools or users are offered."""
@@ -200,7 +200,8 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
         case "BOARD":
             return _from_store(
                 lambda store: [
-                    board for _, board in store.boards.names(Among([game], over=False), "rowid DESC", MOST_OFFERED)
+                    board
+                    for _, board in store.boards.names(BoardFilter([game], over=False), "rowid DESC", MOST_OFFERED)
                 ]
             )
         case "POOL":

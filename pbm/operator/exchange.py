@@ -23,7 +23,7 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import database_path, make_data_folder
 from pbm.store import BoardRow, copies
-from pbm.store.boards import Among
+from pbm.store.boards import BoardFilter
 from pbm.terminal import say, warn
 
 NOT_BLANK = re.compile(r"\S")
@@ -156,7 +156,7 @@ def _rows(server: Server, game: str, boards: Sequence[str]) -> Iterable[BoardRow
     """The boards that are named, or all of a game."""
     if boards:
         return [find_row(Session(server), game, board) for board in dict.fromkeys(boards)]
-    names = server.store.boards.names(Among([game]), "board")
+    names = server.store.boards.names(BoardFilter([game]), "board")
     return (find_row(Session(server), game, board) for _, board in names)
 
 

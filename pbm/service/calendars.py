@@ -7,7 +7,7 @@ from pbm import letters
 from pbm.access import tokens
 from pbm.board import clocks
 from pbm.server import Server
-from pbm.store.boards import Among
+from pbm.store.boards import BoardFilter
 
 
 def calendar(server: Server, token: str) -> bytes | None:
@@ -19,7 +19,7 @@ def calendar(server: Server, token: str) -> bytes | None:
             return None
         name = found.reply.userid
         made = Calendar.new(name=f"Games of {name}", prodid="-//pbm//deadlines//EN")
-        for row in store.boards.found(Among(games.names(), [name], over=False)):
+        for row in store.boards.found(BoardFilter(games.names(), [name], over=False)):
             if clocks.awaited(row) != name:
                 continue
             event = Event.new(

@@ -20,7 +20,7 @@ from pbm.language.help import of_game
 from pbm.session import Session
 from pbm.site.pages import Gone, ListPage, Pages, SiteSettings, paginated
 from pbm.store import Unusable
-from pbm.store.boards import BY_END, BY_NUMBER, Among
+from pbm.store.boards import BY_END, BY_NUMBER, BoardFilter
 from pbm.store.events import Changes, Seen
 
 MANIFEST = ".pbm-site.json"
@@ -155,7 +155,7 @@ class StalePages:
             yield Page(f"{game}/pool-{pool}.html", partial(self.pages.pool, game, pool))
             yield Page(f"{game}/pool-{pool}.atom", partial(self.pages.pool_feed, game, pool))
         if self.site.has_pictures:
-            latest = self.store.boards.latest(Among(self.games), MOST_DRAWN)
+            latest = self.store.boards.latest(BoardFilter(self.games), MOST_DRAWN)
             self.pages.drawn = {*about.boards} if seen else {row.place for row in latest}
         for game, board in about.boards:
             yield Page(f"{game}/{board}.html", partial(self.pages.board, game, board))
@@ -168,7 +168,7 @@ class StalePages:
     def _everything(self) -> Subjects:
         """Everything that has a page."""
         pools = [one.place for one in self.store.tournaments.all() if one.game in self.games]
-        boards, players = self.store.boards.names(Among(self.games)), self.store.players.names(self.games)
+        boards, players = self.store.boards.names(BoardFilter(self.games)), self.store.players.names(self.games)
         return Subjects(boards, self.games, self.games, players, pools)
 
     def _changed(self, seen: Seen) -> Subjects:
@@ -197,7 +197,7 @@ class StalePages:
         yield Page(f"{game}/index.html", partial(self.pages.game, game))
         yield Page(f"{game}/feed.atom", partial(self.pages.feed, game))
         for name, over in (("running", False), ("finished", True)):
-            boards = self.store.boards.names(Among([game], over=over), BY_END if over else BY_NUMBER)
+            boards = self.store.boards.names(BoardFilter([game], over=over), BY_END if over else BY_NUMBER)
             numbers = [board for _, board in reversed(boards)]
             list_pages = paginated(game, name, numbers, is_last_numbered_first=True)
             yield from self._of_list(f"{game}/{name}", list_pages, partial(self.pages.boards, game, name), changed)
@@ -226,7 +226,7 @@ class StalePages:
     def _map(self) -> Page:
         """The addresses of the newest boards, for search engines."""
         paths = ["index.html", *(f"{game}/{name}.html" for game in self.games for name in FOR_ALL)]
-        boards = self.store.boards.names(Among(self.games), "rowid DESC", MOST_ON_MAP - len(paths))
+        boards = self.store.boards.names(BoardFilter(self.games), "rowid DESC", MOST_ON_MAP - len(paths))
         paths += [f"{game}/{board}.html" for game, board in boards]
         return Page("sitemap.xml", partial(self.pages.sitemap, paths))
 

@@ -19,7 +19,7 @@ from pbm.language.help import of_game
 from pbm.letters.contests import Shown
 from pbm.session import Session
 from pbm.site import markup
-from pbm.store.boards import Among
+from pbm.store.boards import BoardFilter
 from pbm.tournaments import tables
 
 ON_PAGE = 80
@@ -222,7 +222,7 @@ class Pages:
             running=running,
             finished=boards - running,
             pools=[one.pool for one in self.store.tournaments.all(game)],
-            rows=self.store.boards.latest(Among([game]), RECENT),
+            rows=self.store.boards.latest(BoardFilter([game]), RECENT),
         )
 
     def rules(self, game: str) -> str:
@@ -288,13 +288,13 @@ class Pages:
         if self.store.tournaments.get(game, pool) is None:
             raise Gone
         path, title = f"{game}/pool-{pool}.atom", f"{game.capitalize()}, tournament {pool}"
-        return self._feed(path, title, Among([game], pool=pool))
+        return self._feed(path, title, BoardFilter([game], pool=pool))
 
     def feed(self, game: str) -> str:
         """The boards of a game that have changed last, for programs that watch."""
-        return self._feed(f"{game}/feed.atom", game.capitalize(), Among([game]))
+        return self._feed(f"{game}/feed.atom", game.capitalize(), BoardFilter([game]))
 
-    def _feed(self, path: str, title: str, among: Among) -> str:
+    def _feed(self, path: str, title: str, among: BoardFilter) -> str:
         rows = self.store.boards.latest(among, RECENT)
         updated = max((row.happened for row in rows), default=None)
         return self.render(
@@ -316,7 +316,7 @@ class Pages:
         """The home page."""
         counts = [(game, *self.store.boards.totals(game)) for game in self.games]
         host = self.session.server.host
-        rows = self.store.boards.latest(Among(self.games), RECENT)
+        rows = self.store.boards.latest(BoardFilter(self.games), RECENT)
         seekers = self.store.players.all_seekers(ON_PAGE)
         return self.render(
             "index.html", "index.html", title=f"Games at {host}", brief=ABOUT, counts=counts, rows=rows, seekers=seekers
@@ -324,7 +324,7 @@ class Pages:
 
     def user(self, userid: str) -> str:
         """A player: their ratings and boards."""
-        among = [Among(self.games, [userid], over) for over in (False, True)]
+        among = [BoardFilter(self.games, [userid], over) for over in (False, True)]
         running, finished = (self.store.boards.latest(each, ON_PAGE) for each in among)
         ratings_of = [
             (game, player, self.store.players.ratings_of(game, [userid]).get(userid, []))

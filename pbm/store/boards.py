@@ -137,7 +137,7 @@ class TurnRow(NamedTuple):
     played: datetime
 
 
-class Among(NamedTuple):
+class BoardFilter(NamedTuple):
     """A selection of boards: those that fit all its fields."""
 
     games: Sequence[str]
@@ -231,22 +231,22 @@ class Boards(Questions):
 
     # Lists of boards
 
-    def found(self, among: Among, order: str = BY_NUMBER, most: int = -1) -> list[BoardRow]:
+    def found(self, among: BoardFilter, order: str = BY_NUMBER, most: int = -1) -> list[BoardRow]:
         """The selected boards in that order, at most *most* of them."""
         index = " INDEXED BY boards_pool" if among.pool is not None else ""  # else all tournaments are looked at
         query = f"SELECT * FROM boards{index} WHERE {among.where} ORDER BY {order} LIMIT {most}"
         return self.rows(BoardRow, query, among._asdict())
 
-    def names(self, among: Among, order: str = "game, board", most: int = -1) -> list[tuple[str, str]]:
+    def names(self, among: BoardFilter, order: str = "game, board", most: int = -1) -> list[tuple[str, str]]:
         """Game and number of the selected boards in that order, at most *most* of them."""
         query = f"SELECT game, board FROM boards WHERE {among.where} ORDER BY {order} LIMIT {most}"
         return self.execute(query, among._asdict())
 
-    def count(self, among: Among) -> int:
+    def count(self, among: BoardFilter) -> int:
         """How many boards are selected."""
         return int(self.value(f"SELECT count(*) FROM boards WHERE {among.where}", among._asdict()))
 
-    def latest(self, among: Among, most: int) -> list[BoardRow]:
+    def latest(self, among: BoardFilter, most: int) -> list[BoardRow]:
         """The selected boards that have changed last, at most *most* of them, the last one first."""
         rows: list[BoardRow] = []
         for game, over in product(among.games, (False, True) if among.over is None else (among.over,)):
@@ -266,7 +266,7 @@ class Boards(Questions):
 
     def of_tournament(self, game: str, pool: str) -> list[BoardRow]:
         """The boards of a tournament pool, by number."""
-        return self.found(Among([game], pool=pool))
+        return self.found(BoardFilter([game], pool=pool))
 
     def current(
         self, game: str, ended_after: datetime | None = None, *, standard: bool = False, most: int = -1
