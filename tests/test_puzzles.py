@@ -21,7 +21,7 @@ from pbm.session import Session
 from pbm.shell import main
 from pbm.site.build import build
 from pbm.site.pages import SiteSettings
-from pbm.store.outbox import Held
+from pbm.store.outbox import HeldMail
 from pbm.store.robots import Puzzle
 
 from conftest import ADDRESS, PASSWORDS, sql, two_players
@@ -206,7 +206,7 @@ def test_one_puzzle_a_week_is_mailed_to_those_who_want_it(solvers):
 
 def test_a_puzzle_of_a_board_that_cannot_be_played_again_holds_up_nothing_else(solvers):
     solvers.say("spiro mail carol carol-secret digest")
-    solvers.store.outbox.hold(Held("carol", "spiro", "Spiro Board 101", "[]", solvers.time))
+    solvers.store.outbox.hold(HeldMail("carol", "spiro", "Spiro Board 101", "[]", solvers.time))
     solvers.store.db.execute("UPDATE turns SET text = 'z9' WHERE board = '101' AND number = 1")
     done = cleanup.clean_up(Session(solvers.server))
     assert (done.digests, [one.partition(":")[0] for one in done.problems]) == (1, ["puzzle"])

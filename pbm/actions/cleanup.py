@@ -17,7 +17,7 @@ from pbm.board.board import Board
 from pbm.board.clocks import DueStep
 from pbm.letters import Letter
 from pbm.session import Session
-from pbm.store import Held, Unusable
+from pbm.store import HeldMail, Unusable
 
 KEPT_FOR = timedelta(days=100)
 """How long the server remembers which mails it has handled, and why others could not be sent."""
@@ -128,9 +128,9 @@ def send_digests(session: Session) -> int:
     return sent
 
 
-def _parts(held: Iterable[Held]) -> Iterator[list[Held]]:
+def _parts(held: Iterable[HeldMail]) -> Iterator[list[HeldMail]]:
     """The mails in their order, in parts of up to LONGEST_DIGEST."""
-    part: list[Held] = []
+    part: list[HeldMail] = []
     length = 0
     for mail in held:
         if part and length + len(mail.blocks) > LONGEST_DIGEST:
@@ -141,7 +141,7 @@ def _parts(held: Iterable[Held]) -> Iterator[list[Held]]:
     yield part
 
 
-def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
+def _digest(userid: str, game: str, held: list[HeldMail], zone: tzinfo) -> Letter:
     name = game.capitalize()
     times = [mail.queued.astimezone(zone) for mail in held]
     first, last = f"{times[0]:{texts.ZONELESS_TIME_FORMAT}}", f"{times[-1]:{texts.TIME_FORMAT}}"

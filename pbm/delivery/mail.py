@@ -7,7 +7,7 @@ from pbm.access import tokens
 from pbm.blocks import Paragraph
 from pbm.letters import Letter
 from pbm.session import Session
-from pbm.store import Held, Mail, Reply
+from pbm.store import HeldMail, Mail, Reply
 
 MOST_WAITING = 200
 """How many mails wait for a user who has no address that works; older ones are forgotten."""
@@ -64,7 +64,7 @@ def _answer_sender(session: Session, letter: Letter) -> None:
 def _hold(session: Session, letter: Letter, userid: str) -> None:
     """Keep a letter about a board for the next digest of a user."""
     told = blocks.to_json([*letter.blocks, Paragraph(letter.command.text)])
-    session.store.outbox.hold(Held(userid, letter.game, letter.subject, told, session.now))
+    session.store.outbox.hold(HeldMail(userid, letter.game, letter.subject, told, session.now))
 
 
 def _place(session: Session, letter: Letter) -> Reply | None:

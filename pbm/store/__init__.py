@@ -30,7 +30,7 @@ from pbm.store.base import (
 from pbm.store.boards import BoardRow, Boards, TurnRow
 from pbm.store.events import Changes, Events
 from pbm.store.health import Health
-from pbm.store.outbox import Handled, Held, Mail, Outbox
+from pbm.store.outbox import Handled, HeldMail, Mail, Outbox
 from pbm.store.players import ESTABLISHED, PlayerRow, Players, ResultRow, Section
 from pbm.store.robots import Robot, Robots
 from pbm.store.tournaments import Tournaments
@@ -45,7 +45,7 @@ __all__ = [
     "Address",
     "BoardRow",
     "Failures",
-    "Held",
+    "HeldMail",
     "Locked",
     "Mail",
     "PlayerRow",

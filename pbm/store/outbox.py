@@ -79,7 +79,7 @@ class Mail(NamedTuple):
         return blocks.mailed(blocks.from_json(self.blocks))
 
 
-class Held(NamedTuple):
+class HeldMail(NamedTuple):
     """A mail about a board that waits for the next digest."""
 
     userid: str
@@ -181,7 +181,7 @@ class Outbox(Questions):
 
     # Digests
 
-    def hold(self, held: Held) -> None:
+    def hold(self, held: HeldMail) -> None:
         """Keep a mail for the next digest."""
         self.insert("digests", held._asdict())
 
@@ -189,10 +189,10 @@ class Outbox(Questions):
         """The users for whom mails wait for a digest, each with the game of the mails."""
         return self.execute("SELECT DISTINCT userid, game FROM digests ORDER BY userid, game")
 
-    def held(self, userid: str, game: str) -> list[Held]:
+    def held(self, userid: str, game: str) -> list[HeldMail]:
         """The mails about boards of a game that wait for a user's digest, the oldest first."""
-        query = f"SELECT {', '.join(Held._fields)} FROM digests WHERE userid = ? AND game = ? ORDER BY id"
-        return self.rows(Held, query, userid, game)
+        query = f"SELECT {', '.join(HeldMail._fields)} FROM digests WHERE userid = ? AND game = ? ORDER BY id"
+        return self.rows(HeldMail, query, userid, game)
 
     def remove_held(self, userid: str, game: str) -> None:
         """Delete the mails about boards of a game that wait for a user's digest."""
