@@ -21,7 +21,7 @@ from pbm.session import Session
 from pbm.site.pages import Gone, ListPage, Pages, SiteSettings, paginated
 from pbm.store import Unusable
 from pbm.store.boards import BY_END, BY_NUMBER, BoardFilter
-from pbm.store.events import Changes, Seen
+from pbm.store.events import Changes, DatabaseState
 
 MANIFEST = ".pbm-site.json"
 """Where in its folder a site keeps how far it has seen the database, and what stands on the pages of its lists."""
@@ -134,13 +134,13 @@ class StalePages:
         self.games = games.names()
         self.pages = Pages(session, site)
 
-    def since(self, seen: Seen | None) -> list[Page]:
+    def since(self, seen: DatabaseState | None) -> list[Page]:
         """The pages that have to be made again, or all if nothing was *seen*; PNG pictures come last."""
         with self.store.reading():
             inside = [page for page in self._stale(seen) if _is_inside(page.path)]
         return sorted(inside, key=lambda page: page.path.endswith(".png"))
 
-    def _stale(self, seen: Seen | None) -> Iterator[Page]:
+    def _stale(self, seen: DatabaseState | None) -> Iterator[Page]:
         about = self._changed(seen) if seen else self._everything()
         yield from () if seen else self._fixed()
         if about.listed or about.ranked:
@@ -171,7 +171,7 @@ class StalePages:
         boards, players = self.store.boards.names(BoardFilter(self.games)), self.store.players.names(self.games)
         return Subjects(boards, self.games, self.games, players, pools)
 
-    def _changed(self, seen: Seen) -> Subjects:
+    def _changed(self, seen: DatabaseState) -> Subjects:
         """What has changed since then, and what other pages say of it."""
         changes = [one for one in self.store.changes.since(seen) if one.game in self.games or not one.game]
         boards = [(one.game, one.name) for one in changes if one.kind == "board"]
@@ -254,7 +254,7 @@ def _sources() -> str:
 # The folder
 
 
-def _remembered(folder: Path, version: str, changes: Changes) -> tuple[Seen | None, dict[str, str]]:
+def _remembered(folder: Path, version: str, changes: Changes) -> tuple[DatabaseState | None, dict[str, str]]:
     """How far the pages in a folder show the database, and a digest of each page of a list.
 
     Nothing if another version of pbm has written them, or if it is not known what has changed since then.
@@ -262,7 +262,7 @@ def _remembered(folder: Path, version: str, changes: Changes) -> tuple[Seen | No
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         manifest = json.loads((folder / MANIFEST).read_text())
         number, event, *times = manifest["seen"]
-        seen = Seen(int(number), int(event), *map(str, times))
+        seen = DatabaseState(int(number), int(event), *map(str, times))
         if manifest["version"] == version and changes.has_gone_on_since(seen):
             return seen, dict(manifest["digests"])
     return None, {}

@@ -57,7 +57,7 @@ class Change(NamedTuple):
     name: str
 
 
-class Seen(NamedTuple):
+class DatabaseState(NamedTuple):
     """A state of a database, as a program that follows its changes has seen it."""
 
     number: int
@@ -147,21 +147,21 @@ class Events(Questions):
 class Changes(Questions):
     """What is noted of changes."""
 
-    def seen(self) -> Seen:
+    def seen(self) -> DatabaseState:
         """The present state of the database."""
         number = self.value("SELECT seq FROM sqlite_sequence WHERE name = 'changes'")
         last = self.execute("SELECT id, moment FROM events ORDER BY id DESC LIMIT 1")
         event, moment = last[0] if last else (0, "")
         restored = self.value("SELECT moment FROM notes WHERE name = 'restored'")
-        return Seen(number or 0, event, moment, restored or "")
+        return DatabaseState(number or 0, event, moment, restored or "")
 
-    def has_gone_on_since(self, seen: Seen) -> bool:
+    def has_gone_on_since(self, seen: DatabaseState) -> bool:
         """Whether this database has grown out of the state *seen*; False also if that is too long ago to tell."""
         now = self.seen()
         if now.restored != seen.restored or now.number < seen.number or now.event < seen.event:
             return False
         return (self.value("SELECT moment FROM events WHERE id = ?", seen.event) or "") == seen.moment
 
-    def since(self, seen: Seen) -> list[Change]:
+    def since(self, seen: DatabaseState) -> list[Change]:
         """The changes since a state."""
         return self.rows(Change, "SELECT kind, game, name FROM changes WHERE number > ?", seen.number)
