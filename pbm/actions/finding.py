@@ -6,7 +6,7 @@ from datetime import timedelta
 from string import ascii_lowercase, digits
 
 import games
-from pbm.board.board import FAULTS, About, Board, Point, told_of_fault
+from pbm.board.board import FAULTS, Board, BoardContext, Point, told_of_fault
 from pbm.names import SHORTEST_PASSWORD, is_board
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -54,7 +54,7 @@ def board_of(session: Session, row: BoardRow) -> Board:
     """The board of a stored row, replayed. Raises Refused if it is damaged, or its game is gone or has a fault."""
     store, place, players = session.store, row.place, row.players
     followers = store.boards.followers(*place)
-    about = About(
+    about = BoardContext(
         subscribers=followers[SUBSCRIBER],
         notified=followers[NOTIFIED],
         away=store.users.away(players, session.now.date()),

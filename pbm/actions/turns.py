@@ -9,7 +9,7 @@ from games import SKIP, Illegal
 from pbm import delivery, letters, texts
 from pbm.actions.finding import board_of
 from pbm.board import clocks, dice, plan_lines, ratings
-from pbm.board.board import DROPPED, FIRST_MOVES, FORFEIT, RESIGN, SERVER, SWAP, About, Board, Point
+from pbm.board.board import DROPPED, FIRST_MOVES, FORFEIT, RESIGN, SERVER, SWAP, Board, BoardContext, Point
 from pbm.board.clocks import Clocks
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -124,7 +124,7 @@ def start(
     followers = [userid for userid in store.players.subscribers_of_all(game) if userid not in players]
     for userid in followers:
         store.boards.follow(game, row.board, userid, SUBSCRIBER)
-    board = Board(row, [], {}, About(subscribers=followers, robots=store.robots.among(players)))
+    board = Board(row, [], {}, BoardContext(subscribers=followers, robots=store.robots.among(players)))
     for turn in beginning.board.turns[: beginning.moves] if beginning else ():
         if turn.dice:
             board.set_dice(turn.dice)

@@ -48,7 +48,7 @@ FIRST_MOVES = 2
 """While fewer turns than this are played, a player can still leave the board."""
 
 
-class About(NamedTuple):
+class BoardContext(NamedTuple):
     """What the server knows about a board besides its turns."""
 
     subscribers: Sequence[str] = ()
@@ -65,7 +65,7 @@ class About(NamedTuple):
     """The notes that users keep on it for themselves, by userid."""
 
 
-NOTHING = About()
+NOTHING = BoardContext()
 
 
 def told_of_fault(row: BoardRow, why: Exception) -> str:
@@ -84,7 +84,7 @@ class Board:
         row: BoardRow,
         turns: list[TurnRow],
         plans: dict[str, str],
-        about: About = NOTHING,
+        about: BoardContext = NOTHING,
         *,
         is_stored: bool = True,
     ) -> None:
