@@ -22,7 +22,7 @@ from pbm.actions.tournaments import (
 from pbm.blocks import Block, Paragraph, Told, blocks_of
 from pbm.board.board import FIRST_MOVES
 from pbm.letters import Letter, contests
-from pbm.letters.contests import Shown
+from pbm.letters.contests import TournamentTable
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import Unusable
@@ -52,7 +52,7 @@ def on_trial(session: Session, *, dry_run: bool) -> Iterator[None]:
 
 def direct(
     session: Session, game: str, pool: str, words: Sequence[str], *, director: str | None = None, dry_run: bool
-) -> tuple[Shown, tuple[Block, ...]]:
+) -> tuple[TournamentTable, tuple[Block, ...]]:
     """Carry out one of DIRECTIONS in a transaction; undo it if it is a *dry_run*.
 
     Without a *director*, the operator gives the command. Returns the tournament afterwards, and the blocks of the
@@ -77,13 +77,13 @@ def direct(
     return found, told
 
 
-def _start(session: Session, found: Shown) -> list[Block]:
+def _start(session: Session, found: TournamentTable) -> list[Block]:
     check_state(found, "start it", "open")
     now = start_tournament(session, found)
     return contests.of_pairs(now, now.tournament.round, now.boards, now.idle)
 
 
-def _add(session: Session, found: Shown, name: str) -> str:
+def _add(session: Session, found: TournamentTable, name: str) -> str:
     tournament = found.tournament
     check_state(found, "add players", "open", "running")
     if tournament.state == "running" and not tournament.kind.takes_latecomers:
@@ -102,7 +102,7 @@ def _add(session: Session, found: Shown, name: str) -> str:
     return f"{name} takes part in pool {tournament.pool} from round {tournament.round + 1} on."
 
 
-def _replace(session: Session, found: Shown, old: str, new: str) -> str:
+def _replace(session: Session, found: TournamentTable, old: str, new: str) -> str:
     tournament, store = found.tournament, session.store
     check_state(found, "replace players", "open", "running", "closing")
     check_entrant(found, old)
@@ -127,7 +127,7 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
     return f"{new} takes the place of {old} in pool {tournament.pool}, with their points."
 
 
-def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
+def _adjudicate(session: Session, found: TournamentTable, board: str, *words: str) -> str:
     tournament = found.tournament
     running = {meeting.board: meeting for meeting in found.meetings if meeting.is_running}
     if board not in running:
@@ -153,7 +153,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
     return f"{winner} has won the game on {board}."
 
 
-def _finish(session: Session, found: Shown) -> str:
+def _finish(session: Session, found: TournamentTable) -> str:
     """Let a tournament end as soon as its running games have ended."""
     check_state(found, "finish it", "running", "closing")
     tournament = found.tournament._replace(state="closing")
@@ -164,7 +164,7 @@ def _finish(session: Session, found: Shown) -> str:
     return f"Pool {tournament.pool} is over{left}."
 
 
-def _cancel(session: Session, found: Shown, why: str = "The director has cancelled it.") -> str:
+def _cancel(session: Session, found: TournamentTable, why: str = "The director has cancelled it.") -> str:
     """End a tournament at once. Boards without moves are removed; without other boards, so is the tournament."""
     check_state(found, "cancel it", "open", "running", "closing")
     tournament, store = found.tournament, session.store

@@ -13,7 +13,7 @@ from pbm.board.board import Board
 from pbm.board.clocks import DAY, Clocks
 from pbm.budget import uncounted
 from pbm.letters import contests
-from pbm.letters.contests import Shown
+from pbm.letters.contests import TournamentTable
 from pbm.session import Session
 from pbm.store import Store
 from pbm.tournaments.kinds import NOBODY, Meeting, Pair, Round, Tournament
@@ -22,10 +22,10 @@ Start = Callable[..., Board]
 """The function that starts and stores a board: `turns.start`."""
 
 
-def progress_of(session: Session, tournament: Tournament) -> Shown:
+def progress_of(session: Session, tournament: Tournament) -> TournamentTable:
     """A tournament with its stored entrants and meetings."""
     tournaments, place = session.store.tournaments, tournament.place
-    return Shown(tournament, tournaments.entrants(*place), tournaments.meetings(*place))
+    return TournamentTable(tournament, tournaments.entrants(*place), tournaments.meetings(*place))
 
 
 @uncounted()  # whoever ends the last game of a round is not refused for what the next one costs
@@ -48,7 +48,7 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
             return
 
 
-def next_games(found: Shown) -> Round:
+def next_games(found: TournamentTable) -> Round:
     """The games and byes that can begin now."""
     with uncounted():  # the pairs of 200 players take seconds
         return found.tournament.kind.due(found)
@@ -109,7 +109,7 @@ def _begin(session: Session, tournament: Tournament, due: Round, start: Start) -
     return tournament
 
 
-def _tell_of_boards(session: Session, found: Shown, number: int, begun: Sequence[Board]) -> None:
+def _tell_of_boards(session: Session, found: TournamentTable, number: int, begun: Sequence[Board]) -> None:
     """Tell the players, and those who follow all boards of the game, of new boards."""
     has_rounds = found.tournament.kind.has_rounds
     notes = [f"This is a game of round {number} of pool {found.tournament.pool}."] if has_rounds else []
@@ -124,13 +124,13 @@ def _tell_of_boards(session: Session, found: Shown, number: int, begun: Sequence
         delivery.queue(session, own[0] if len(own) == 1 else contests.of_new_boards(own, found, number))
 
 
-def tell_director(session: Session, found: Shown, subject: str, told: Told) -> None:
+def tell_director(session: Session, found: TournamentTable, subject: str, told: Told) -> None:
     """Mail something to the director, if there is one."""
     if found.tournament.director:
         delivery.queue(session, contests.of_tournament(found, subject, told, to=found.tournament.director))
 
 
-def tell_all(session: Session, found: Shown, subject: str, told: Told, answer: str = "") -> None:
+def tell_all(session: Session, found: TournamentTable, subject: str, told: Told, answer: str = "") -> None:
     """Mail something to all entrants, also those who have withdrawn, and to the director."""
     names = dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [found.tournament.director])])
     delivery.queue(session, *(contests.of_tournament(found, subject, told, answer=answer, to=name) for name in names))
@@ -146,7 +146,7 @@ def tell_of_pause(session: Session, robot: str) -> None:
         tell_director(session, progress_of(session, tournament), f"{robot} is paused", texts.wrapped_turns(text))
 
 
-def finish_tournament(session: Session, found: Shown) -> None:
+def finish_tournament(session: Session, found: TournamentTable) -> None:
     """End a tournament, and mail the table to all who took part, and to the director."""
     text = " ".join(filter(None, ["It is over.", found.tournament.kind.why_over(found.tournament)]))
     tournament = found.tournament._replace(state="finished")

@@ -12,7 +12,7 @@ from pbm.actions.finding import find_board
 from pbm.actions.rounds import progress_of
 from pbm.blocks import Paragraph, Table, Told
 from pbm.letters import Letter, contests
-from pbm.letters.contests import Shown
+from pbm.letters.contests import TournamentTable
 from pbm.names import LONGEST_POOL, is_pool
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -23,7 +23,7 @@ from pbm.tournaments.tables import TIE_BREAKS
 # Setting it up
 
 
-def announce(session: Session, tournament: Tournament, entrants: Sequence[Entrant]) -> Shown:
+def announce(session: Session, tournament: Tournament, entrants: Sequence[Entrant]) -> TournamentTable:
     """Store a tournament that players can join, and mail it to those who want broadcasts. Raises Refused."""
     found = set_up(session, tournament, entrants)
     can_join = _can_join(found)
@@ -46,7 +46,7 @@ def _joining(game: str, pool: str) -> str:
     return f"{game} join {pool} USERID PASSWORD"
 
 
-def set_up(session: Session, tournament: Tournament, entrants: Sequence[Entrant]) -> Shown:
+def set_up(session: Session, tournament: Tournament, entrants: Sequence[Entrant]) -> TournamentTable:
     """Store an open tournament with its first entrants. Raises Refused."""
     store, players = session.store, [each.name for each in entrants]
     if not is_pool(tournament.pool):
@@ -93,7 +93,7 @@ def problems_of_players(session: Session, game: str, players: Sequence[str]) -> 
     yield from challenges.robot_objections(game, session.store.robots.among(players))
 
 
-def problems_of_start(found: Shown) -> Iterator[str]:
+def problems_of_start(found: TournamentTable) -> Iterator[str]:
     """Why a tournament cannot start with its present entrants."""
     tournament, count = found.tournament, len(found.entrants)
     if count < 2:
@@ -104,12 +104,12 @@ def problems_of_start(found: Shown) -> Iterator[str]:
         yield "No first round is possible, because --never keeps too many players apart."
 
 
-def _first_games(found: Shown) -> Sequence[Pair]:
+def _first_games(found: TournamentTable) -> Sequence[Pair]:
     """The games and byes of the first round of a tournament that is open."""
     return rounds.next_games(found._replace(tournament=found.tournament._replace(state="running"))).pairs
 
 
-def problems_of_names(session: Session, found: Shown) -> Iterator[str]:
+def problems_of_names(session: Session, found: TournamentTable) -> Iterator[str]:
     """Sentences about boards of the first round that would have the name of a user; another pool can be chosen."""
     tournament = found.tournament
     for number in range(1, len(_first_games(found)) + 1):
@@ -117,7 +117,7 @@ def problems_of_names(session: Session, found: Shown) -> Iterator[str]:
             yield f"A board {tournament.pool}{number} would have the name of a user; choose another pool."
 
 
-def start_tournament(session: Session, found: Shown) -> Shown:
+def start_tournament(session: Session, found: TournamentTable) -> TournamentTable:
     """Start an open tournament. Returns it with its first boards.
 
     Raises Refused, with all objections.
@@ -134,7 +134,7 @@ def start_tournament(session: Session, found: Shown) -> Shown:
 # What players do
 
 
-def find(session: Session, game: str, pool: str) -> Shown:
+def find(session: Session, game: str, pool: str) -> TournamentTable:
     """A tournament as it is now. Raises Refused if there is none of that name."""
     tournament = session.store.tournaments.get(game, pool.lower())
     if tournament is None:
@@ -142,7 +142,7 @@ def find(session: Session, game: str, pool: str) -> Shown:
     return progress_of(session, tournament)
 
 
-def of_pool(session: Session, game: str, pool: str) -> Shown:
+def of_pool(session: Session, game: str, pool: str) -> TournamentTable:
     """A tournament, or a round robin made of boards of that pool that were named one by one. Raises Refused."""
     is_known = session.store.tournaments.get(game, pool.lower())
     if is_known or not session.store.boards.of_tournament(game, pool.lower()):
@@ -233,13 +233,13 @@ def _listed(session: Session, game: str) -> Letter:
     return letters.plain_letter(told, subject=f"{title} tournaments", answer=answer, game=game, tournaments=data)
 
 
-def _can_join(found: Shown) -> bool:
+def _can_join(found: TournamentTable) -> bool:
     """Whether every player can join a tournament."""
     tournament = found.tournament
     return tournament.state == "open" and len(found.entrants) < tournament.limit and not found.has_teams
 
 
-def _can_be_added(found: Shown) -> bool:
+def _can_be_added(found: TournamentTable) -> bool:
     """Whether the director of a tournament can still add players."""
     tournament = found.tournament
     return (
@@ -250,7 +250,7 @@ def _can_be_added(found: Shown) -> bool:
     )
 
 
-def _who_joins(found: Shown) -> str:
+def _who_joins(found: TournamentTable) -> str:
     """Who can join a tournament, as the list says it."""
     if _can_join(found):
         return "anybody"
@@ -259,7 +259,7 @@ def _who_joins(found: Shown) -> str:
     return f"nobody{': teams' if found.has_teams else ': full' if found.tournament.state == 'open' else ''}"
 
 
-def add_player(session: Session, found: Shown, name: str) -> Shown:
+def add_player(session: Session, found: TournamentTable, name: str) -> TournamentTable:
     """Let a user take part; in a running tournament, from the next round on. Raises Refused."""
     tournament = found.tournament
     before = next((entrant for entrant in found.entrants if entrant.name == name), None)
@@ -279,7 +279,7 @@ def add_player(session: Session, found: Shown, name: str) -> Shown:
     return progress_of(session, tournament)
 
 
-def withdraw(session: Session, found: Shown, name: str) -> str:
+def withdraw(session: Session, found: TournamentTable, name: str) -> str:
     """Withdraw a player, who loses their running games, unrated. Returns a sentence about it. Raises Refused."""
     tournament = found.tournament
     check_state(found, "leave", "open", "running", "closing")
@@ -293,14 +293,14 @@ def withdraw(session: Session, found: Shown, name: str) -> str:
     return f"{name} does not take part in pool {tournament.pool} any more."
 
 
-def check_state(found: Shown, what: str, *states: str) -> None:
+def check_state(found: TournamentTable, what: str, *states: str) -> None:
     """Raise Refused unless a tournament is in one of these *states*; *what* names the deed, such as `start it`."""
     if found.tournament.state not in states:
         where = texts.enumerated(states, "or")
         raise Refused(f"{found.title} is {found.tournament.state}; you can {what} only while it is {where}.")
 
 
-def check_entrant(found: Shown, name: str) -> None:
+def check_entrant(found: TournamentTable, name: str) -> None:
     """Raise Refused unless a user takes part."""
     if name not in found.players:
         raise Refused(f"{name} does not take part in pool {found.tournament.pool}.")

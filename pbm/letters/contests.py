@@ -19,7 +19,7 @@ REPEATED = "No", "Player", "Team"
 FORMATS = "text", "markdown", "csv", "json", "html"
 
 
-class Shown(Progress):
+class TournamentTable(Progress):
     """A tournament, and how it is shown."""
 
     __slots__ = ()
@@ -166,7 +166,7 @@ def hypertext(rows: Sequence[Sequence[str]]) -> str:
 # What players, and the director, are told
 
 
-def status_of_tournament(shown: Shown) -> dict[str, Any]:
+def status_of_tournament(shown: TournamentTable) -> dict[str, Any]:
     """How far a tournament is, for programs."""
     tournament = shown.tournament
     asked = {entrant.name: sorted(entrant.byes) for entrant in shown.entrants if entrant.byes}
@@ -187,7 +187,7 @@ def status_of_tournament(shown: Shown) -> dict[str, Any]:
     return data | ({"never": tournament.apart} if tournament.never else {}) | ({"byes": asked} if asked else {})
 
 
-def described_tournament(shown: Shown) -> list[Block]:
+def described_tournament(shown: TournamentTable) -> list[Block]:
     """How far a tournament is, for people."""
     tournament, data = shown.tournament, status_of_tournament(shown)
     starts, byes = tournament.starts, tournament.byes
@@ -209,7 +209,9 @@ def described_tournament(shown: Shown) -> list[Block]:
     return [Paragraph(shown.title), Preformatted("\n".join(lines))]
 
 
-def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", to: str | None = None) -> Letter:
+def of_tournament(
+    shown: TournamentTable, subject: str, told: Told, *, answer: str = "", to: str | None = None
+) -> Letter:
     """A letter about a tournament, to a user or to whoever gives the command."""
     tournament = shown.tournament
     return plain_letter(
@@ -221,7 +223,7 @@ def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", t
     )
 
 
-def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
+def of_pairs(shown: TournamentTable, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
     """Who meets whom in a round."""
     tournament = shown.tournament
     rows = [("Board", "First", "Second"), *((board, *pair) for board, pair in boards.items())]
@@ -232,7 +234,7 @@ def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequen
     return [*told, *map(Paragraph, byes)]
 
 
-def of_new_boards(letters: Sequence[Letter], shown: Shown, number: int) -> Letter:
+def of_new_boards(letters: Sequence[Letter], shown: TournamentTable, number: int) -> Letter:
     """All new boards of a player in one letter, each with the command to answer with."""
     first, *_ = letters
     title, pool = shown.tournament.game.capitalize(), shown.tournament.pool

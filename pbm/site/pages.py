@@ -16,7 +16,7 @@ from pbm.board import ratings, records
 from pbm.board.board import Board, Point, few_turns
 from pbm.drawing import images, svg
 from pbm.language.help import of_game
-from pbm.letters.contests import Shown
+from pbm.letters.contests import TournamentTable
 from pbm.session import Session
 from pbm.site import markup
 from pbm.store.boards import BoardFilter
@@ -277,7 +277,7 @@ class Pages:
             rows=rows[:ON_PAGE],
         )
 
-    def _tournament(self, game: str, pool: str) -> Shown:
+    def _tournament(self, game: str, pool: str) -> TournamentTable:
         with self.store.reading():
             if self.store.tournaments.get(game, pool) is None:
                 raise Gone
