@@ -47,7 +47,7 @@ Items = tuple[int, ...]
 """A turn: each stone as a set of one cell, each removed group as the negative of its set; () is a pass."""
 
 
-class Field(NamedTuple):
+class SproutPosition(NamedTuple):
     """A position."""
 
     stones: BlackWhite
@@ -63,7 +63,7 @@ class Field(NamedTuple):
     """For each side, the empty cells all of whose neighbours are its stones; those next to one group are eyes."""
 
 
-class Sprout(Knowledge[Field, Items]):
+class Sprout(Knowledge[SproutPosition, Items]):
     """A `Knowledge` of Sprout-R-Out on one board."""
 
     def __init__(self, board: str, *, greed: float = GREED) -> None:
@@ -75,13 +75,13 @@ class Sprout(Knowledge[Field, Items]):
         """The neighbours of each cell, each with its own neighbours."""
         self.half = len(self.near) // 2
 
-    def root(self, states: Sequence[State]) -> Field:
+    def root(self, states: Sequence[State]) -> SproutPosition:
         """The last position, with as much of its history as the rules look at."""
         state: Any = states[-1]
         groups = [{group: self.board.ring(group) for group in self.board.groups(own)} for own in state.stones]
         empty = self.board.all & ~(state.stones[0] | state.stones[1])
         shut = [empty & union(cell for cell, near in self.near.items() if not near & ~own) for own in state.stones]
-        return Field(
+        return SproutPosition(
             state.stones,
             state.filled,
             state.turn,
@@ -91,11 +91,11 @@ class Sprout(Knowledge[Field, Items]):
             (shut[0], shut[1]),
         )
 
-    def side(self, position: Field) -> int:
+    def side(self, position: SproutPosition) -> int:
         """The side to move."""
         return position.turn
 
-    def outcome(self, position: Field) -> float | None:
+    def outcome(self, position: SproutPosition) -> float | None:
         """More than half of the cells win, and after two passes the larger territory does."""
         black, white = (
             self._territory(groups, shut, filled)
@@ -107,7 +107,7 @@ class Sprout(Knowledge[Field, Items]):
             return None
         return 0.5 if black == white else float(black > white)
 
-    def turns(self, position: Field, most: int, rng: Random) -> list[Items]:
+    def turns(self, position: SproutPosition, most: int, rng: Random) -> list[Items]:
         """Turns put together stone by stone, those first that lead to the best positions."""
         side = position.turn
         if position.starts[side] == position.stones and not position.passes:
@@ -121,26 +121,26 @@ class Sprout(Knowledge[Field, Items]):
         turns.sort(key=lambda turn: self.value(self.play(position, turn), side), reverse=True)
         return turns[:most]
 
-    def all_turns(self, position: Field, most: int) -> list[Items] | None:
+    def all_turns(self, position: SproutPosition, most: int) -> list[Items] | None:
         """As the game lists them."""
         state = sprout.State(self.board, *position[:5])
         texts = list(islice(state.moves(), most + 1))
         return [self._read(position, text) for text in texts] if len(texts) <= most else None
 
-    def tries(self, position: Field, rng: Random) -> Iterator[Items]:
+    def tries(self, position: SproutPosition, rng: Random) -> Iterator[Items]:
         """Turns at random, more of them than the search samples, if the side to move has enough stones to win."""
         if 2 * position.stones[position.turn].bit_count() > self.half:
             return islice(self._samples(position, FREE_GREED, rng), TRIES)
         return iter(())
 
-    def _read(self, position: Field, text: str) -> Items:
+    def _read(self, position: SproutPosition, text: str) -> Items:
         """A turn in canonical form."""
         bit, groups = self.board.bit, position.groups[1 - position.turn]
         removed = {self.board.first(group): -group for group in groups}
         items = text.split(",") if text != SKIP else ()
         return tuple(removed[item[1:]] if item.startswith("x") else bit[item] for item in items)
 
-    def play(self, position: Field, turn: Items) -> Field:
+    def play(self, position: SproutPosition, turn: Items) -> SproutPosition:
         """The position after a turn."""
         side, passes = position.turn, position.passes + 1
         order = 1 - 2 * side  # of the sides, the mover first; and back
@@ -170,7 +170,7 @@ class Sprout(Knowledge[Field, Items]):
             own, enemy, own_filled, enemy_filled = enemy, own, enemy_filled, own_filled
             own_shut, enemy_shut, own_groups, enemy_groups = enemy_shut, own_shut, enemy_groups, own_groups
         starts = (position.starts[0], position.stones) if side else (position.stones, position.starts[1])
-        return Field(
+        return SproutPosition(
             (own, enemy),
             (own_filled, enemy_filled),
             1 - side,
@@ -180,7 +180,7 @@ class Sprout(Knowledge[Field, Items]):
             (own_shut, enemy_shut),
         )
 
-    def value(self, position: Field, side: int) -> float:
+    def value(self, position: SproutPosition, side: int) -> float:
         """How good the position is for a side: the logarithm of its odds to win."""
         black, white = position.stones
         empty = self.board.all & ~(black | white)
@@ -189,7 +189,7 @@ class Sprout(Knowledge[Field, Items]):
         own, enemy = self.counts(position, side, empty), self.counts(position, 1 - side, empty)
         return advantage(own, enemy, SPROUT_WORTHS, part) + (tempo if position.turn == side else -tempo)
 
-    def playout(self, position: Field, rng: Random, turns: list[str] | None = None) -> float:
+    def playout(self, position: SproutPosition, rng: Random, turns: list[str] | None = None) -> float:
         """Play the game to its end, and return the result for Black. Turns are made as in `turns`, but not sorted.
 
         Enemy groups are played to in the order in which they came to be; of equal places, one behind a gap in the
@@ -268,16 +268,16 @@ class Sprout(Knowledge[Field, Items]):
         lead -= self._territory(enemy_groups, enemy_shut, enemy_filled)
         return 0.5 if not lead else float((lead > 0) == (side == 0))
 
-    def expected(self, position: Field) -> float:
+    def expected(self, position: SproutPosition) -> float:
         """The chance of Black to win by the value of the position."""
         return 1 / (1 + exp(-self.value(position, 0)))
 
-    def text(self, position: Field, turn: Items) -> str:
+    def text(self, position: SproutPosition, turn: Items) -> str:
         """The turn in canonical form."""
         first = self.board.first
         return ",".join(first(item) if item > 0 else f"x{first(-item)}" for item in turn) or SKIP
 
-    def _samples(self, position: Field, greed: float, rng: Random) -> Iterator[Items]:
+    def _samples(self, position: SproutPosition, greed: float, rng: Random) -> Iterator[Items]:
         """Turns put together at random, without end; none if the side to move can put no first stone."""
         side, (black, white) = position.turn, position.stones
         joints = covered(position.groups[side].values())[1]
@@ -286,7 +286,7 @@ class Sprout(Knowledge[Field, Items]):
         while first:
             yield self._sample(position, first, free, joints, greed, rng)
 
-    def _sample(self, position: Field, first: int, free: int, joints: int, greed: float, rng: Random) -> Items:
+    def _sample(self, position: SproutPosition, first: int, free: int, joints: int, greed: float, rng: Random) -> Items:
         """A turn: a stone on one of the *first* cells, then one next to each enemy group, or its removal."""
         random, empty = rng.random, self.board.all & ~(position.stones[0] | position.stones[1])
         groups, beside = position.groups[1 - position.turn], union(position.groups[position.turn].values())
@@ -312,7 +312,7 @@ class Sprout(Knowledge[Field, Items]):
                 free = empty & ~covered(groups.values())[1]
         return tuple(turn)
 
-    def counts(self, position: Field, side: int, empty: int) -> tuple[int, ...]:
+    def counts(self, position: SproutPosition, side: int, empty: int) -> tuple[int, ...]:
         """How many a side has of each thing in SPROUT_WORTHS."""
         groups = position.groups[side]
         beside, shared = covered(groups.values())
@@ -347,6 +347,6 @@ def _join(groups: Groups, cell: int, near: int) -> None:
     groups[whole] = ring & ~whole
 
 
-def thinker(options: Options) -> Search[Field, Items]:
+def thinker(options: Options) -> Search[SproutPosition, Items]:
     """The robot for a board."""
     return Search(Sprout(cast("str", options["board"])), TUNING)
