@@ -52,7 +52,7 @@ Sets = Sequence[int]
 """Sets of points, the best one first."""
 
 
-class Stones(NamedTuple):
+class SymplePosition(NamedTuple):
     """A position."""
 
     own: int
@@ -69,7 +69,7 @@ class Stones(NamedTuple):
         return self.turn == BLACK and groups == (self.own | self.enemy).bit_count()
 
 
-class Symple(Knowledge[Stones, int]):
+class Symple(Knowledge[SymplePosition, int]):
     """A `Knowledge` of Symple on one board. A turn is the set of its stones."""
 
     def __init__(self, size: int, penalty: int) -> None:
@@ -80,25 +80,25 @@ class Symple(Knowledge[Stones, int]):
         self.inner = union(point for point, ring in self.ring.items() if ring.bit_count() == 4)
         """The points that are not at the edge."""
 
-    def root(self, states: Sequence[State]) -> Stones:
+    def root(self, states: Sequence[State]) -> SymplePosition:
         """The last position."""
         state: Any = states[-1]
         own, enemy = state.stones[state.turn], state.stones[1 - state.turn]
         ring, groups = self.board.ring, self.board.groups
-        return Stones(own, enemy, [*map(ring, groups(own))], [*map(ring, groups(enemy))], state.turn)
+        return SymplePosition(own, enemy, [*map(ring, groups(own))], [*map(ring, groups(enemy))], state.turn)
 
-    def side(self, position: Stones) -> int:
+    def side(self, position: SymplePosition) -> int:
         """The player to move."""
         return position.turn
 
-    def outcome(self, position: Stones) -> float | None:
+    def outcome(self, position: SymplePosition) -> float | None:
         """Who has won, once the board is full."""
         own, enemy, own_rings, enemy_rings, turn = position
         if own | enemy != self.board.all:
             return None
         return self._worth(own, enemy, len(own_rings) - len(enemy_rings), turn)
 
-    def turns(self, position: Stones, most: int, rng: Random) -> list[int]:
+    def turns(self, position: SymplePosition, most: int, rng: Random) -> list[int]:
         """Turns of each kind that is legal, but twice as many of the kind that the policy would choose."""
         own, enemy, own_rings, enemy_rings, _ = position
         vacant, near = self.board.all & ~(own | enemy), self.board.near(own)
@@ -120,19 +120,19 @@ class Symple(Knowledge[Stones, int]):
         chosen = sorted(ranks, key=ranks.__getitem__)[:most]
         return sorted(chosen, key=lambda turn: self.value(self.play(position, turn)))
 
-    def all_turns(self, position: Stones, most: int) -> list[int] | None:
+    def all_turns(self, position: SymplePosition, most: int) -> list[int] | None:
         """As the game lists them."""
         own, enemy, turn = position.own, position.enemy, position.turn
         state = symple.State(self.board, self.penalty, (own, enemy) if turn == 0 else (enemy, own), turn)
         texts = list(islice(state.moves(), most + 1))
         return [state.play(text).stones[turn] ^ own for text in texts] if len(texts) <= most else None
 
-    def play(self, position: Stones, turn: int) -> Stones:
+    def play(self, position: SymplePosition, turn: int) -> SymplePosition:
         """The position after a turn."""
         own, enemy, own_rings, enemy_rings, side = position
-        return Stones(enemy, own | turn, enemy_rings, self._joined(own_rings, turn), 1 - side)
+        return SymplePosition(enemy, own | turn, enemy_rings, self._joined(own_rings, turn), 1 - side)
 
-    def playout(self, position: Stones, rng: Random, turns: list[int] | None = None) -> float:
+    def playout(self, position: SymplePosition, rng: Random, turns: list[int] | None = None) -> float:
         """Play the game to its end by the policy, and return who has won. The turns are added to *turns*."""
         own, enemy, own_rings, enemy_rings, side = position
         random, near_of, is_young = rng.random, self.board.near, position._replace(turn=BLACK).may_balance
@@ -160,12 +160,12 @@ class Symple(Knowledge[Stones, int]):
             side, surplus = 1 - side, -surplus
         return self._worth(own, enemy, surplus + len(own_rings) - len(enemy_rings), side)
 
-    def expected(self, position: Stones) -> float:
+    def expected(self, position: SymplePosition) -> float:
         """The chance of side 0 to win by the value of the position."""
         value = self.value(position)
         return 1 / (1 + exp(value if position.turn else -value))
 
-    def value(self, position: Stones) -> float:
+    def value(self, position: SymplePosition) -> float:
         """How good the position is for the player to move: the logarithm of their odds to win."""
         own, enemy, own_rings, enemy_rings, _ = position
         vacant = self.board.all & ~(own | enemy)
@@ -175,7 +175,7 @@ class Symple(Knowledge[Stones, int]):
             (advantage(*counts, SYMPLE_WORTHS, part) + SYMPLE_TEMPO[0] + SYMPLE_TEMPO[1] * part) * 9 / self.board.size
         )
 
-    def text(self, position: Stones, turn: int) -> str:
+    def text(self, position: SymplePosition, turn: int) -> str:
         """The points by column and row, and last the one that founds a group."""
         growth = turn & self.board.near(position.own)
         return ",".join(sorted(self.board.names(growth), key=lambda name: name[0]) + self.board.names(turn & ~growth))
@@ -273,6 +273,6 @@ def _any_of(points: int, random: Callable[[], float]) -> int:
     return (higher & -higher) << part
 
 
-def thinker(options: Options) -> Search[Stones, int]:
+def thinker(options: Options) -> Search[SymplePosition, int]:
     """The robot for a board. It tries few turns and each of them often, because the policy finds good ones."""
     return Search(Symple(cast("int", options["size"]), cast("int", options["penalty"])), Tuning(growth=0.25))
