@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from games import Options, State
 from games.spora import SIDES
-from pbm.robots.spora.values import KOMI_WORTH, MOST_AT_ROOT, MOST_INSIDE, MOST_WIDENED, Spora, Stacked, chance_of
+from pbm.robots.spora.values import KOMI_WORTH, MOST_AT_ROOT, MOST_INSIDE, MOST_WIDENED, Spora, SporaPosition, chance_of
 from pbm.robots.thinking import Limit, Thought
 
 FAIR_KOMI = 3
@@ -41,7 +41,7 @@ class Branch:
 
     __slots__ = ("after", "answers", "is_settled", "turn", "value", "visits")
 
-    def __init__(self, turn: str, after: Stacked, value: float, *, is_settled: bool = False) -> None:
+    def __init__(self, turn: str, after: SporaPosition, value: float, *, is_settled: bool = False) -> None:
         """Begin with what is known of the position after it."""
         self.turn, self.after, self.value = turn, after, value
         self.is_settled = is_settled

@@ -52,7 +52,7 @@ RUIN_WORTH = -0.6
 """If a sowing could capture a lone single piece or stack of two, which is one of at most two own groups."""
 
 
-class Stacked(NamedTuple):
+class SporaPosition(NamedTuple):
     """A position."""
 
     begun: Turn
@@ -75,12 +75,12 @@ class Stacked(NamedTuple):
         """Whether the enemy's reserve is empty, so that single pieces are dropped."""
         return not self.reserves[1]
 
-    def after(self, turn: Turn) -> "Stacked":
+    def after(self, turn: Turn) -> "SporaPosition":
         """The position after a turn."""
         enemy_several = turn.enemy_several and bool(turn.enemy[0])
         begun = Turn(turn.board, 1 - turn.side, turn.enemy, turn.own, enemy_several, turn.own_several)
         left = 0 if self.is_last_turn else self.reserves[0] - turn.pieces
-        return Stacked(begun, (self.reserves[1], left), (self.have_dropped[1], True), -self.lead)
+        return SporaPosition(begun, (self.reserves[1], left), (self.have_dropped[1], True), -self.lead)
 
 
 Candidate = tuple[float, str, Turn]
@@ -97,26 +97,28 @@ class Spora:
         self.steps = {p: (p << width & every, p << 1 & every, p >> width & every, p >> 1 & every) for p in bits(every)}
         """The next point in each of the `WAYS`; 0 off the board."""
 
-    def root(self, states: Sequence[State]) -> Stacked:
+    def root(self, states: Sequence[State]) -> SporaPosition:
         """The last position, in which the pie is over."""
         state: Any = states[-1]
         order = 1 - 2 * state.turn  # of the sides, the player to move first
         komi = (state.komi or 0) + 0.5
         lead = komi if state.turn else -komi
-        return Stacked(state.begin(), state.reserve[::order], state.has_dropped[::order], lead)
+        return SporaPosition(state.begin(), state.reserve[::order], state.has_dropped[::order], lead)
 
-    def side(self, position: Stacked) -> int:
+    def side(self, position: SporaPosition) -> int:
         """The side to move."""
         return position.begun.side
 
-    def outcome(self, position: Stacked) -> float | None:
+    def outcome(self, position: SporaPosition) -> float | None:
         """Who has won; there is no draw."""
         if not position.is_over:
             return None
         margin = self._margin(position.begun) + position.lead
         return float((margin > 0) != position.begun.side)
 
-    def valued(self, position: Stacked, most: int, rng: Random, limit: Limit) -> list[tuple[float, str, Stacked]]:
+    def valued(
+        self, position: SporaPosition, most: int, rng: Random, limit: Limit
+    ) -> list[tuple[float, str, SporaPosition]]:
         """At most *most* turns, each with the position after it; the best-looking turns come first.
 
         There is at least one, and only one if it is the last turn. No more are looked for when the limit is reached.
@@ -139,7 +141,7 @@ class Spora:
 
     # Turns
 
-    def _drops(self, position: Stacked, most: int, rng: Random, limit: Limit) -> list[Candidate]:
+    def _drops(self, position: SporaPosition, most: int, rng: Random, limit: Limit) -> list[Candidate]:
         """Drops of a single piece, the best one first. Some leave the stack dead, because a sowing can save it."""
         begun, near = position.begun, self.board.near
         points = list(bits(begun.places))
@@ -158,14 +160,14 @@ class Spora:
         found.sort(key=_first, reverse=True)
         return found
 
-    def _higher(self, position: Stacked, candidate: Candidate) -> Iterator[Candidate]:
+    def _higher(self, position: SporaPosition, candidate: Candidate) -> Iterator[Candidate]:
         """The same turn with more pieces dropped, which changes no captures, because that stack is not sown."""
         _, text, turn = candidate
         for count in range(2, min(TALLEST, position.reserves[0]) + 1):
             higher = turn._replace(own=raised(turn.own, turn.dropped, count - 1), pieces=count)
             yield self._value(position, higher), _with(text, count), higher
 
-    def _sowings(self, position: Stacked, drops: Sequence[Candidate], most: int, limit: Limit) -> list[Candidate]:
+    def _sowings(self, position: SporaPosition, drops: Sequence[Candidate], most: int, limit: Limit) -> list[Candidate]:
         """Turns with a sowing after the best of these drops; if many are asked for, the best sowings after other drops.
 
         Of all sowings after a drop, those are valued whose stacks alone are worth most.
@@ -234,14 +236,14 @@ class Spora:
             turn = turn.land(point)
         return None if turn.is_dead else turn
 
-    def _passed(self, position: Stacked) -> Candidate:
+    def _passed(self, position: SporaPosition) -> Candidate:
         """A drop on an own stack, or in a first turn on any point, which is always possible."""
         points = position.begun.own[0] or position.begun.places
         point = points & -points
         turn = position.begun.drop(point, 1)
         return self._value(position, turn), self.board.name[point], turn
 
-    def _last_turn(self, position: Stacked, width: int, rng: Random, limit: Limit) -> tuple[str, Turn]:
+    def _last_turn(self, position: SporaPosition, width: int, rng: Random, limit: Limit) -> tuple[str, Turn]:
         """The last turn with the best score, or one that wins: after each drop, the *width* best positions go on."""
         _, name, turn = self._passed(position)
         best, front = (self._margin(turn), name, turn), [("", position.begun)]
@@ -295,7 +297,7 @@ class Spora:
             number += not liberties & (liberties - 1)
         return number
 
-    def _value(self, position: Stacked, turn: Turn) -> float:
+    def _value(self, position: SporaPosition, turn: Turn) -> float:
         """The logarithm of the odds of the mover after that turn."""
         own, enemy, enemy_2 = turn.own[0], turn.enemy[0], turn.enemy[1]
         if not own:
