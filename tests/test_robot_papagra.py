@@ -21,7 +21,7 @@ SEEDS = st.integers(0, 2**32)
 def test_all_that_a_turn_can_lead_to_is_found(size, seed):
     state = some_position(papagra, Random(seed), 16, size=size)
     mover, robot = state.turn, Papagra(size, 0)
-    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)], Limit())
+    scan = Scan(robot.grid, robot.position(state), [*bits(state.board.all)], Limit())
     found = {(own, marks) for _, own, marks in scan.turns()}
     after = [state.play(turn) for turn in state.moves()]
     assert found == {(some.stones[mover], some.marks[:: 1 - 2 * mover]) for some in after}
@@ -33,7 +33,7 @@ def test_what_the_robot_expects_of_a_turn_is_what_it_leads_to(seed):
     rng = Random(seed)
     state = some_position(papagra, rng, 16, size=4, removals=3)
     mover, robot = state.turn, Papagra(4, 3)
-    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)], Limit())
+    scan = Scan(robot.grid, robot.position(state), [*bits(state.board.all)], Limit())
     found = [*scan.turns()]
     for some in rng.sample(found, 5):
         thinned = [*scan.thinned(some, 3)] if state.actions == 2 else []
@@ -48,12 +48,14 @@ def test_no_size_of_which_a_group_can_be_matched_is_overlooked(seed, least):
     state, robot = some_position(papagra, Random(seed), 16, size=4), Papagra(4, 0)
     if state.actions == 1 or least <= max(state.marks):
         return
-    grid, stand = robot.grid, robot.stand(state)
-    scan = Scan(grid, stand, [*bits(state.board.all)], Limit())
+    grid, position = robot.grid, robot.position(state)
+    scan = Scan(grid, position, [*bits(state.board.all)], Limit())
 
     def sizes(found):
         groups = grid.hexagon.groups
-        matched = (grid.matched([*groups(own)], [*groups(grid.all & ~own & ~stand.enemy)], least) for own, _ in found)
+        matched = (
+            grid.matched([*groups(own)], [*groups(grid.all & ~own & ~position.enemy)], least) for own, _ in found
+        )
         return {group.bit_count() for some in matched for group in some}
 
     turns, raising = ({(own, marks) for _, own, marks in found} for found in (scan.turns(), scan.raising(least)))
@@ -68,7 +70,7 @@ def test_a_threat_is_the_stones_and_regions_with_which_the_enemy_takes_the_lead(
     if state.actions == 1:
         return
     board, enemy, least = state.board, 1 - state.turn, max(state.marks) + 1
-    threats = set(Scan(robot.grid, robot.stand(state), [*bits(board.all)], Limit()).threats())
+    threats = set(Scan(robot.grid, robot.position(state), [*bits(board.all)], Limit()).threats())
     taking = set()
     for turn in state._replace(turn=enemy).moves():
         after = state._replace(turn=enemy).play(turn)
@@ -86,8 +88,8 @@ def test_a_raise_of_a_mark_is_worth_less_if_the_enemy_can_answer_it_by_a_higher_
     robot, less = Papagra(3, 0), 0
     robot.order = [*bits(robot.grid.all)]
     for seed in range(20):
-        stand = robot.stand(some_position(papagra, Random(seed), 16, size=3))
-        with_answers, without = (robot.raised(stand, depth, 0, 0, 1) for depth in (0, LAST_RAISE))
+        position = robot.position(some_position(papagra, Random(seed), 16, size=3))
+        with_answers, without = (robot.raised(position, depth, 0, 0, 1) for depth in (0, LAST_RAISE))
         assert with_answers <= without
         less += with_answers < without
     assert less

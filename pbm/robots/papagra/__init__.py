@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, cast
 
 from games import SKIP, Options, State
 from games.boards import bits
-from pbm.robots.papagra.all_turns import Actions, Grid, Marks, Reached, Scan, Stand, TimeIsUpError
+from pbm.robots.papagra.all_turns import Actions, Grid, Marks, PapagraPosition, Reached, Scan, TimeIsUpError
 from pbm.robots.thinking import Limit, Thought, guessed
 
 LAST_RAISE = -1
@@ -48,7 +48,7 @@ class Choice(NamedTuple):
     value: float
     """What the position after it is worth for the mover."""
     turn: Actions
-    after: Stand
+    after: PapagraPosition
     """That position, as the other player sees it."""
 
 
@@ -61,7 +61,7 @@ class Papagra:
         self.limit, self.opened, self.rng = Limit(), 0, Random()
         self.order: list[int] = []
         """The spaces, in the order in which they are tried in this thought."""
-        self.kept: dict[tuple[Stand, int], list[Choice]] = {}
+        self.kept: dict[tuple[PapagraPosition, int], list[Choice]] = {}
         """The turns of later positions looked at in this thought; one that refuted the turn before it comes first."""
         self.stood: Counter[Marks] = Counter()
         """How often each arrangement of stones, those of the mover first, has stood after a turn."""
@@ -69,13 +69,13 @@ class Papagra:
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """The best turn, searched as deep as there is time. A playout is here a position whose turns were scanned."""
         state: Any = states[-1]
-        stand = self.stand(state)
+        position = self.position(state)
         self.limit, self.opened, self.rng = limit, 0, rng
         self.kept.clear()
         self.order = [*bits(self.grid.all)]
         rng.shuffle(self.order)
         self.stood = Counter(stones[:: 1 - 2 * state.turn] for stones in state.past)
-        choices = self._choices(self._scan(stand), 0)
+        choices = self._choices(self._scan(position), 0)
         values = [choices[0].value]  # of the best turn, found one turn deep, two, and so on
         with suppress(TimeIsUpError):
             while len(choices) > 1 and 0 < values[-1] < 1:
@@ -84,14 +84,14 @@ class Papagra:
         chance = values[-1]
         if values[0] < 1:  # a win further on is not certain: only some of the answers are looked at
             chance = guessed(values[len(values) // 2 * 2 - 1] if 0 < chance < 1 else chance)
-        text = self.text(stand.own, choices[0].turn)
+        text = self.text(position.own, choices[0].turn)
         return Thought(text, chance, self.opened, (text,))
 
-    def stand(self, state: Any) -> Stand:
+    def position(self, state: Any) -> PapagraPosition:
         """The position as the player to move sees it."""
         own, enemy = state.stones[:: 1 - 2 * state.turn]
         own_mark, enemy_mark = state.marks[:: 1 - 2 * state.turn]
-        return Stand(own, enemy, own_mark, enemy_mark, state.actions == 1)
+        return PapagraPosition(own, enemy, own_mark, enemy_mark, state.actions == 1)
 
     def _deepen(self, choices: list[Choice], depth: int) -> None:
         """Look deeper at the first of these choices, at as many as there is time for, and sort these."""
@@ -129,11 +129,11 @@ class Papagra:
             return 0.5 if marks[0] == marks[1] else float(marks[0] > marks[1])
         return self.value(own.bit_count(), enemy.bit_count(), *marks)
 
-    def _scan(self, stand: Stand) -> Scan:
+    def _scan(self, position: PapagraPosition) -> Scan:
         if self.opened and self.limit.is_reached(self.opened):
             raise TimeIsUpError
         self.opened += 1
-        return Scan(self.grid, stand, self.order, self.limit)
+        return Scan(self.grid, position, self.order, self.limit)
 
     def _choices(self, scan: Scan, side: int) -> list[Choice]:
         """The `MOST_TRIED` turns that look best, the best one first."""
@@ -163,18 +163,18 @@ class Papagra:
 
     def _choice(self, found: Reached, enemy: int, side: int) -> Choice:
         turn, own, marks = found
-        return Choice(self._worth(found, enemy, side), turn, Stand(enemy, own, marks[1], marks[0]))
+        return Choice(self._worth(found, enemy, side), turn, PapagraPosition(enemy, own, marks[1], marks[0]))
 
-    def _best(self, stand: Stand, depth: int, side: int, alpha: float, beta: float) -> float:
+    def _best(self, position: PapagraPosition, depth: int, side: int, alpha: float, beta: float) -> float:
         """What the best turn of a later position is worth for its mover, exact only between *alpha* and *beta*."""
         if depth <= 1:
-            return self.raised(stand, depth, side, alpha, beta)
-        scan = self._scan(stand)
-        if (stand, side) not in self.kept:
+            return self.raised(position, depth, side, alpha, beta)
+        scan = self._scan(position)
+        if (position, side) not in self.kept:
             if len(self.kept) >= POSITIONS_KEPT:
                 self.kept.clear()
-            self.kept[stand, side] = self._choices(scan, side)[:MOST_ANSWERS]
-        kept, best = self.kept[stand, side], 0.0
+            self.kept[position, side] = self._choices(scan, side)[:MOST_ANSWERS]
+        kept, best = self.kept[position, side], 0.0
         for choice in [*kept]:
             value = choice.value
             if 0 < value < 1:
@@ -186,9 +186,9 @@ class Papagra:
                 break
         return best
 
-    def raised(self, stand: Stand, depth: int, side: int, alpha: float, beta: float) -> float:
+    def raised(self, position: PapagraPosition, depth: int, side: int, alpha: float, beta: float) -> float:
         """What the best turn is worth, of those that raise the mover's mark, and of one that only adds two stones."""
-        own, enemy, own_mark, enemy_mark, _ = stand
+        own, enemy, own_mark, enemy_mark, _ = position
         stones, others = own.bit_count(), enemy.bit_count()
         more = min(stones + 2, self.grid.spaces - others)
         best = self.value(more, others, own_mark, enemy_mark)
@@ -199,7 +199,7 @@ class Papagra:
             least += 1
         if best >= beta or least > highest:
             return best
-        for found in self._scan(stand).raising(least):
+        for found in self._scan(position).raising(least):
             choice = self._choice(found, enemy, side)
             value = choice.value
             if depth > LAST_RAISE and max(alpha, best) < value < 1:

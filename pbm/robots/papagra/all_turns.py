@@ -98,7 +98,7 @@ class Grid:
         return frozenset(found) if found else _NONE
 
 
-class Stand(NamedTuple):
+class PapagraPosition(NamedTuple):
     """A position as the player to move sees it."""
 
     own: int
@@ -152,10 +152,10 @@ class Half:
 class Scan:
     """All turns in a position."""
 
-    def __init__(self, grid: Grid, stand: Stand, order: Sequence[int], limit: Limit) -> None:
+    def __init__(self, grid: Grid, position: PapagraPosition, order: Sequence[int], limit: Limit) -> None:
         """Find the groups. Spaces are tried in that *order*, as long as there is time."""
         self.grid, self.order, self.limit = grid, order, limit
-        self.own, self.enemy, *marks, self.is_first = stand
+        self.own, self.enemy, *marks, self.is_first = position
         self.marks: Marks = marks[0], marks[1]
         self.least = min(marks) + 1
         """The size of the smallest group to which a mark can go."""
@@ -221,7 +221,7 @@ class Scan:
     def threats(self) -> Iterator[int]:
         """For each turn with which the enemy would take the lead, some spaces: the mover has to occupy one of them."""
         groups, least = self.grid.hexagon.groups, max(self.marks) + 1
-        enemy = Scan(self.grid, Stand(self.enemy, self.own, *self.marks[::-1]), self.order, self.limit)
+        enemy = Scan(self.grid, PapagraPosition(self.enemy, self.own, *self.marks[::-1]), self.order, self.limit)
         for _, stones, _ in enemy.raising(least):
             regions = self.grid.matched([*groups(self.grid.all & ~self.own & ~stones)], [*groups(stones)], least)
             yield sum(regions) | stones & ~self.enemy
