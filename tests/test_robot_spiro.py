@@ -12,7 +12,7 @@ import games
 from games import SKIP, spiro
 from pbm.robots import Player
 from pbm.robots.spiro import LONG_GAME, TERMS, thinker
-from pbm.robots.spiro.positions import ROLLS, Track, seen, uses_of
+from pbm.robots.spiro.positions import ROLLS, Track, position_of, uses_of
 from pbm.robots.thinking import Limit
 
 from examples import beats_chance, examples, positions, some_position
@@ -36,11 +36,11 @@ def track_of(options):
 @given(OPTIONS, SEEDS)
 def test_the_outcomes_of_a_throw_are_those_of_the_rules_each_once(options, seed):
     state = some_position(spiro, Random(seed), 40, **options)
-    track, sight = track_of(options), seen(state)
-    found = [track.after(sight, *outcome).turned for outcome in track.outcomes(sight, state.dice)]
+    track, position = track_of(options), position_of(state)
+    found = [track.after(position, *outcome).turned for outcome in track.outcomes(position, state.dice)]
     moves = [move for move in state.moves() if move != SKIP]
     assert len(found) == len(moves)
-    assert set(found) == {seen(state.play(move)) for move in moves}
+    assert set(found) == {position_of(state.play(move)) for move in moves}
 
 
 @examples(100)
@@ -48,11 +48,11 @@ def test_the_outcomes_of_a_throw_are_those_of_the_rules_each_once(options, seed)
 def test_the_way_to_each_outcome_is_a_turn_that_leads_there(options, seed):
     rng = Random(seed)
     state = some_position(spiro, rng, 40, **options)
-    robot, sight = thinker(options), seen(state)
-    outcomes = [*robot.track.outcomes(sight, state.dice).items()]
+    robot, position = thinker(options), position_of(state)
+    outcomes = [*robot.track.outcomes(position, state.dice).items()]
     for outcome, way in rng.sample(outcomes, min(5, len(outcomes))):
         text = robot.text(state, way)
-        assert seen(state.play(state.parse(text))) == robot.track.after(sight, *outcome).turned
+        assert position_of(state.play(state.parse(text))) == robot.track.after(position, *outcome).turned
         assert len(uses_of(way)) <= 4
 
 
@@ -60,8 +60,8 @@ def test_the_way_to_each_outcome_is_a_turn_that_leads_there(options, seed):
 @given(OPTIONS, SEEDS)
 def test_the_best_outcomes_of_a_throw_are_legal_and_there_are_some_wherever_there_is_a_legal_turn(options, seed):
     state = some_position(spiro, Random(seed), 40, **options)
-    track, sight = track_of(options), seen(state)
-    every, best = track.outcomes(sight, state.dice), track.outcomes(sight, state.dice, most=3)
+    track, position = track_of(options), position_of(state)
+    every, best = track.outcomes(position, state.dice), track.outcomes(position, state.dice, most=3)
     assert best.keys() <= every.keys()
     assert bool(best) == bool(every)
 
@@ -75,7 +75,7 @@ def test_a_single_piece_is_hit_by_a_jump_as_often_as_the_robot_thinks_and_pinned
     single, *others = rng.sample([name for name in names if name not in {"e3", "e2"}], 4)
     cells = {single: "O", "e2": "OO"} | dict.fromkeys(others[: rng.randint(1, 3)], "X")
     state = spiro.setup({"turn": "X", "cells": cells}, **options | {"pieces": 9})
-    (_, counts), _ = judge.counted(seen(state).turned)
+    (_, counts), _ = judge.counted(position_of(state).turned)
     noted = dict(zip(TERMS, counts, strict=True))
     hit = pinned = 0
     for high, low in ROLLS:
@@ -137,7 +137,7 @@ def test_a_game_that_is_rolled_out_is_won_by_the_side_that_bears_off_its_last_pi
     options = {"small": True, "no_inwards": False, "pieces": 6}
     state = spiro.setup({"turn": "X", "dice": [1, 2], "cells": {"c4": "X", **enemies}}, **options)
     for dice in ROLLS:
-        assert thinker(options).rolled(seen(state), [dice] * 6, Limit())[0] == worth
+        assert thinker(options).rolled(position_of(state), [dice] * 6, Limit())[0] == worth
 
 
 @pytest.mark.parametrize("small", [True, False])

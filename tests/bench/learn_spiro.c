@@ -22,7 +22,7 @@ are those of `Judge.counted`; learn_spiro.py compares both before it learns. */
 #define SLOTS (1 << 18)
 
 typedef unsigned __int128 Bits;
-typedef struct { uint8_t own[CELLS], foe[CELLS], own_pinned[CELLS], foe_pinned[CELLS]; } Sight;
+typedef struct { uint8_t own[CELLS], foe[CELLS], own_pinned[CELLS], foe_pinned[CELLS]; } Position;
 typedef struct { uint8_t own[CELLS]; int jumps; Bits blots; uint64_t hash; } Turn;
 
 static int length, size, pieces;
@@ -64,16 +64,16 @@ static void turn_row(uint8_t *to, const uint8_t *from) {
     memcpy(to + length, from, length);
 }
 
-static Sight turned(const Sight *sight) {
-    Sight after;
-    turn_row(after.own, sight->foe), turn_row(after.foe, sight->own);
-    turn_row(after.own_pinned, sight->foe_pinned), turn_row(after.foe_pinned, sight->own_pinned);
+static Position turned(const Position *position) {
+    Position after;
+    turn_row(after.own, position->foe), turn_row(after.foe, position->own);
+    turn_row(after.own_pinned, position->foe_pinned), turn_row(after.foe_pinned, position->own_pinned);
     return after;
 }
 
-static int has_won(const Sight *sight) {
+static int has_won(const Position *position) {
     for (int cell = 0; cell < size; cell++)
-        if (sight->own[cell] || sight->own_pinned[cell]) return 0;
+        if (position->own[cell] || position->own_pinned[cell]) return 0;
     return 1;
 }
 
@@ -132,7 +132,7 @@ static void one_die_more(const Turn *from, int number, int level, int pips) {
     }
 }
 
-static const Sight *hand;
+static const Position *hand;
 
 static double loss(const Turn *turn) {
     double sum = 0;
@@ -160,11 +160,11 @@ static void keep_best(int level, int most) {
     memcpy(levels[level], kept, most * sizeof *kept), counts[level] = most;
 }
 
-static Sight after(const Sight *sight, const Turn *turn) {
-    Sight found = *sight;
+static Position after(const Position *position, const Turn *turn) {
+    Position found = *position;
     memcpy(found.own, turn->own, CELLS);
     for (int cell = 0; cell < size; cell++) {
-        if (sight->foe_pinned[cell]) found.foe[cell] = 1;
+        if (position->foe_pinned[cell]) found.foe[cell] = 1;
         found.foe_pinned[cell] = 0;
     }
     for (int cell = 0; cell < size; cell++)
@@ -175,16 +175,16 @@ static Sight after(const Sight *sight, const Turn *turn) {
 }
 
 /* All that legal turns lead to, at least the position itself; of a double the best *beam* after each die. */
-int outcomes(const Sight *sight, int high, int low, int beam, Sight *found) {
+int outcomes(const Position *position, int high, int low, int beam, Position *found) {
     int is_double = high == low, pinned = 0, full = -1, number = 0;
-    hand = sight;
+    hand = position;
     Turn start = {.jumps = is_double ? 2 : 1};
-    memcpy(start.own, sight->own, CELLS);
+    memcpy(start.own, position->own, CELLS);
     for (int cell = 0; cell < size; cell++) {
-        int foe = sight->foe[cell], under = sight->own_pinned[cell];
+        int foe = position->foe[cell], under = position->own_pinned[cell];
         is_blocked[cell] = foe && foe + under > 1;
-        is_single[cell] = (foe == 1 && !under) || sight->foe_pinned[cell] == 1;
-        start.hash += zobrist[cell] * sight->own[cell];
+        is_single[cell] = (foe == 1 && !under) || position->foe_pinned[cell] == 1;
+        start.hash += zobrist[cell] * position->own[cell];
         pinned += under;
     }
     memset(counts, 0, sizeof counts);
@@ -207,17 +207,17 @@ int outcomes(const Sight *sight, int high, int low, int beam, Sight *found) {
         full = counts[2] ? 2 : counts[0] ? 0 : counts[1] ? 1 : -1;
     }
     if (full < 0) {
-        found[0] = *sight;
+        found[0] = *position;
         return 1;
     }
     stamp++;
     for (int at = 0; at < counts[full]; at++)
         if (is_new(key_of(levels[full][at].hash, levels[full][at].blots, 0)))
-            found[number++] = after(sight, &levels[full][at]);
+            found[number++] = after(position, &levels[full][at]);
     for (int level = 0; level < 4 && !pinned; level++)
         for (int at = 0; level != full && at < counts[level]; at++)
             if (!levels[level][at].hash && is_new(key_of(0, levels[level][at].blots, 0)))
-                found[number++] = after(sight, &levels[level][at]);
+                found[number++] = after(position, &levels[level][at]);
     return number;
 }
 
@@ -241,25 +241,26 @@ static void count_men(const uint8_t *own, const uint8_t *pinning, int home, doub
     count[3] = own[home];
 }
 
-static void count_rest(const Sight *sight, double *count, double *way, double enemy_idle) {
+static void count_rest(const Position *position, double *count, double *way, double enemy_idle) {
     int free = 0, blocked = 0, number = 0, firmly = 0;
     double pinned_way = 0, free_way = *way;
     for (int cell = 0; cell < size; cell++) {
-        if (sight->own[cell]) {
+        if (position->own[cell]) {
             free++;
             for (int die = 1; die < 7; die++) {
                 int target = step[die][cell];
-                if (target != OFF && (sight->foe[target] > 1 || (sight->foe[target] && sight->own_pinned[target]))) blocked++;
+                if (target == OFF) continue;
+                blocked += position->foe[target] > 1 || (position->foe[target] && position->own_pinned[target]);
             }
-            if (sight->own[cell] == 1 && !sight->foe_pinned[cell]) {
+            if (position->own[cell] == 1 && !position->foe_pinned[cell]) {
                 uint64_t jumps = 0, steps = 0;
                 for (int source = 0; source < size; source++)
-                    if (sight->foe[source]) jumps |= by_jump[cell][source], steps |= by_step[cell][source];
+                    if (position->foe[source]) jumps |= by_jump[cell][source], steps |= by_step[cell][source];
                 double made = ways[0] - ways[cell], risk = __builtin_popcountll(steps) / 36.0;
                 count[5] += __builtin_popcountll(jumps) / 36.0 * made, count[6] += risk, count[7] += risk * made;
             }
         }
-        if (sight->own_pinned[cell]) number++, pinned_way += ways[cell], firmly += sight->foe[cell] > 1;
+        if (position->own_pinned[cell]) number++, pinned_way += ways[cell], firmly += position->foe[cell] > 1;
     }
     count[8] = blocked / 6.0, count[9] = free ? blocked / 6.0 / free : 1;
     if (!number) return;
@@ -271,12 +272,12 @@ static void count_rest(const Sight *sight, double *count, double *way, double en
 static int has_rows, has_net; /* a row of weights for each number of pinned pieces; the network */
 void set_kind(int rows, int net) { has_rows = rows, has_net = net; }
 
-static void find(const Sight *sight, Found *found) {
+static void find(const Position *position, Found *found) {
     double own[TERMS] = {0}, foe[TERMS] = {0}, way = 0, foe_way = 0, idle = 0, foe_idle = 0;
-    Sight other = turned(sight);
-    count_men(sight->own, sight->foe_pinned, 0, own, &way, &idle);
+    Position other = turned(position);
+    count_men(position->own, position->foe_pinned, 0, own, &way, &idle);
     count_men(other.own, other.foe_pinned, 0, foe, &foe_way, &foe_idle);
-    count_rest(sight, own, &way, foe_idle);
+    count_rest(position, own, &way, foe_idle);
     count_rest(&other, foe, &foe_way, idle);
     double part = 1 / sqrt(way + foe_way + 10);
     found->terms[0] = (foe_way - way) * part, found->terms[1] = part;
@@ -287,8 +288,8 @@ static void find(const Sight *sight, Found *found) {
     found->number = 0;
     if (!has_net) return;
     for (int cell = 0; cell < size; cell++) {
-        const int heights[2] = {sight->own[cell], sight->foe[cell]};
-        const int pins[2] = {sight->own_pinned[cell], sight->foe_pinned[cell]};
+        const int heights[2] = {position->own[cell], position->foe[cell]};
+        const int pins[2] = {position->own_pinned[cell], position->foe_pinned[cell]};
         for (int side = 0; side < 2; side++) {
             int first = (2 * cell + side) * UNITS, height = heights[side];
 #define UNIT(place, worth) found->unit[found->number] = first + place, found->value[found->number++] = worth
@@ -301,9 +302,9 @@ static void find(const Sight *sight, Found *found) {
     }
 }
 
-void terms_of(const Sight *sight, float *terms) {
+void terms_of(const Position *position, float *terms) {
     Found found;
-    find(sight, &found);
+    find(position, &found);
     memcpy(terms, found.terms, sizeof found.terms);
 }
 
@@ -335,23 +336,23 @@ static float odds(const float *weights, const Found *found) {
 
 static double chance(double value) { return 1 / (1 + exp(-(value > 30 ? 30 : value < -30 ? -30 : value))); }
 
-double value_of(const Sight *sight, const float *weights) {
+double value_of(const Position *position, const float *weights) {
     Found found;
-    find(sight, &found);
+    find(position, &found);
     return odds(weights, &found);
 }
 
-static Sight found_here[MOST + 4];
-static Sight first_position(void) {
-    Sight sight;
-    memset(&sight, 0, sizeof sight);
-    sight.own[0] = sight.foe[length] = pieces;
-    return sight;
+static Position found_here[MOST + 4];
+static Position first_position(void) {
+    Position position;
+    memset(&position, 0, sizeof position);
+    position.own[0] = position.foe[length] = pieces;
+    return position;
 }
 
 /* What the side to move sees after its best turn; at random if *stray*. *won* if that ends the game. */
-static Sight best_turn(const Sight *sight, int high, int low, const float *weights, int stray, int *won) {
-    int number = outcomes(sight, high, low, BEAM, found_here), best = 0;
+static Position best_turn(const Position *position, int high, int low, const float *weights, int stray, int *won) {
+    int number = outcomes(position, high, low, BEAM, found_here), best = 0;
     double most = -1e9;
     for (int at = 0; at < number; at++) {
         if (has_won(&found_here[at])) {
@@ -373,15 +374,15 @@ void play_match(const float *first, const float *second, const float *late, cons
                 int longest, uint64_t start, double *result) {
     result[0] = result[1] = result[2] = 0;
     for (int game = 0; game < games; game++) {
-        Sight sight = first_position();
+        Position position = first_position();
         int won = 0, number = 0, who = game & 1;
         seed = start + 1000003ull * (game / 2);
         for (int high = die(), low = 0; number < longest; number++, who = !who, high = die(), low = die()) {
             int is_late = kinds[2 * who + 1] && number >= turns;
             set_kind(is_late || kinds[2 * who], !is_late && kinds[2 * who + 1]);
-            sight = best_turn(&sight, high, low, is_late ? late : who ? second : first, 0, &won);
+            position = best_turn(&position, high, low, is_late ? late : who ? second : first, 0, &won);
             if (won) break;
-            sight = turned(&sight);
+            position = turned(&position);
         }
         result[0] += won ? !who : 0.5, result[1] += !won, result[2] += number;
     }
@@ -395,13 +396,13 @@ double sharpness(const float *weights, const float *late, int turns, int games, 
     int number = 0;
     seed = start;
     for (int game = 0; game < games; game++) {
-        Sight sight = first_position();
+        Position position = first_position();
         int first = number, won = 0;
         for (int high = die(), low = 0; number < first + longest; high = die(), low = die()) {
-            sight = best_turn(&sight, high, low, number < first + turns ? weights : late, 0, &won);
+            position = best_turn(&position, high, low, number < first + turns ? weights : late, 0, &won);
             if (won) break;
-            values[number++] = value_of(&sight, weights);
-            sight = turned(&sight);
+            values[number++] = value_of(&position, weights);
+            position = turned(&position);
         }
         for (int at = first; at < number; at++) results[at] = (number - at) % 2 == 0;
         if (!won) number = first;
@@ -458,15 +459,15 @@ void learn(float *weights, const float *late, const Plan *plan, uint64_t start) 
     const int last = has_net ? PARAMETERS : ROWS * INPUTS;
     for (int game = 0; game < plan->games; game++) {
         seed = start + 7919ull * game;
-        Sight sight = first_position();
+        Position position = first_position();
         int number = 0, won = 0, high = die(), low = 0;
         int turns = plan->mixed ? (int)(plan->mixed * uniform()) : LONGEST;
         for (; number < plan->longest; number++) {
             is_stray[number] = uniform() < (number < 8 ? 3 * plan->stray : plan->stray);
-            sight = best_turn(&sight, high, low, number < turns ? weights : late, is_stray[number], &won);
+            position = best_turn(&position, high, low, number < turns ? weights : late, is_stray[number], &won);
             if (won) break;
-            find(&sight, &found[number]);
-            sight = turned(&sight), high = die(), low = die();
+            find(&position, &found[number]);
+            position = turned(&position), high = die(), low = die();
         }
         double later = won ? 0 : 0.5, weight = number > plan->usual ? (double)plan->usual / number : 1;
         int knows = 1;

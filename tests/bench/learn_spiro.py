@@ -29,7 +29,7 @@ import numpy as np
 from games import Options, spiro
 from pbm.lab.evidence import wilson
 from pbm.robots.spiro import FOLDER, LONG_GAME, TERMS, Judge, thinker
-from pbm.robots.spiro.positions import Sight, seen
+from pbm.robots.spiro.positions import SpiroPosition, position_of
 
 CELLS, ROWS, HIDDEN, UNITS = 66, 9, 64, 5
 """As in learn_spiro.c."""
@@ -124,10 +124,10 @@ def compare(library: ctypes.CDLL, judge: Judge, options: Options) -> None:
     found, terms = (ctypes.c_uint8 * (4 * CELLS * 60_000))(), (ctypes.c_float * INPUTS)()
     for _ in range(60):
         state = state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
-        sight = seen(state)
-        outcomes = judge.track.outcomes(sight, state.dice)
-        afters = {judge.track.after(sight, *outcome) for outcome in outcomes} or {sight}
-        number = library.outcomes(in_bytes(sight), *(*state.dice, 0)[:2], 60_000, found)
+        position = position_of(state)
+        outcomes = judge.track.outcomes(position, state.dice)
+        afters = {judge.track.after(position, *outcome) for outcome in outcomes} or {position}
+        number = library.outcomes(in_bytes(position), *(*state.dice, 0)[:2], 60_000, found)
         assert number == len(afters), "the turns differ"
         after = rng.choice(sorted(afters))
         _, counted = judge.terms(after)
@@ -138,9 +138,9 @@ def compare(library: ctypes.CDLL, judge: Judge, options: Options) -> None:
             state = spiro.new(**options)
 
 
-def in_bytes(sight: Sight) -> bytes:
+def in_bytes(position: SpiroPosition) -> bytes:
     """A position as the program in C has it."""
-    return b"".join(row.ljust(CELLS, b"\0") for row in sight)
+    return b"".join(row.ljust(CELLS, b"\0") for row in position)
 
 
 def at(weights: Weights) -> ctypes.c_void_p:

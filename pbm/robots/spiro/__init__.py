@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from games import Options, State, spiro
 from games.spiro import OFF
-from pbm.robots.spiro.positions import ROLLS, Sight, Track, Way, seen, uses_of
+from pbm.robots.spiro.positions import ROLLS, SpiroPosition, Track, Way, position_of, uses_of
 from pbm.robots.thinking import Limit, Thought, guessed
 
 if TYPE_CHECKING:
@@ -98,23 +98,23 @@ class Judge:
         hits = _hits(track)
         self.own, self.enemy = _Half(track, hits, home=0), _Half(track, hits, home=track.length)
 
-    def values(self, sights: Sequence[Sight], *, is_late: bool) -> list[float]:
+    def values(self, positions: Sequence[SpiroPosition], *, is_late: bool) -> list[float]:
         """For each position, the logarithm of the odds that the side that has just moved wins."""
-        found = [*map(self.terms, sights)]
+        found = [*map(self.terms, positions)]
         if self.net and not is_late:
-            return self.net.values(sights, *zip(*found, strict=True))
+            return self.net.values(positions, *zip(*found, strict=True))
         return [sum(map(mul, terms, self.weights[row])) for row, terms in found]
 
-    def terms(self, sight: Sight) -> tuple[int, list[float]]:
+    def terms(self, position: SpiroPosition) -> tuple[int, list[float]]:
         """The row of weights to use; and the lead, the value of having moved, and all `TERMS` of each side."""
-        (way, counts), (enemy_way, enemy_counts) = self.counted(sight)
+        (way, counts), (enemy_way, enemy_counts) = self.counted(position)
         row = int(3 * min(counts[PINNED], 2) + min(enemy_counts[PINNED], 2))
         doubt = sqrt(way + enemy_way + DOUBT)
         return row, [term / doubt for term in (enemy_way - way, 1.0, *counts, *enemy_counts)]
 
-    def counted(self, sight: Sight) -> tuple[tuple[float, Counts], tuple[float, Counts]]:
+    def counted(self, position: SpiroPosition) -> tuple[tuple[float, Counts], tuple[float, Counts]]:
         """For the side that has just moved and the other one, the way of its pieces and all `TERMS`."""
-        own, foe, own_pinned, foe_pinned = sight
+        own, foe, own_pinned, foe_pinned = position
         cells = self.track.cells
         pinned, enemy_pinned = [*compress(cells, own_pinned)], [*compress(cells, foe_pinned)]
         men = self.own.men([*compress(cells, own)], own, enemy_pinned)
@@ -254,7 +254,7 @@ def _chance(value: float) -> float:
 class Rival:
     """A turn that is compared with others by rollouts."""
 
-    def __init__(self, answered: float, after: Sight, way: Way) -> None:
+    def __init__(self, answered: float, after: SpiroPosition, way: Way) -> None:
         """Begin with its chance after all answers."""
         self.after, self.way = after, way
         self.points, self.games = ROLLOUTS_OF_ANSWERS * answered, float(ROLLOUTS_OF_ANSWERS)
@@ -276,12 +276,12 @@ class Racer:
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """A turn that wins, or else the best one after all answers to it that there was time for."""
         state = cast("spiro.State", states[-1])
-        sight = seen(state)
-        tried: list[tuple[Sight, Way]] = []
-        stacks = len(sight.own) - sight.own.count(0)
+        position = position_of(state)
+        tried: list[tuple[SpiroPosition, Way]] = []
+        stacks = len(position.own) - position.own.count(0)
         ways = min(OWN_WAYS, MOST_USES // (stacks + 1))
-        for (own, blots), way in self.track.outcomes(sight, state.dice, ways).items():
-            after = self.track.after(sight, own, blots)
+        for (own, blots), way in self.track.outcomes(position, state.dice, ways).items():
+            after = self.track.after(position, own, blots)
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
             tried.append((after, way))
@@ -325,30 +325,30 @@ class Racer:
             kept = kept[: (len(kept) + 1) // 2]
         return kept, valued
 
-    def rolled(self, sight: Sight, throws: Sequence[tuple[int, int]], limit: Limit) -> tuple[float, int]:
+    def rolled(self, position: SpiroPosition, throws: Sequence[tuple[int, int]], limit: Limit) -> tuple[float, int]:
         """The chance of the side that has just moved, after these throws; and how many positions were valued."""
         value, valued = 0.0, 0
         for number, dice in enumerate(throws):
             if limit.is_time_up:
                 break
-            before = sight.turned
+            before = position.turned
             ways = self.track.outcomes(before, dice, ANSWERING_WAYS)
             answers = [self.track.after(before, *way) for way in ways] or [before]
             if any(answer.has_won for answer in answers):
                 return number % 2, valued
             values = self._values(answers, limit, is_late=False)
             valued += len(values)
-            value, sight = max(zip(values, answers, strict=False), key=itemgetter(0))
+            value, position = max(zip(values, answers, strict=False), key=itemgetter(0))
         return _chance(value), valued
 
-    def _answered(self, after: Sight, limit: Limit, valued: int) -> tuple[float | None, int]:
+    def _answered(self, after: SpiroPosition, limit: Limit, valued: int) -> tuple[float | None, int]:
         """The chance to win if the enemy answers each throw best, or None without time; and how many were valued."""
-        sight, lost = after.turned, 0.0
+        position, lost = after.turned, 0.0
         for dice in ROLLS:
             if limit.is_reached(valued):
                 return None, valued
-            outcomes = self.track.outcomes(sight, dice, ANSWERING_WAYS)
-            answers = [self.track.after(sight, *outcome) for outcome in outcomes] or [sight]
+            outcomes = self.track.outcomes(position, dice, ANSWERING_WAYS)
+            answers = [self.track.after(position, *outcome) for outcome in outcomes] or [position]
             values = self._values(answers, limit, is_late=False)
             valued += len(values)
             if len(values) < len(answers):
@@ -358,13 +358,13 @@ class Racer:
             lost += chance * (1 if dice[0] == dice[1] else 2) / 36
         return 1 - lost, valued
 
-    def _values(self, sights: Sequence[Sight], limit: Limit, *, is_late: bool) -> list[float]:
+    def _values(self, positions: Sequence[SpiroPosition], limit: Limit, *, is_late: bool) -> list[float]:
         """The value of each position, as `Judge.values`; if the time is up, of the first ones only."""
         values: list[float] = []
-        for first in range(0, len(sights), VALUED_AT_ONCE):
+        for first in range(0, len(positions), VALUED_AT_ONCE):
             if values and limit.is_time_up:
                 break
-            values += self.judge.values(sights[first : first + VALUED_AT_ONCE], is_late=is_late)
+            values += self.judge.values(positions[first : first + VALUED_AT_ONCE], is_late=is_late)
         return values
 
     def _thought(self, state: spiro.State, way: Way, chance: float, valued: int) -> Thought:

@@ -22,7 +22,7 @@ ALL_WAYS = 1_000_000
 """More ways than a turn has."""
 
 
-class Sight(NamedTuple):
+class SpiroPosition(NamedTuple):
     """A position as one side sees it: how many pieces stand on each cell, a byte for each."""
 
     own: bytes
@@ -35,11 +35,11 @@ class Sight(NamedTuple):
     """Pieces of the enemy under its own."""
 
     @property
-    def turned(self) -> "Sight":
+    def turned(self) -> "SpiroPosition":
         """What the enemy sees."""
         half = len(self.own) // 2
         own, foe, own_pinned, foe_pinned = (row[half:] + row[:half] for row in self)
-        return Sight(foe, own, foe_pinned, own_pinned)
+        return SpiroPosition(foe, own, foe_pinned, own_pinned)
 
     @property
     def has_won(self) -> bool:
@@ -47,7 +47,7 @@ class Sight(NamedTuple):
         return not any(self.own) and not any(self.own_pinned)
 
 
-def seen(state: spiro.State) -> Sight:
+def position_of(state: spiro.State) -> SpiroPosition:
     """What the side to move sees."""
     rows = [bytearray(len(state.stacks)) for _ in range(4)]
     own, foe, own_pinned, foe_pinned = rows
@@ -58,7 +58,7 @@ def seen(state: spiro.State) -> Sight:
             own[cell], foe_pinned[cell] = stack.count(side), stack.count(enemy)
         elif stack:
             foe[cell], own_pinned[cell] = stack.count(enemy), stack.count(side)
-    return Sight(*map(bytes, rows))
+    return SpiroPosition(*map(bytes, rows))
 
 
 Way = tuple["Way", int, int, int] | tuple[()]
@@ -105,22 +105,22 @@ class Track:
         self.unit = [*(1 << 8 * cell for cell in self.cells), 0]
         """A piece on each cell, as a number with a byte for each cell; the last one is off."""
 
-    def outcomes(self, sight: Sight, dice: tuple[int, ...], most: int = ALL_WAYS) -> Outcomes:
+    def outcomes(self, position: SpiroPosition, dice: tuple[int, ...], most: int = ALL_WAYS) -> Outcomes:
         """All that legal turns lead to; nothing if the turn is skipped.
 
         After each die of a double at *most* so many of the best-looking ways go on.
         """
-        turn = _Hand(self, sight)
+        turn = _Hand(self, position)
         is_double = len(dice) == 2 and dice[0] == dice[1]
-        start: Stage = {(int.from_bytes(sight.own, "little"), 0, TWO_JUMPS if is_double else ONE_JUMP): ()}
+        start: Stage = {(int.from_bytes(position.own, "little"), 0, TWO_JUMPS if is_double else ONE_JUMP): ()}
         if is_double:
-            if sum(sight.own) <= 4:  # with so few pieces a turn can end the game
+            if sum(position.own) <= 4:  # with so few pieces a turn can end the game
                 most = ALL_WAYS
             levels = [start]
             while len(levels) <= 4 and levels[-1]:
                 level = turn.one_die_more(levels[-1], dice[0])
                 if most < ALL_WAYS and not level:  # what was left out might use more dice
-                    return self.outcomes(sight, dice)
+                    return self.outcomes(position, dice)
                 is_long = len(level) > most
                 levels.append(dict(nsmallest(most, level.items(), key=turn.loss)) if is_long else level)
             full = next((level for level in reversed(levels[1:]) if level), {})
@@ -132,17 +132,17 @@ class Track:
             levels = [start]
             full = turn.one_die_more(start, dice[0])
         legal = {(own, blots): way for (own, blots, _), way in full.items()}
-        if not any(sight.own_pinned):
+        if not any(position.own_pinned):
             wins = ((blots, way) for level in levels for (own, blots, _), way in level.items() if not own)
             for blots, way in wins:
                 legal.setdefault((0, blots), way)
         return legal
 
-    def after(self, sight: Sight, own: int, blots: int) -> Sight:
+    def after(self, position: SpiroPosition, own: int, blots: int) -> SpiroPosition:
         """What the side that moved sees after a turn with this outcome."""
         pieces = own.to_bytes(self.size, "little")
-        foe, foe_pinned = bytearray(sight.foe), bytearray(self.size)
-        for cell in compress(self.cells, sight.foe_pinned):
+        foe, foe_pinned = bytearray(position.foe), bytearray(self.size)
+        for cell in compress(self.cells, position.foe_pinned):
             foe[cell] = 1
         while blots:
             foe[blots.bit_length() - 1] = 0
@@ -151,7 +151,7 @@ class Track:
         for cell in compress(self.cells, foe):
             if pieces[cell]:
                 foe[cell], foe_pinned[cell] = 0, 1
-        return Sight(pieces, bytes(foe), sight.own_pinned, bytes(foe_pinned))
+        return SpiroPosition(pieces, bytes(foe), position.own_pinned, bytes(foe_pinned))
 
     def _ways(self) -> list[float]:
         """By value iteration, for a single piece that takes the better of a step and a jump."""
@@ -170,17 +170,17 @@ class Track:
 class _Hand:
     """A turn being played: what does not change before it ends."""
 
-    def __init__(self, track: Track, sight: Sight) -> None:
+    def __init__(self, track: Track, position: SpiroPosition) -> None:
         self.track = track
-        pairs = zip(sight.foe, sight.own_pinned, strict=True)
+        pairs = zip(position.foe, position.own_pinned, strict=True)
         self.is_blocked = [*(foe + under > 1 and foe > 0 for foe, under in pairs), False]
-        trios = zip(sight.foe, sight.own_pinned, sight.foe_pinned, strict=True)
+        trios = zip(position.foe, position.own_pinned, position.foe_pinned, strict=True)
         self.is_single = [(foe == 1 and not under) or pinned == 1 for foe, under, pinned in trios]
         home = track.ways[0]
         self.made = [
             (cell, home - track.ways[cell - track.length])
             for cell in track.cells
-            if sight.foe[cell] == 1 and not sight.own_pinned[cell]
+            if position.foe[cell] == 1 and not position.own_pinned[cell]
         ]
         """Where single enemies stand, and the way that each has made."""
 
