@@ -237,7 +237,9 @@ ATTRIBUTIONS = [
 ]
 
 
-@pytest.mark.parametrize("attribution", [*ATTRIBUTIONS, "Symple <pbm@pbm.example> writes:", "bob wrote:"])
+@pytest.mark.parametrize(
+    "attribution", [*ATTRIBUTIONS, "Symple <pbm@pbm.example> writes:", "bob wrote:", "Zitat von x@y.example:"]
+)
 @pytest.mark.parametrize("between", ["\n", "\n\n"])
 def test_a_quotation_is_cut_with_the_line_that_says_whose_it_is(attribution, between):
     assert quotes.own(f"c3\n\nGood luck\n{between}{attribution}{between}{QUOTE}") == "c3\n\nGood luck"
@@ -309,6 +311,8 @@ def test_a_quotation_is_cut_with_the_line_that_tells_who_wrote_and_a_signature_b
         "מאת: x\nנשלח: יום שישי\nאל: y\nנושא: z",
         "من: x\nتاريخ الإرسال: الجمعة\nإلى: y\nالموضوع: z",
         "Gesendet: Freitag\nVon: x\nAn: y\nBetreff: z",
+        "-----Original-Nachricht-----\nBetreff: z",
+        "---- 回复的原邮件 ----\n| 发件人 | x |",
     ],
 )
 def test_all_behind_the_heading_of_an_original_is_cut(heading):

@@ -27,7 +27,8 @@ COLONS = (":", "\uff1a")
 VERBS = re.compile(
     r"\b(?:wrote|writes|quoting|schrieb|schreibt|geschrieben|écrit|escribi[oó]|escreveu|ha scritto|scrisse|schreef"
     r"|skrev|het volgende geschreven|kirjoitti|napisał(?:\(a\)|a)?|pisze|napsala?|napísala?|írta|пишет|написала?"
-    r"|yazd\u0131|έγραψε|a scris|je napisa[ol]|rašė|kirjutas|نوشت)\b|写道|寫道|書きました|のメール|님이 작성|작성",
+    r"|yazd\u0131|έγραψε|a scris|je napisa[ol]|rašė|kirjutas|نوشت|zitat von)\b"
+    r"|写道|寫道|書きました|のメール|님이 작성|작성",
     re.IGNORECASE,
 )
 """The verb of an attribution."""
@@ -49,12 +50,13 @@ DATE = re.compile(
     re.ASCII,
 )
 BANNER = re.compile(
-    r"\s*(?:_{20,}|[-=*]{3,} ?[^-=*]{0,40}(?:original|urspr[uü]ngl|origin[ae]l|d['\u2019]origine|oorspronkelijk"
-    r"|oprindelig|opprinnelig|alkuperäinen|oryginaln|původní|eredeti|исходное|orijinal|forward|weitergeleit|transf[ée]r"
-    r"|doorgestuurd|inoltrat|reenviad|encaminhad|vidarebefordra|videresend|välitetty|przekazan|пересыла|原始|转发|轉寄"
+    r"\s*(?:_{20,}|[-=*\u2010]{3,} ?[^-=*\u2010]{0,40}(?:original|urspr[uü]ngl|origin[ae]l|d['\u2019]origine"
+    r"|oorspronkelijk|replied|原邮件|oprindelig|opprinnelig|alkuperäinen|oryginaln|původní|eredeti|исходное|orijinal|forward"
+    r"|weitergeleit|transf[ée]r|doorgestuurd|inoltrat|reenviad|encaminhad|vidarebefordra|videresend|välitetty|przekazan|пересыла|原始|转发|轉寄"
     r"|元のメッセージ|원본|izvirn|αρχικό|pôvodn|оригинал|вихідне|מקורית|الأصلية|thư gốc|pesan asli"
-    r")(?:[^-=*]{0,40}| e-mail) ?[-=*]{3,}|begin forwarded message:|anfang der weitergeleiteten nachricht:"
-    r"|début du message réexpédié ?:|inizio messaggio inoltrato:|inicio del mensaje reenviado:"
+    r")(?:[^-=*\u2010]{0,40}| e-mail|-nachricht) ?[-=*\u2010]{3,}|begin forwarded message:"
+    r"|anfang der weitergeleiteten nachricht:|début du message réexpédié ?:"
+    r"|inizio messaggio inoltrato:|inicio del mensaje reenviado:"
     r"|(?:(?:subscription )?summary|new|notes|preview|submit): \S+ board \S+(?:,| after ).*)\s*",
     re.IGNORECASE,
 )
