@@ -333,6 +333,7 @@ def test_pages_post_only_where_they_are_told_of_a_web_server(web, tmp_path):
 
 def test_what_is_posted_twice_with_one_id_acts_once(web):
     token = web.token("alice", "105")
+    assert [web.post(token=token, text="z9", id="one")[0] for _ in range(2)] == [422, 422]  # nothing was done
     assert web.post(token=token, text="e5", id="one")[1]["repeated"] is False
     status, told = web.post(token=token, text="e5", id="one")
     assert (status, told["repeated"], told["turn"]) == (200, True, "bob")

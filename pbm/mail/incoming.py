@@ -35,6 +35,7 @@ from pbm.runner import Effect, Ready
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Reply
+from pbm.store.outbox import REFUSED_POST
 from pbm.texts import reason_without, without
 
 MOST_BYTES = 1_000_000
@@ -189,8 +190,9 @@ def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
             return Outcome("repeated")
         if prepared.command:
             outcome = _finish(server, mail, prepared.command)
-            if outcome.word != "command":
-                server.store.handled.note_outcome(sender, mail.message_id, outcome.word)
+            word = REFUSED_POST if prepared.received.post and outcome.reason else outcome.word
+            if word != "command":
+                server.store.handled.note_outcome(sender, mail.message_id, word)
             return outcome
         match prepared.kind:
             case "bounce":

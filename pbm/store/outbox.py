@@ -199,12 +199,20 @@ class Outbox(Questions):
         self.execute("DELETE FROM digests WHERE userid = ? AND game = ?", userid, game)
 
 
+REFUSED_POST = "post refused"
+"""The outcome of what was posted on a page and refused: if the response is lost, it is posted once more."""
+
+
 class Handled(Questions):
     """What is stored of mails that came in."""
 
     def record(self, sender: str, message_id: str, outcome: str, now: datetime) -> bool:
-        """Note that a message was handled. Returns False, and notes nothing, if it was handled before."""
-        query = "INSERT INTO handled VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
+        """Note that a message was handled. Returns False, and notes nothing, if it was handled before.
+
+        A REFUSED_POST may come again.
+        """
+        changed = f"DO UPDATE SET outcome = excluded.outcome WHERE handled.outcome = '{REFUSED_POST}'"
+        query = f"INSERT INTO handled VALUES (?, ?, ?, ?) ON CONFLICT {changed} RETURNING 1"
         return bool(self.execute(query, sender, message_id, now, outcome))
 
     def note_outcome(self, sender: str, message_id: str, outcome: str) -> None:
