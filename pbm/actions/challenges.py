@@ -36,8 +36,12 @@ def challenge(
     In *named*, ``name`` is the name of a tournament board, and ``from`` a position of another board to begin with.
     """
     first, second, name, source = userid1.lower(), userid2.lower(), named["name"], named["from"]
-    problems = _sender_objections(session)
-    session.take("challenge")
+    problems = []
+    if not (session.in_shell or session.senders):
+        problems.append("A challenge by mail has to come from an address that a user has confirmed.")
+    elif not session.take("challenge"):
+        most = quotas.most("challenge", "address")
+        problems.append(f"There were {most} challenges from your address today; that is the most.")
     users = dict.fromkeys((first, second))
     unknown = session.store.users.missing(*users)
     asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
@@ -52,8 +56,7 @@ def challenge(
     problems += _robot_board_objections(session, game, [*users], is_named=name is not None)
     if talks and not robots:
         problems.append(f"{TALK} is for boards on which a robot plays.")
-    if name is not None:
-        problems += _name_objections(session, game, name)
+    problems += [] if name is None else _name_objections(session, game, name)
     try:
         games.read_options(games.load(game), options)
         beginning = _beginning(session, game, source, options, name, has_robot=bool(robots)) if source else None
@@ -137,19 +140,6 @@ def _beginning(
             "positions."
         )
     return point
-
-
-def _sender_objections(session: Session) -> list[str]:
-    """Why no challenge is accepted from the address that the command came from."""
-    if session.in_shell:
-        return []
-    if not session.senders:
-        return ["A challenge by mail has to come from an address that a user has confirmed."]
-    if not session.is_left("challenge"):
-        return [
-            f"There were {quotas.most('challenge', 'address')} challenges from your address today; that is the most."
-        ]
-    return []
 
 
 def _limit_objections(session: Session, game: str, players: Sequence[str]) -> list[str]:

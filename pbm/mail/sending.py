@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from itertools import chain, repeat
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from pbm import START_PBM, texts
 from pbm.access import tokens
@@ -35,7 +35,6 @@ LOCK_SECONDS = 60.0
 """How many seconds a process waits until another one has sent its mails."""
 Tried = tuple[Mail, Undelivered | None]
 """A mail, and why it could not be sent."""
-Value = TypeVar("Value")
 
 
 class Sent(NamedTuple):
@@ -140,7 +139,7 @@ def growing_pauses() -> Iterator[float]:
     return chain(PAUSES, repeat(LONGEST_PAUSE))
 
 
-def _retry(step: Callable[[], Value], wait: Callable[[float], object], pauses: Iterable[float]) -> Value:
+def _retry(step: Callable[[], Taken], wait: Callable[[float], object], pauses: Iterable[float]) -> Taken:
     """Take a step, and again after each pause if the database cannot be used; once more at once if told to end."""
     for pause in pauses:
         try:

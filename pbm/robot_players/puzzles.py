@@ -1,7 +1,7 @@
 """The command that looks for puzzles: positions of games that are over in which a single turn wins."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import combinations_with_replacement, islice
 from random import Random
@@ -83,7 +83,7 @@ def puzzle_of(board: Board) -> Puzzle:
     found = Puzzle(*board.row.place, 0, "", proven=True)
     with suppress(Refused):
         numbers = choices(board)
-        proven = _proven(board, numbers)
+        proven = dict(_proven(board, numbers))
         for moves, turns in reversed(proven.items()):
             if len(turns) == 1:
                 return found._replace(moves=moves, answer=turns[0])
@@ -96,13 +96,12 @@ def puzzle_of(board: Board) -> Puzzle:
     return found
 
 
-def _proven(board: Board, numbers: Sequence[int]) -> dict[int, list[str]]:
+def _proven(board: Board, numbers: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
     """The turns that win for certain after each number of moves, from the last one on, as long as they can be tried."""
-    solver, found = Solver(), dict[int, list[str]]()
+    solver = Solver()
     with suppress(TooLongError):
         for moves in reversed(numbers):
-            found[moves] = solver.winning(board.states[moves])
-    return found
+            yield moves, solver.winning(board.states[moves])
 
 
 def _searched(board: Board, moves: int, times: int) -> Thought:

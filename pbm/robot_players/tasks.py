@@ -239,13 +239,11 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
                 board = finding.find_board(session, one.game, one.board)
             except Refused:  # it is damaged, and holds up no other board
                 continue
-            point, readers = board.present, [one.opponent, *board.about.subscribers]
-            told = letters.of_board(session, point, *readers, notes=[note])
-            for letter in told:
-                delivery.queue(session, letter)
+            readers = one.opponent, *board.about.subscribers
+            delivery.queue(session, *letters.of_board(session, board.present, *readers, notes=[note]))
             if one == task and session.server.operator:
-                told = letters.of_board(session, point, None, notes=[f"{note}\n{why}"])
-                add_to_outbox(session, session.server.operator, told[0])
+                [told] = letters.of_board(session, board.present, None, notes=[f"{note}\n{why}"])
+                add_to_outbox(session, session.server.operator, told)
     warn(f"{name} is paused: {why}")
 
 
