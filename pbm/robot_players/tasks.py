@@ -7,7 +7,7 @@ import resource
 import shlex
 import time
 from asyncio.subprocess import PIPE
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -365,14 +365,14 @@ def keep_playing(session: Session, wait_for_end: Callable[[float], bool]) -> Non
             return
 
 
-def wait_for_robot(session: Session, point: Point, answers: Sequence[Letter], *, mails: bool) -> list[Letter]:
+def wait_for_robot(session: Session, point: Point, answers: list[Letter], *, mails: bool) -> list[Letter]:
     """Wait until the robot has moved at the position that the *answers* to a command show. Returns the new answers.
 
     If the robot does not move, the answers stay as they are. With *mails*, the other player gets its move by mail, too.
     """
     row, [robot] = point.board.row, point.board.about.robots.values()
     if robot.thinks_in_idle_time:
-        return [*answers]
+        return answers
     person = row.opponent(robot.userid)
     end, is_answered = time.monotonic() + SHELL_SECONDS, False
     try:
@@ -383,14 +383,14 @@ def wait_for_robot(session: Session, point: Point, answers: Sequence[Letter], *,
                 else:
                     time.sleep(PAUSE_SECONDS)
                     is_answered = True
-            board = finding.find_board(session, *row.place) if is_answered else None
+            if not is_answered:
+                return answers
+            board = finding.find_board(session, *row.place)
     except (KeyboardInterrupt, Refused):  # the user's command is done all the same
-        board = None
+        return answers
     except Exception as why:
         warn(f"{robot.userid} could not answer ({type(why).__name__}: {why}).")
-        board = None
-    if board is None:
-        return [*answers]
+        return answers
     [letter] = letters.of_board(session, board.present, person)
     return [letter._replace(to=None), *(each for each in answers if each.point is not point)]
 
