@@ -71,7 +71,7 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     """Note on a board that a player is reminded. Returns the letter, which tells when, and by which rule, they lose."""
     row, store, now = board.row, session.store, session.now
-    days, allowed = (texts.counted(time.days, "day") for time in (now - row.happened, clocks.limits(row)[1]))
+    days, allowed = (texts.counted(time.days, "day") for time in (now - row.happened, clocks.limits(row).forfeit))
     if row.vote == "draw":
         what, rule = "answer the proposal", f"A player who does not answer for {allowed} accepts"
         then = "your silence counts as accepting"

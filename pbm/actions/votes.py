@@ -13,7 +13,7 @@ from pbm.session import Session
 
 def propose(session: Session, board: Board, name: str) -> list[Letter]:
     """Propose a draw. Raises Illegal if a player to move would leave the other one little time to answer."""
-    if name == board.turn and 2 * clocks.age(board.row, session.now) > clocks.limits(board.row)[1]:
+    if name == board.turn and 2 * clocks.age(board.row, session.now) > clocks.limits(board.row).forfeit:
         raise Illegal(
             "More than half of the time for your move is over, and silence would accept a draw. "
             "Please move first, and propose it then."

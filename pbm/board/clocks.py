@@ -85,10 +85,17 @@ def all_options(row: BoardRow) -> str:
     return " ".join([*filter(None, [row.options]), *days, *flags])
 
 
-def limits(row: BoardRow) -> tuple[timedelta, timedelta]:
+class Limits(NamedTuple):
     """The age of a board at which the player to move is reminded, and at which they forfeit."""
+
+    nag: timedelta
+    forfeit: timedelta
+
+
+def limits(row: BoardRow) -> Limits:
+    """The limits of a board."""
     nag, forfeit = of(row).limits(is_tournament=row.pool is not None)
-    return nag * DAY, forfeit * DAY
+    return Limits(nag * DAY, forfeit * DAY)
 
 
 def age(row: BoardRow, now: datetime) -> timedelta:
@@ -154,7 +161,7 @@ def _time_of_age(row: BoardRow, wanted: timedelta) -> datetime:
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     """When the awaited player loses by the time of this move, as far as is known now."""
-    until = _time_of_age(row, limits(row)[1])
+    until = _time_of_age(row, limits(row).forfeit)
     spared = [] if row.novacation else store.users.vacations(awaited(row), now.date() - GRACE)
     for away in spared:
         if away.first <= max(until, now).date():

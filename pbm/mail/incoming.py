@@ -352,11 +352,10 @@ def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:
 
 def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     """Carry out the command of a mail and answer it. Returns what was done."""
-    reply, (line, _, is_meant), ready = command
-    session = ready.session
+    reply, line, is_meant, session = command.reply, command.typed.line, command.typed.is_meant, command.ready.session
     if not session.on_page:
         server.store.users.revive_address(mail.sender or "", server.now())
-    done = runner.finish(ready)
+    done = runner.finish(command.ready)
     server.store.events.count_command(server.now(), refused=done.why is not None)
     if session.guesses:
         session.guesses.save()
@@ -384,7 +383,7 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
 
     The log says nothing of a line that is no command, because a password may stand anywhere in it.
     """
-    reply, (line, _, _), ready = command
+    reply, line, ready = command.reply, command.typed.line, command.ready
     is_user, why, logged = server.store.users.is_taken, done.why, ""
     call = ready.call
     right = call.passwords if why is None and isinstance(call, Call) and not call.command.in_any_order else []

@@ -122,11 +122,11 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
     with store.reading():
         row, robot = store.boards.get(task.game, task.board), store.robots.get(task.robot)
         board = row and finding.board_of(session, row)
-        talks, hopeless = store.robots.notes_on(task)
+        notes = store.robots.notes_on(task)
     if board is None or robot is None:
         return False
     try:
-        text, comment, hopeless = _decided(session, board, robot, hopeless)
+        text, comment, hopeless = _decided(session, board, robot, notes.hopeless)
     except Refused as why:
         _pause(session, task, robot, str(why))
         return False
@@ -136,7 +136,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
             store.robots.claim_task(task, None)
             return False
         player = Reply(task.game, task.board, task.robot)
-        done = runner.play(replace(session, comment=comment if talks else ""), player, text, reader or task.robot)
+        done = runner.play(replace(session, comment=comment if notes.talks else ""), player, text, reader or task.robot)
         if done.why is None:
             store.robots.note_answer(task, hopeless, session.now)
     if done.why:

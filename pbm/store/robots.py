@@ -49,6 +49,15 @@ class Task(NamedTuple):
     opponent: str
 
 
+class RobotNotes(NamedTuple):
+    """What is noted of a robot on a board."""
+
+    talks: bool = False
+    """Whether it says what it thinks with its next move."""
+    hopeless: int = 0
+    """For how many turns in a row it has seen no chance to win."""
+
+
 class Claim(NamedTuple):
     """A claim keeps other processes from a task."""
 
@@ -149,11 +158,10 @@ class Robots(Questions):
         )
         self.execute(query, hopeless, now, *task[:3])
 
-    def notes_on(self, task: Task) -> tuple[bool, int]:
-        """Whether a robot says what it thinks with its next move; and how many turns it has seen no chance to win."""
+    def notes_on(self, task: Task) -> RobotNotes:
+        """What is noted of a robot on a board."""
         query = f"SELECT talk IS NOT NULL, hopeless FROM robot_boards WHERE {OF_TASK}"
-        [(talks, hopeless)] = self.execute(query, *task[:3]) or [(False, 0)]
-        return bool(talks), hopeless
+        return self.row(RobotNotes, query, *task[:3]) or RobotNotes()
 
     def let_talk(self, task: Task, how: str) -> None:
         """Let a robot say what it thinks with its next move, ``once``, or with each of its moves, ``always``."""
