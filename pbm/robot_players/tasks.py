@@ -15,6 +15,7 @@ from datetime import timedelta
 from functools import partial
 from random import Random
 from subprocess import Popen
+from typing import NamedTuple
 
 from games import Illegal, needs_dice
 from pbm import START_PBM, delivery, letters, runner
@@ -126,7 +127,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
     if board is None or robot is None:
         return False
     try:
-        text, comment, hopeless = _decided(session, board, robot, notes.hopeless)
+        decision = _decided(session, board, robot, notes.hopeless)
     except Refused as why:
         _pause(session, task, robot, str(why))
         return False
@@ -136,38 +137,49 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
             store.robots.claim_task(task, None)
             return False
         player = Reply(task.game, task.board, task.robot)
-        done = runner.play(replace(session, comment=comment if notes.talks else ""), player, text, reader or task.robot)
+        comment = decision.comment if notes.talks else ""
+        done = runner.play(replace(session, comment=comment), player, decision.move, reader or task.robot)
         if done.why is None:
-            store.robots.note_answer(task, hopeless, session.now)
+            store.robots.note_answer(task, decision.hopeless, session.now)
     if done.why:
         raise done.why
     return True
 
 
-def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> tuple[str, str, int]:
-    """What a robot does on a board: its move, its comment, and for how many turns in a row it has had no hope.
+class RobotAnswer(NamedTuple):
+    """What a robot does on a board."""
 
-    Before this one it had none for *hopeless* turns. Raises Refused if it is a program that fails.
+    move: str
+    """Its move, or a word in place of one, such as ``accept``."""
+    comment: str = ""
+    hopeless: int = 0
+    """For how many turns in a row it has had no hope."""
+
+
+def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> RobotAnswer:
+    """Decide what a robot does on a board; before, it had no hope for *hopeless* turns.
+
+    Raises Refused if it is a program that fails.
     """
     row = board.row
     proposed = row.vote if row.voter != robot.userid else None
     number = f"#{len(board.turns) + 1}"
     if proposed == "undo":
-        return "accept", "", hopeless
+        return RobotAnswer("accept", hopeless=hopeless)
     if robot.program:
         if proposed:
-            return "reject", "", 0
+            return RobotAnswer("reject")
         move = asyncio.run(_asked(board, robot, shlex.split(robot.program)))
-        return move + number, "I am a program that tells nothing of what it thinks.", 0
+        return RobotAnswer(move + number, "I am a program that tells nothing of what it thinks.")
     thought = _thought(session, board, robot)
     chance = thought.chance if board.turn == robot.userid else 1 - thought.chance
     comment = f"I play at level {robot.level}. I put my chance to win at {chance:.0%}."
     if proposed:
-        return "accept" if chance < DRAWN else "reject", comment, hopeless
+        return RobotAnswer("accept" if chance < DRAWN else "reject", comment, hopeless)
     hopeless = hopeless + 1 if chance <= HOPELESS and not needs_dice(board.states[0]) else 0
     if hopeless >= HOPELESS_TURNS:
-        return "resign" + number, comment, 0
-    return thought.move + number, comment, hopeless
+        return RobotAnswer("resign" + number, comment)
+    return RobotAnswer(thought.move + number, comment, hopeless)
 
 
 def _thought(session: Session, board: Board, robot: Robot) -> Thought:
