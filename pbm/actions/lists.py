@@ -101,18 +101,18 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
         raise Refused(f"`all show` is for `next` or `active` boards, and not for {state!r}.")
     if not session.store.users.is_taken(name):
         raise Refused(f"There is no user {name!r}.")
-    wanted = {
-        f"{game} {row.board}": (game, row.board)
+    wanted = [
+        f"{game} {row.board}"
         for game in games.names()
         for row in finding.rows(session, BoardFilter([game], [name], over=False, to_move=state == "next"))
-    }
+    ]
     if len(wanted) > finding.MOST_BOARDS:
         raise Refused(f"These are {len(wanted)} boards, which would be too much mail; ask game by game.")
     if not wanted:
         what = "is to move" if state == "next" else "plays"
         return [_letter_of_nothing(f"There is no active board on which {name} {what}.", "list")]
     show_board = partial(_letter_of_board, session, None, Budget(in_shell=session.in_shell))
-    found, missing = _find_each(wanted, lambda place: show_board(*wanted[place]))
+    found, missing = _find_each(wanted, lambda place: show_board(*place.split()))
     return [*found, *_not_found(missing, f"all games {name}")]
 
 

@@ -64,10 +64,9 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
     if not reached:
         raise Refused("\n".join([*unreached, "Nothing was sent."]))
     for reader in reached:
-        letter = letters.plain_letter(
-            [Comment(name, text)], subject=f"Message from {name}", answer=f"message {reader} PASSWORD {name}"
-        )
-        delivery.queue(session, letter._replace(to=reader))
+        subject, answer = f"Message from {name}", f"message {reader} PASSWORD {name}"
+        letter = letters.plain_letter([Comment(name, text)], subject=subject, answer=answer, to=reader)
+        delivery.queue(session, letter)
     done = "\n".join([f"Your message is on its way to {', '.join(reached)}.", *unreached])
     return [letters.plain_letter(done, subject="Message", answer="help message", userid=name, readers=reached)]
 

@@ -69,13 +69,11 @@ def _hold(session: Session, letter: Letter, userid: str) -> None:
 
 def _place(session: Session, letter: Letter) -> Reply | None:
     """The player and the board for which an answer to a letter counts; None if it has no such address."""
-    if letter.to:
-        return Reply(letter.game, letter.board, letter.to) if letter.board else None
-    if session.proved:
+    if session.proved and not letter.to:
         return session.proved
     # From can be forged; but the mail goes to that very address, which gets the player's board mails, too
-    is_theirs = letter.reader in session.senders
-    return Reply(letter.game, letter.board, letter.reader) if letter.board and is_theirs else None
+    reader = letter.to or (letter.reader if letter.reader in session.senders else "")
+    return Reply(letter.game, letter.board, reader) if letter.board and reader else None
 
 
 def add_to_outbox(

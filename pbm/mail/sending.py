@@ -1,7 +1,7 @@
 """Sending: mails that a transaction has put into the outbox go out here, one by one, until they have arrived."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
@@ -33,8 +33,12 @@ MOST_WITH_PICTURES = 50
 """How many mails may be due when pictures are drawn; if there are more, they go out without, to go out soon."""
 LOCK_SECONDS = 60.0
 """How many seconds a process waits until another one has sent its mails."""
+Wait = Callable[[float], object]
+"""Waits for so many seconds. Returns something true if the process is to end."""
 Tried = tuple[Mail, Undelivered | None]
 """A mail, and why it could not be sent."""
+Taken = tuple[list[Mail], int]
+"""The mails that are sent next, and how many others were put off without a try."""
 
 
 class Sent(NamedTuple):
@@ -59,20 +63,8 @@ class Sent(NamedTuple):
         return " ".join(parts), data
 
 
-class Taken(NamedTuple):
-    """The mails that a process has taken up to send them."""
-
-    mails: Sequence[Mail]
-    untried: int
-    """How many others were put off without a try."""
-    is_busy: bool
-    """Whether too many mails are due to draw pictures for them."""
-
-
-def flush(
-    server: Server, way: Transport, wait: Callable[[float], object] = time.sleep, pauses: Iterable[float] = PAUSES
-) -> Sent:
-    """Send all mails that are due, or go on until *wait* returns something true, after the seconds that it is given.
+def flush(server: Server, way: Transport, wait: Wait = time.sleep, pauses: Iterable[float] = PAUSES) -> Sent:
+    """Send all mails that are due, unless *wait* says that the process is to end.
 
     Only one process sends at a time. It notes that it takes a mail up, sends it, and notes that it was sent. If the
     first note cannot be stored, nothing is sent. If the second cannot, the mail is not sent again: after each of the
@@ -88,27 +80,26 @@ def flush(
         is_enough = not server.store.outbox.are_due(server.now(), 0)  # to look locks nothing
         while tried or not is_enough:
             step = partial(_note_and_take, server, tried, 0 if is_enough else way.batch, wait)
-            taken = _retry(step, wait, pauses if tried else ())
+            mails, untried = _retry(step, wait, pauses if tried else ())
+            is_busy = server.store.outbox.are_due(server.now(), MOST_WITH_PICTURES)
             tried = []
-            for mail in taken.mails:
-                tried.append((mail, _send(server, way, mail, None if taken.is_busy else illustrator)))
+            for mail in mails:
+                tried.append((mail, _send(server, way, mail, None if is_busy else illustrator)))
                 if wait(0):
                     break
-            is_enough = len(taken.mails) < way.batch  # those that have come since go out together, soon
+            is_enough = len(mails) < way.batch  # those that have come since go out together, soon
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
-            failed += len(problems) + taken.untried
+            failed += len(problems) + untried
             last = str(problems[-1]) if problems else last
     return Sent(sent, failed, last)
 
 
-def _note_and_take(server: Server, tried: Iterable[Tried], most: int, wait: Callable[[float], object]) -> Taken:
+def _note_and_take(server: Server, tried: Iterable[Tried], most: int, wait: Wait) -> Taken:
     """Note what was *tried*, and take up to *most* mails, or none if told to end, in one transaction."""
     with server.store.writing():
         untried = _note(server, tried)
-        is_busy = server.store.outbox.are_due(server.now(), MOST_WITH_PICTURES)
-        mails = server.store.outbox.claim(server.now(), 0 if wait(0) else most)
-        return Taken(mails, untried, is_busy)
+        return server.store.outbox.claim(server.now(), 0 if wait(0) else most), untried
 
 
 def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float], bool]) -> None:
@@ -139,7 +130,7 @@ def growing_pauses() -> Iterator[float]:
     return chain(PAUSES, repeat(LONGEST_PAUSE))
 
 
-def _retry(step: Callable[[], Taken], wait: Callable[[float], object], pauses: Iterable[float]) -> Taken:
+def _retry(step: Callable[[], Taken], wait: Wait, pauses: Iterable[float]) -> Taken:
     """Take a step, and again after each pause if the database cannot be used; once more at once if told to end."""
     for pause in pauses:
         try:
