@@ -79,8 +79,8 @@ def direct(
 
 def _start(session: Session, found: TournamentTable) -> list[Block]:
     check_state(found, "start it", "open")
-    now = start_tournament(session, found)
-    return contests.of_pairs(now, now.tournament.round, now.boards, now.idle)
+    begun = start_tournament(session, found)
+    return contests.of_pairs(begun, begun.tournament.round, begun.boards, begun.idle)
 
 
 def _add(session: Session, found: TournamentTable, name: str) -> str:

@@ -35,7 +35,7 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
     if tournament and tournament.until and tournament.until <= session.now and tournament.state == "running":
         tournament = tournament._replace(state="closing")
         session.store.tournaments.save(tournament)
-    while tournament is not None and tournament.is_on:
+    while tournament and tournament.is_on:
         found = progress_of(session, tournament)
         due = next_games(found)
         if due.is_over:

@@ -219,10 +219,10 @@ def _listed(session: Session, game: str) -> Letter:
     data = []
     for shown in found:
         tournament, who = shown.tournament, _who_joins(shown)
-        played, planned, is_open = tournament.round, tournament.rounds, tournament.state == "open"
+        is_open = tournament.state == "open"
         status = contests.status_of_tournament(shown)
         players = f"{len(status['players'])}{f' of {tournament.most}' if tournament.most and is_open else ''}"
-        number = f"{played}{f' of {planned}' if planned else ''}" if played or planned else ""
+        number = contests.present_round(tournament) if tournament.round or tournament.rounds else ""
         starts = f"{tournament.starts:{texts.ZONELESS_TIME_FORMAT}}" if tournament.starts and is_open else ""
         rows.append((tournament.pool, tournament.kind.name, tournament.state, players, number, starts, who))
         data.append(status | {"who": who})

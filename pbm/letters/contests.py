@@ -72,7 +72,7 @@ class TournamentTable(Progress):
         over = sum(not one.is_running for one in games)
         if self.tournament.state == "open":
             return f"{self.title}, open: {texts.counted(len(self.entrants), 'player')}"
-        which = f", round {_round(self.tournament)}" if self.tournament.kind.has_rounds else ""
+        which = f", round {present_round(self.tournament)}" if self.tournament.kind.has_rounds else ""
         ended = "" if self.tournament.is_on or not which else f", {self.tournament.state}"
         return f"{self.title}{which}{ended}, {over} of {texts.counted(len(games), 'game')} played"
 
@@ -132,7 +132,7 @@ class TournamentTable(Progress):
         return "\n".join([*parts, f"<p>{html.escape(self.legend)}</p>"])
 
 
-def _round(tournament: Tournament) -> str:
+def present_round(tournament: Tournament) -> str:
     """Which round is played, such as ``2 of 5``."""
     return f"{tournament.round} of {tournament.rounds}" if tournament.rounds else str(tournament.round)
 
@@ -194,7 +194,7 @@ def described_tournament(shown: TournamentTable) -> list[Block]:
     rows = {
         "Type": tournament.kind.title,
         "State": tournament.state,
-        "Round": _round(tournament) if tournament.round else "",
+        "Round": present_round(tournament) if tournament.round else "",
         "Options": tournament.options,
         "Director": tournament.director,
         "Starts": f"{starts:{texts.TIME_FORMAT}}" if starts and tournament.state == "open" else "",
