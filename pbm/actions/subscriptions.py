@@ -43,7 +43,7 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
         if why := _objection(session, row, name):
             refused[number] = why
             continue
-        session.store.boards.follow(game, row.board, name, SUBSCRIBER)
+        session.store.boards.follow(game, row.board, name)
         done.append(number)
         if not budget.is_spent and (session.in_shell or session.take("shown", user=name)):
             with suppress(Refused):  # one that cannot be read is followed all the same
@@ -63,7 +63,7 @@ def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) ->
     lines = []
     if _is_all(words):
         session.store.players.change(game, name, subscribes=False)
-        numbers = session.store.boards.followed(game, name, SUBSCRIBER)
+        numbers = session.store.boards.subscribed(game, name)
         lines.append(f"You are not subscribed to new boards of {game.capitalize()} any more.")
     else:
         numbers = _named(session, game, words, name)
@@ -77,7 +77,7 @@ def stop(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def _stop(session: Session, game: str, name: str, numbers: Sequence[str], lines: Sequence[str] = ()) -> Letter:
     """End subscriptions of a user. The letter begins with *lines*."""
-    stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name, SUBSCRIBER)]
+    stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name)]
     unchanged = [number for number in dict.fromkeys(numbers) if number not in stopped]
     gone = _sentence("You get no more mails about", stopped)
     not_there = _sentence("You were not subscribed to", unchanged)

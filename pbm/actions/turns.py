@@ -15,7 +15,6 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.store.boards import SUBSCRIBER
 
 
 def parsed(board: Board, text: str) -> str:
@@ -123,7 +122,7 @@ def start(
             store.players.change(game, userid, seeking=player.seeking - 1)
     followers = [userid for userid in store.players.subscribers_of_all(game) if userid not in players]
     for userid in followers:
-        store.boards.follow(game, row.board, userid, SUBSCRIBER)
+        store.boards.follow(game, row.board, userid)
     board = Board(row, [], {}, BoardContext(subscribers=followers, robots=store.robots.among(players)))
     for turn in beginning.board.turns[: beginning.moves] if beginning else ():
         if turn.dice:
@@ -227,7 +226,7 @@ def _end(session: Session, board: Board) -> None:
     board.change(ended=session.now, winner=board.winner, reason=reason, vote=None, voter=None, submitted=None)
     results = ratings.settle(session.store, board.row, session.now, has_begun=board.has_begun)
     if board.resigned:
-        session.store.boards.follow(game, number, board.resigned, SUBSCRIBER)
+        session.store.boards.follow(game, number, board.resigned)
     board.about = board.about._replace(results=results)
 
 

@@ -373,20 +373,20 @@ class Boards(Questions):
             found[kind].append(userid)
         return found
 
-    def follow(self, game: str, board: str, userid: str, kind: str) -> bool:
+    def follow(self, game: str, board: str, userid: str, kind: str = SUBSCRIBER) -> bool:
         """Make a user follow a board. Returns False if they do so already."""
         query = "INSERT INTO followers VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
         return bool(self.execute(query, game, board, userid, kind))
 
-    def unfollow(self, game: str, board: str, userid: str, kind: str) -> bool:
+    def unfollow(self, game: str, board: str, userid: str, kind: str = SUBSCRIBER) -> bool:
         """Make a user follow a board no longer. Returns False if they did not."""
         query = f"DELETE FROM followers WHERE {OF_BOARD} AND userid = ? AND kind = ? RETURNING 1"
         return bool(self.execute(query, game, board, userid, kind))
 
-    def followed(self, game: str, userid: str, kind: str) -> list[str]:
-        """The active boards that a user follows, by number."""
+    def subscribed(self, game: str, userid: str) -> list[str]:
+        """The active boards that a user has subscribed to, by number."""
         query = (
             "SELECT board FROM followers CROSS JOIN boards USING (game, board) "
-            f"WHERE game = ? AND userid = ? AND kind = ? AND ended IS NULL ORDER BY {BY_NUMBER}"
+            f"WHERE game = ? AND userid = ? AND kind = '{SUBSCRIBER}' AND ended IS NULL ORDER BY {BY_NUMBER}"
         )
-        return self.column(query, game, userid, kind)
+        return self.column(query, game, userid)
