@@ -182,13 +182,13 @@ def run_robots(*, once: bool) -> None:
     from pbm.robot_players import tasks
 
     server = open_existing()
-    prepare_helper()
     let_server_go_first(tasks.NICENESS)
     with tasks.limited_memory():
         if once:
             done = tasks.play_all(Session(server))
             answer(f"{texts.counted(done, 'answer')} given.", {"given": done})
         else:
+            prepare_helper()
             if has_pipe():
                 threading.Thread(target=_end_with_input, daemon=True).start()
             tasks.keep_playing(Session(server), wait_for_end)
