@@ -6,7 +6,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from functools import cache
 from getpass import getpass
@@ -64,8 +64,12 @@ def _iso(moment: date) -> str:
 
 
 def warn(text: str) -> None:
-    """Print on standard error what went wrong beside an answer, such as a mail that could not be sent."""
-    sys.stderr.write(f"{text}\n")
+    """Print on standard error what went wrong beside an answer, such as a mail that could not be sent.
+
+    If that cannot be printed, nothing else may go wrong.
+    """
+    with suppress(OSError):
+        sys.stderr.write(f"{text}\n")
 
 
 def fail(text: str, status: int, *, as_json: bool = False, reason: str = "") -> int:

@@ -10,6 +10,7 @@ from asyncio.sslproto import SSLProtocol
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
+from unittest.mock import Mock
 
 import pytest
 
@@ -442,6 +443,12 @@ def test_the_log_has_a_line_a_mail_with_nothing_private_in_it(keeper, peer, capf
         "500 5.5.2 A line of the mail is too long (RFC 5321, 4.5.3.1.6) (* ms in the lock, * ms in all)\n"
         f"* 3 127.0.0.1 <j\\xf6rg@players.example> refused: {smtp.UNANSWERABLE} (* ms in the lock, * ms in all)\n"
     )
+
+
+def test_a_mail_is_done_though_the_log_cannot_be_written(peer, monkeypatch):
+    monkeypatch.setattr("sys.stderr", Mock(**{"write.side_effect": OSError(28, "No space left on device")}))
+    peer.text(TEXT + b".\r\n")
+    assert peer.reply() == "250 2.0.0 Done"
 
 
 def test_with_a_certificate_the_conversation_can_be_encrypted_and_nothing_said_before_counts(certificate):

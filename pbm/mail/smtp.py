@@ -124,7 +124,6 @@ class Journal:
             words = [*time.values(), str(self.number), said["peer"] or "local", f"<{said['sender']}>", about]
             line = f"{' '.join(words)} ({spent['lock_ms']} ms in the lock, {spent['ms']} ms in all)"
         warn(line.encode("ascii", "backslashreplace").decode())
-        sys.stderr.flush()
 
 
 @dataclass(eq=False)

@@ -443,7 +443,6 @@ def _leave(server: Server, connections: Connections, service: Service) -> None:
     """Close the database, and end. Raises Replaced if it has become another file."""
     if connections.handling:
         warn("Mails in hand were given up; they were not acknowledged, and will come again.")
-        sys.stderr.flush()
         os._exit(1 if service.problem else 0)  # Python itself would wait for the thread that has them in hand
     server.store.close()
     if service.problem:
