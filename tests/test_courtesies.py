@@ -7,6 +7,7 @@ import pytest
 
 from pbm.actions import cleanup
 from pbm.session import Session
+from pbm.site.pages import Pages, SiteSettings
 
 from contract import follow
 from examples import rules
@@ -140,10 +141,18 @@ def test_who_has_no_address_is_told_of_a_dropped_plan_until_they_move(club):
         [told] = club.say("symple showas alice alice-secret 101")
         assert dropped in told.body
         assert told.data["plan_dropped"] == dropped
+        assert dropped in Pages(Session(club.server), SiteSettings(), "alice").board("symple", "101")
     assert dropped not in club.text("symple showas bob bob-secret 101") + club.text("symple show 101")
     assert dropped in club.text("symple plan 101 alice alice-secret")
     assert dropped in club.text("symple move 101 alice alice-secret a5")
     assert dropped not in club.text("symple showas alice alice-secret 101")
+
+
+def test_who_resigns_for_later_can_take_that_back_on_the_page(board):
+    for name, move in (("alice", "c3"), ("bob", "a1"), ("bob", "resign")):
+        board.say(f"symple move 101 {name} {name}-secret {move}")
+    pages = [Pages(Session(board.server), SiteSettings(), name).board("symple", "101") for name in ("alice", "bob")]
+    assert ['value="unresign"' in page for page in pages] == [False, True]
 
 
 # Notes
