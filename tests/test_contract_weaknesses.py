@@ -55,7 +55,8 @@ def test_3_no_word_is_ever_part_of_a_shell_command_and_no_program_is_started(fou
 @pytest.mark.parametrize("line", ["symple move 101 alice {} a1", "symple move 101 {} alice-secret a1", "symple show {}",
                                   "symple move {} alice alice-secret a1", "symple move 101 alice alice-secret {}",
                                   "symple challenge alice {}", "signup {} good-secret", "symple games {}", "{}",
-                                  "symple {} 101", "signup dave {}"])  # fmt: skip
+                                  "symple {} 101", "signup dave {}", "symple queue 101 bob bob-secret {}",
+                                  "symple plan 101 bob bob-secret if any then {}"])  # fmt: skip
 def test_5_a_word_of_5000_characters_is_refused_and_said_back_in_short(game, line):
     told = game.refused("alice", line.format("x" * 5000))
     assert len(told.text) < 3000

@@ -16,6 +16,8 @@ from pbm.texts import clean
 
 CLEAR = "clear"
 """The word in the place of a plan, or of a queued move, that forgets it."""
+LONGEST_MOVE = 4999
+"""How many characters a planned move may have; moves of our games are much shorter."""
 
 
 def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine], *notes: str) -> list[Letter]:
@@ -107,6 +109,8 @@ def _tried(session: Session, trial: Board, name: str, text: str) -> str:
 def _written(board: Board, text: str) -> str:
     """A move as it was typed, if it can be one. Raises Illegal."""
     word, _ = turns.split_number(text)
+    if len(text) > LONGEST_MOVE:
+        raise Illegal(f"{text[:20]!r} begins a word of {len(text)} characters, which is no move.")
     if word.lower() in votes.INSTEAD_OF_A_MOVE:
         raise Illegal(f"`{word.lower()}` cannot be planned; give it with `move`, also when it is not your turn.")
     if word.lower() == "move":
