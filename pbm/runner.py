@@ -207,13 +207,14 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
         if row.ended and session.now > row.ended + ANSWERED_FOR:
             raise Refused(f"The game has been over for more than {ANSWERED_FOR.days} days; please write a command.")
     else:
-        if session.guesses and (until := session.guesses.wait_until(name)):
+        counts, until = session.guesses.failures_of(name) if session.guesses else ({}, None)
+        if until:
             when = f"{until + timedelta(minutes=1):{TIME_FORMAT}}"
             raise Refused(f"Too many wrong passwords; try again after {when}.")
         stored = store.users.password_of(name) or None  # a robot has none that could be right
         is_right = passwords.is_right(stored, password)
         if session.guesses:
-            session.guesses.note(is_right=is_right)
+            session.guesses.note(counts, is_right=is_right)
         if not is_right or stored is None:
             # an unknown userid may be the password in the wrong place
             why = placeholder_objection(password, "your password") or "The userid or the password is wrong."

@@ -11,6 +11,8 @@ FIRST_WAIT = timedelta(minutes=1)
 """How long the next one has to wait then; the wait doubles with each one that is wrong."""
 LONGEST_WAIT = timedelta(hours=1)
 NO_FAILURES = Failures(0, None)
+FailuresByHolder = dict[tuple[str, str], Failures]
+"""A holder is ``("userid", "alice")`` or ``("peer", "192.0.2.1")``."""
 
 
 @dataclass
@@ -25,28 +27,29 @@ class Guesses:
     """The machine or the address that it came from, in lower case."""
     now: datetime
     was_right: bool = False
-    before: dict[tuple[str, str], Failures] = field(default_factory=dict)
-    """The failures of the user and of the peer, as the last `wait_until` found them; those of this mail count, too."""
-    noted: dict[tuple[str, str], Failures] = field(default_factory=dict)
+    noted: FailuresByHolder = field(default_factory=dict)
     """The failures that this mail has changed."""
 
-    def wait_until(self, userid: str) -> datetime | None:
-        """The time before which no password for a user is looked at; None if the next one is looked at now."""
+    def failures_of(self, userid: str) -> tuple[FailuresByHolder, datetime | None]:
+        """The failures of a user and of the peer, those of this mail included; and until when they have to wait.
+
+        That is None if the next password is looked at now.
+        """
         stored = self.store.trust.failures(userid[:64], self.peer)
         holders = ("userid", userid[:64]), ("peer", self.peer)
-        self.before = {holder: self.noted.get(holder, stored.get(holder[0], NO_FAILURES)) for holder in holders}
+        counts = {holder: self.noted.get(holder, stored.get(holder[0], NO_FAILURES)) for holder in holders}
         waits = [
             failures.last + min(FIRST_WAIT * (1 << min(failures.times - ALLOWED[kind], 10)), LONGEST_WAIT)
-            for (kind, _), failures in self.before.items()
+            for (kind, _), failures in counts.items()
             if failures.last and failures.times >= ALLOWED[kind]
         ]
         until = max(waits, default=self.now)
-        return until if until > self.now else None
+        return counts, until if until > self.now else None
 
-    def note(self, *, is_right: bool) -> None:
-        """Note whether the password was right, for the user of the last `wait_until` and for the peer."""
+    def note(self, counts: FailuresByHolder, *, is_right: bool) -> None:
+        """Note whether the password was right, for those whose failures were *counts* before."""
         self.was_right = self.was_right or is_right
-        for holder, before in self.before.items():
+        for holder, before in counts.items():
             after = NO_FAILURES if is_right else Failures(before.times + 1, self.now)
             if after != before:
                 self.noted = self.noted | {holder: after}  # a copy of these guesses keeps its own
