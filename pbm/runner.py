@@ -143,7 +143,7 @@ def play(session: Session, player: Reply, move: str, reader: str) -> Effect:
 def _carry_out(ready: Ready, reader: str | None = None) -> Effect:
     """Carry out a command. If it is refused, its changes are undone, unless the refusal says that they stand."""
     try:
-        with ready.session.store.writing():
+        with ready.session.store.writing():  # a savepoint: a transaction is open, perhaps one that only reads
             try:
                 return Effect(_do(ready, reader))
             except Refused as why:
