@@ -197,8 +197,7 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
             thought = player.think(board.states)
             return thought._replace(move=board.state.parse(thought.move))
     except Exception as why:
-        told = f"{robot.userid} could not think about {board.name} ({type(why).__name__}: {why}); it plays at random."
-        warn(told)
+        warn(f"{robot.userid} could not think about {board.name} ({type(why).__name__}: {why}); it plays at random.")
         return Thought(board.state.random(rng), 0.5)
 
 
@@ -348,8 +347,7 @@ def _try(session: Session, task: Task) -> bool:
     except Unusable:
         raise
     except Exception as why:  # a damaged board must not hold up all others
-        told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
-        warn(told)
+        warn(f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off.")
         with session.store.writing():
             session.store.robots.claim_task(task, Claim(None, session.now + PUT_OFF))
     return False
