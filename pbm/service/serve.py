@@ -118,11 +118,6 @@ class Helper:
             self.end()
         return await self.process.wait()
 
-    @property
-    def living(self) -> asyncio.subprocess.Process | None:
-        """The process, if it has not ended."""
-        return self.process if self.process and self.process.returncode is None else None
-
     def end(self) -> None:
         """Let the process end as soon as it has done what it has in hand."""
         if self.process and self.process.stdin:
@@ -130,8 +125,8 @@ class Helper:
 
     def kill(self) -> None:
         """End the process at once."""
-        if self.living:
-            self.living.kill()
+        if self.process and self.process.returncode is None:
+            self.process.kill()
 
 
 class Endpoint(NamedTuple):
