@@ -202,6 +202,18 @@ def test_the_table_tells_programs_how_much_time_each_player_has_used(league):
     assert [used[name] for name in league.now().meetings[0].pair] == [5 * 3600, 0]
 
 
+def test_a_tournament_whose_options_its_game_has_lost_says_so_and_can_be_finished(league):
+    league.start("arena", 2, until=league.club.time.replace(year=2030))
+    league.club.store.db.execute("UPDATE tournaments SET options = '-sise'")
+    with pytest.raises(
+        Refused, match=r"No game of pool s of Symple can start; its .* can `finish` it\. There is no op"
+    ):
+        league.do("adjudicate s1 draw")
+    league.do("finish")
+    league.do("adjudicate s1 draw")
+    assert not league.running()
+
+
 def test_the_next_round_begins_in_the_same_step_as_the_last_game_ends(league, monkeypatch):
     league.start("swiss", 4, rounds=2)
     league.end("s1", "first")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
+from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.blocks import Paragraph, Told
 from pbm.board.board import Board
@@ -14,6 +15,7 @@ from pbm.board.clocks import DAY, Clocks
 from pbm.budget import uncounted
 from pbm.letters import contests
 from pbm.letters.contests import TournamentTable
+from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import Store
 from pbm.tournaments.kinds import NOBODY, Meeting, Pair, Round, Tournament
@@ -75,10 +77,14 @@ def start_games(
         store.tournaments.add_meeting(*tournament.place, meeting)
     until = session.now + tournament.round_days * DAY if tournament.round_days else None
     times = Clocks(tournament.nag_days, tournament.forfeit_days, tournament.total_days, tournament.novacation)
-    begun = [
-        start(quiet, tournament.game, tournament.options.split(), pair, times=times, name=name, until=until)
-        for name, pair in boards.items()
-    ]
+    try:
+        begun = [
+            start(quiet, tournament.game, tournament.options.split(), pair, times=times, name=name, until=until)
+            for name, pair in boards.items()
+        ]
+    except Illegal as why:  # the game may have lost an option since
+        where = f"pool {tournament.pool} of {tournament.game.capitalize()}"
+        raise Refused(f"No game of {where} can start; its director can `finish` it. {why}") from why
     _tell_of_boards(quiet, progress_of(session, tournament), number, begun)
     return boards
 
