@@ -280,8 +280,8 @@ if (canSend) {
   form.onsubmit = (event) => {
     event.preventDefault();
     const answer = line.value.trim();
-    // a move is meant for the position that is shown
-    if (!send.disabled) submit(taps ? answer.replace(/^[^\s#]*\d(?=\n|$)/, `$&#${last + 1}`) : answer);
+    // a move is for the position that is shown
+    if (!send.disabled) submit(taps ? answer.replace(/^[^\s#]*\d(?::[x+])*(?=\n|$)/, `$&#${last + 1}`) : answer);
   };
   changed();
   if (door) post("show").then((found) => {
