@@ -519,12 +519,14 @@ def damage(club):
         file.write(b"\xff" * 4096 * 4)
 
 
-def test_the_doctor_finds_a_damaged_file_of_which_no_backup_is_made(several, operate, findings):
+def test_the_doctor_finds_a_damaged_file_of_which_no_backup_is_made(several, operate, findings, monkeypatch):
     damage(several)
     before = sorted(several.store.path.parent.iterdir())
     assert operate("backup", str(several.store.path.with_name("copy"))).status == 1
     assert sorted(several.store.path.parent.iterdir()) == before
     assert any(one.where == "database" and "pbm restore FILE" in one.mend for one in findings())
+    monkeypatch.setattr(several.store.outbox, "all", lambda: several.store.db.execute("SELECT * FROM nothing"))
+    assert operate("outbox", "list").err.endswith(" cannot be used: no such table: nothing.\n")
 
 
 def test_the_doctor_finds_what_is_wrong_with_the_file_and_its_folder(several, findings):
@@ -570,7 +572,8 @@ def test_what_only_looks_makes_no_database(shell):
     path = shell.folder / "pbm.db"
     assert shell.refused("backup", "x") == f"There is no file {path}.\n"
     why = f"There is no database {path} yet; the first `signup` makes it. Set PBM_DB if yours is elsewhere.\n"
-    for line in ("doctor", "users", "export spiro 101", "boards", "status", "hook run", "hook run --follow"):
+    looking = "doctor", "users", "export spiro 101", "boards", "status", "hook run", "hook run --follow"
+    for line in (*looking, "outbox list", "tournament spiro", "wait spiro 101", "play spiro 101 bob --with=cat"):
         assert shell.refused(*line.split()) == why
     assert not path.exists()
 

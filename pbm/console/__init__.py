@@ -6,6 +6,7 @@ The commands of a module are a click group named `commands` in it. Only the modu
 import gc
 import os
 import select
+import sqlite3
 import stat
 import sys
 import time
@@ -23,6 +24,7 @@ from pbm.refusals import Refused, refusing_os_errors
 from pbm.server import Server
 from pbm.settings import database_path, open_server
 from pbm.store import Store, Unusable
+from pbm.store.base import problem
 from pbm.terminal import fail, say
 
 COMMANDS_OF_MODULES = {
@@ -89,6 +91,8 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
         return fail(told + usage, 2, as_json=as_json)
     except (Refused, Unusable) as why:
         return fail(str(why), why.status, as_json=as_json)
+    except sqlite3.Error as why:  # one that no transaction has told
+        return fail(f"The database {database_path()} cannot be used: {problem(why)}.", 1, as_json=as_json)
     return status or 0
 
 

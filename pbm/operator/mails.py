@@ -43,7 +43,7 @@ def send_mails() -> None:
 @outbox.command("list")
 def list_mails() -> None:
     """List the mails that have not gone out, with what went wrong."""
-    server = open_server()
+    server = open_existing()
     data = [_data(server, mail) for mail in server.store.outbox.all()]
     lines = [("Mail", "To", "Subject", "Written", "Tries", "Next try", "Problem")]
     for one in data:

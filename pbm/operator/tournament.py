@@ -13,12 +13,11 @@ from pbm.actions import directing, tournaments
 from pbm.actions.directing import DIRECTIONS, on_trial
 from pbm.blocks import text_of
 from pbm.board import clocks
-from pbm.console import answer, answer_list
+from pbm.console import answer, answer_list, open_existing
 from pbm.console.usage import Commands, game_name, split_options
 from pbm.letters import contests
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.settings import open_server
 from pbm.terminal import say
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Kind, Tournament
@@ -111,7 +110,7 @@ def tournament(
     game, pool, players = game_name(others[0]), "".join(others[1:2]), others[2:]
     teams = _teams(settings["team"])
     is_described = any(settings.values()) or bool(options)
-    session = Session(open_server())
+    session = Session(open_existing())
     if players and players[0] in DIRECTIONS:
         if is_described or as_csv or as_trf or form:
             raise Refused(f"`{players[0]}` takes no options but --dry-run.")

@@ -9,12 +9,11 @@ import click
 
 from pbm import letters, runner, texts
 from pbm.actions import finding
-from pbm.console import answer
+from pbm.console import answer, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, USER_ARGUMENT, Commands
 from pbm.refusals import Refused
 from pbm.robot_players.program import MOST_REFUSED, NO_ANSWER, TERMINATED, Program, command_words, run_until_terminated
 from pbm.session import Session
-from pbm.settings import open_server
 from pbm.store import BoardRow, Reply, Store
 
 PAUSE_SECONDS = 0.05
@@ -40,7 +39,7 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
 
     The exit status is 1 if nothing has happened in time.
     """
-    session = Session(open_server())
+    session = Session(open_existing())
     rows = [finding.find_row(session, game, number) for number in dict.fromkeys(boards)]
     happened = condition(until, rows)
     end = time.monotonic() + timeout if timeout is not None else float("inf")
@@ -74,7 +73,7 @@ def play(game: str, board: str, userid: str, program: str, timeout: float | None
     one. No password is asked for. Mails go out as for any move, but the user gets none about their own moves.
     """
     words = command_words(program)
-    session = Session(open_server())
+    session = Session(open_existing())
     row = finding.find_row(session, game, board)
     name = userid.lower()
     if name not in row.players:
