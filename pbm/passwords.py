@@ -2,11 +2,14 @@
 
 import os
 from hashlib import blake2b
+from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
 HASHER = PasswordHasher(time_cost=5, memory_cost=7 * 1024, parallelism=1)
+
+T = TypeVar("T")
 
 REMEMBERED = 10_000
 """How many results of argon2, by keyed hashes of the passwords, a running server remembers."""
@@ -32,14 +35,12 @@ class Passwords:
         """Compute now what `hash` will return for a password."""
         mark = self._mark(None, password)
         if mark not in self._prepared:  # many are never asked for: a command can be refused
-            self._prepared[mark] = HASHER.hash(password)
-            if len(self._prepared) > REMEMBERED:
-                del self._prepared[next(iter(self._prepared))]
+            _keep(self._prepared, mark, HASHER.hash(password))
 
     def hash(self, password: str) -> str:
         """The text to store for a password. A prepared one is used only once, so that no two users have the same."""
         hashed = self._prepared.pop(self._mark(None, password), None) or HASHER.hash(password)
-        self._remembered[self._mark(hashed, password)] = True
+        _keep(self._remembered, self._mark(hashed, password), result=True)
         return hashed
 
     def is_right(self, stored: str | None, password: str) -> bool:
@@ -53,9 +54,7 @@ class Passwords:
             is_right = stored is not None and HASHER.verify(stored, password)
         except VerificationError:
             is_right = False
-        self._remembered[mark] = is_right
-        if len(self._remembered) > REMEMBERED:
-            del self._remembered[next(iter(self._remembered))]
+        _keep(self._remembered, mark, is_right)
         return is_right
 
     def is_outdated(self, stored: str) -> bool:
@@ -64,3 +63,10 @@ class Passwords:
 
     def _mark(self, stored: str | None, password: str) -> bytes:
         return blake2b(f"{stored} {password}".encode(), key=self._key).digest()
+
+
+def _keep(results: dict[bytes, T], mark: bytes, result: T) -> None:
+    """Remember a result, in the place of the oldest one if there are too many."""
+    results[mark] = result
+    if len(results) > REMEMBERED:
+        del results[next(iter(results))]

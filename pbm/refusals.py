@@ -42,6 +42,11 @@ class Misused(Refused):
     status = 2
 
 
+def told_of(error: Exception) -> str:
+    """What went wrong, for the operator. The text of an error of Python often says nothing without its kind."""
+    return str(error) if isinstance(error, Refused) else f"{type(error).__name__}: {error}"
+
+
 def placeholder_objection(word: str, what: str) -> str:
     """Why a word is refused that is a placeholder of our help, in place of *what* a reader means; empty for another."""
     return f"{word} is a placeholder; write {what} in its place." if word.lower() in PLACEHOLDERS else ""

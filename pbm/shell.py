@@ -12,6 +12,7 @@ from pbm.language.commands import root
 from pbm.language.grammar import ShellContext
 from pbm.language.help import help_letter
 from pbm.language.line import Line
+from pbm.language.words import SHELL_OPTIONS
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -23,8 +24,8 @@ from pbm.terminal import fail, read_input, read_secret, say, warn
 ANSWERED = frozenset({"challenge", "confirm", "move", "queue"})
 """The commands of a game to which a robot answers before they end."""
 
-SHELL_ONLY = frozenset({"--json", "--no-wait", "--picture", "--help", "-h"})
-"""Arguments that may stand anywhere and are not part of the line. ``--comment=TEXT`` is another."""
+SHELL_ONLY = frozenset({*SHELL_OPTIONS, "-h"})
+"""Arguments that are no part of the line, beside the comment."""
 
 
 def read(args: Iterable[str]) -> tuple[list[str], str, frozenset[str]]:

@@ -207,7 +207,7 @@ def test_a_game_with_a_fault_stops_no_other(game, monkeypatch):
     game.pass_time(days=7)
     done = game.clean()
     assert done.reminded == 1
-    assert done.problems == ("spora 101: division by zero",)
+    assert done.problems == ("spora 101: ZeroDivisionError: division by zero",)
 
 
 def test_pbm_cleanup_does_the_same_as_a_program_and_twice_is_once(shell, four):

@@ -253,11 +253,11 @@ def test_a_connection_that_breaks_while_a_mail_is_moved_moves_nothing_twice_on_t
 
 def test_a_mail_that_is_too_large_is_moved_and_not_handled(pair, capfd):
     box = Mailbox()
-    box.add(move() + b"x\n" * (MOST_BYTES // 2))
+    box.add(b"Return-Path: <alice@players.example>\r\n" + move() + b"x\n" * (MOST_BYTES // 2))
     assert take(pair, box) == 1
     assert len(box.texts(HANDLED)) == 1
     assert moves(pair) == 0
-    assert capfd.readouterr().err == "imap <> too large\n"
+    assert capfd.readouterr().err == "imap <alice@players.example> too large\n"
 
 
 LITERAL = b" BODY[]<0> {100000}\r\n" + b"x" * 100_000

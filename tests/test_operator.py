@@ -448,7 +448,7 @@ UPDATE boards SET nag_days = 1000000000 OF_SPIRO_102 | database | something in i
 UPDATE boards SET game = 'chess' WHERE game = 'spiro' | chess | no such game, but 2 boards
 INSERT INTO plans VALUES ('symple', '101', 'alice', 'b2') | symple 101 | waits on a board that is over
 INSERT INTO plans VALUES ('spiro', '101', 'carol', 'Resign') | spiro 101, carol | does not play there
-UPDATE boards SET vote = 'draw', submitted = '' OF_SYMPLE_101 | symple 101 | waits on a board that is over
+UPDATE boards SET vote = 'draw' OF_SYMPLE_101 | symple 101 | waits on a board that is over
 UPDATE numbers SET last = 101 WHERE game = 'spiro' | spiro 102 | given out a second time
 UPDATE outbox SET userid = 'dave' | 1, dave | mail for a user who is not there
 UPDATE boards SET first_player = 'dave' OF_SPIRO_101 | database | rows of boards that belong to no row of users: 1

@@ -215,7 +215,7 @@ def test_a_puzzle_of_a_board_that_cannot_be_played_again_holds_up_nothing_else(s
 
 def test_a_puzzle_of_a_game_with_a_fault_holds_up_nothing_else(solvers, monkeypatch):
     monkeypatch.setattr("pbm.actions.puzzles.caption", lambda _: 1 / 0)
-    assert cleanup.clean_up(Session(solvers.server)).problems == ("puzzle: division by zero",)
+    assert cleanup.clean_up(Session(solvers.server)).problems == ("puzzle: ZeroDivisionError: division by zero",)
 
 
 def test_puzzles_end_by_the_button_of_a_mail_program_and_by_off(solvers):

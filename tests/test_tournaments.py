@@ -18,6 +18,7 @@ from pbm.board.board import RESIGN
 from pbm.budget import limited
 from pbm.letters import contests
 from pbm.mail import html
+from pbm.operator.events import EVENT_KINDS
 from pbm.refusals import Refused
 from pbm.robot_players.tasks import play_all
 from pbm.session import Session
@@ -108,7 +109,9 @@ class League:
 
 @pytest.fixture
 def league(club):
-    return League(club)
+    yield League(club)
+    noted = {event.kind for event in club.store.events.since(0, 1_000)}
+    assert noted <= EVENT_KINDS  # else nobody could ask for them
 
 
 @set_up
@@ -673,7 +676,7 @@ def test_a_tournament_of_a_game_with_a_fault_holds_up_no_other_one(league, monke
     new = symple.new
     monkeypatch.setattr(symple, "new", lambda **given: 1 / 0 if given.get("size") == 7 else new(**given))
     done = clean_up(league.session)
-    assert done.problems == ("symple tournament a: division by zero",)
+    assert done.problems == ("symple tournament a: ZeroDivisionError: division by zero",)
     assert (league.now("a").tournament.state, league.now("b").tournament.state) == ("open", "running")
 
 

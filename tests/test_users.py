@@ -153,6 +153,31 @@ def test_a_userid_that_there_is_not_takes_as_long_as_a_wrong_password(monkeypatc
     assert (Hasher.hashed, Hasher.verified) == (1, 1)
 
 
+def test_nothing_but_names_and_games_is_kept_of_a_user_who_has_signed_off(club):
+    def tables_with_alice():
+        with_users = "SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) t WHERE t.name = 'userid'"
+        found = club.store.health.column(f"{with_users} AND m.type = 'table'")
+        return {one for one in found if club.store.health.value(f"SELECT 1 FROM {one} WHERE userid = 'alice'")}
+
+    club.signed_up("alice", "bob")
+    for _ in range(2):
+        club.say("symple challenge -size=5 alice bob")
+    for words in "101 alice alice-secret c3", "102 alice alice-secret c3", "102 bob bob-secret a1":
+        club.say(f"symple move {words}")
+    club.say("symple resign 102 alice alice-secret")
+    club.pass_time(days=6)
+    for line in (
+        "symple note 101 ME",
+        "symple nag 101 ME",
+        "symple analyse 102 ME",
+        "block ME bob",
+        "vacation ME 2026-12-01",
+    ):
+        club.say(line.replace("ME", "alice alice-secret"), "Watch the corner")
+    club.say("signoff alice alice-secret")
+    assert tables_with_alice() == {"users", "players", "turns", "results", "events", "outbox"}
+
+
 def test_a_damaged_board_does_not_keep_a_user_from_signing_off(club):
     club.signed_up("alice", "bob")
     for _ in range(2):

@@ -16,6 +16,7 @@ from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.clocks import DueStep
 from pbm.letters import Letter
+from pbm.refusals import told_of
 from pbm.session import Session
 from pbm.store import HeldMail, Unusable
 
@@ -57,7 +58,7 @@ def clean_up(session: Session) -> Done:
         except Unusable:
             raise
         except Exception as why:  # a game of another package may raise anything, and must not hold up others
-            problems.append(f"{game} {number}: {why}")
+            problems.append(f"{game} {number}: {told_of(why)}")
     problems += directing.start_due(session)
     with session.store.writing():
         challenges.end_seeks(session)
@@ -69,7 +70,7 @@ def clean_up(session: Session) -> Done:
         except Unusable:
             raise
         except Exception as why:
-            problems.append(f"puzzle: {why}")
+            problems.append(f"puzzle: {told_of(why)}")
         digests = send_digests(session)
     return Done(counts["reminded"], counts["forfeited"], counts["drawn"], digests, tuple(problems))
 

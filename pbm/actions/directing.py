@@ -23,7 +23,7 @@ from pbm.blocks import Block, Paragraph, Told, blocks_of
 from pbm.board.board import FIRST_MOVES
 from pbm.letters import Letter, contests
 from pbm.letters.contests import TournamentTable
-from pbm.refusals import Refused
+from pbm.refusals import Refused, told_of
 from pbm.session import Session
 from pbm.store import Unusable
 
@@ -224,5 +224,5 @@ def start_due(session: Session) -> list[str]:
         except Unusable:
             raise
         except Exception as why:  # a game that is not installed any more, has changed or has a fault
-            wrong.append(f"{game} tournament {pool}: {why}")
+            wrong.append(f"{game} tournament {pool}: {told_of(why)}")
     return wrong

@@ -159,7 +159,7 @@ def finish_tournament(session: Session, found: TournamentTable) -> None:
     found = found._replace(tournament=tournament)
     session.store.tournaments.save(tournament)
     first = [line.name for line in found.lines if line.place == 1]
-    session.note("finish_tournament", game=tournament.game, pool=tournament.pool, winners=first)
+    session.note("finish", game=tournament.game, pool=tournament.pool, winners=first)
     tell_all(session, found, "the end", [Paragraph(texts.wrapped_turns(text)), *found.blocks])
 
 

@@ -264,12 +264,13 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
     raw = mailbox.read(uid)
     if raw is None:
         return False
-    if len(raw) > incoming.MOST_BYTES:
-        raw = b""
+    is_too_large = len(raw) > incoming.MOST_BYTES
     sender = incoming.envelope(raw, {})[0]
+    outcome = "too large"
     try:
-        recipients = incoming.addressed(raw, server.address)
-        outcome = incoming.handle_within_limits(server, raw, sender, recipients).word if raw else "too large"
+        if not is_too_large:
+            recipients = incoming.addressed(raw, server.address)
+            outcome = incoming.handle_within_limits(server, raw, sender, recipients).word
     except Unusable:
         raise
     except Exception as why:

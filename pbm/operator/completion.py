@@ -29,8 +29,7 @@ MOST_OFFERED = 100
 """How many boards, pools or users are offered."""
 STATES_OF_POOLS = {"join": ["open"], "leave": ["open", "running", "closing"]}
 """The states of the tournaments that are offered, by command."""
-SHELL_OPTIONS = "--comment=", "--help", "--json", "--picture"
-"""The options that may stand anywhere in a shell."""
+OFFERED_ANYWHERE = "--comment=", *words.SHELL_OPTIONS
 
 BASH = """\
 # What bash offers for pbm and its games; ~/.bashrc can have the line: source <(pbm completion bash)
@@ -99,7 +98,7 @@ def complete() -> None:
 
 def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     """The words that may stand behind those *before*, in the place of *current*, whatever they begin with."""
-    given = (word for word in before if not word.startswith(SHELL_OPTIONS))
+    given = (word for word in before if not word.startswith(OFFERED_ANYWHERE))
     rest = words.tidied(" ".join(given))
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
     node: click.Command | None = console.OPERATORS if rest and rest[0].lower() in console.MODULES else root
@@ -109,13 +108,13 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     if node is None:
         return []
     if isinstance(node, click.Group):
-        return SHELL_OPTIONS if current.startswith("-") else _names(node)
+        return OFFERED_ANYWHERE if current.startswith("-") else _names(node)
     behind = _behind(node, rest)
     if behind is None:
         return []
     is_move = isinstance(node, Command) and node.split([*rest, current])[2]
     if current.startswith("-"):
-        return SHELL_OPTIONS if is_move else [*SHELL_OPTIONS, *_options(node, game, current)]
+        return OFFERED_ANYWHERE if is_move else [*OFFERED_ANYWHERE, *_options(node, game, current)]
     if not behind and (states := STATES_OF_POOLS.get(str(node.name))):
         return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED, states))
     return [] if is_move else _values(_kind(node, len(behind)), game, current)

@@ -24,7 +24,8 @@ DOUBTS = {
     ),
     "a move, a vote or a resignation that waits on a board that is over": (
         "SELECT game || ' ' || board FROM plans JOIN boards USING (game, board) WHERE ended IS NOT NULL "
-        "UNION SELECT game || ' ' || board FROM boards WHERE ended IS NOT NULL AND (vote || submitted) IS NOT NULL"
+        "UNION SELECT game || ' ' || board FROM boards "
+        "WHERE ended IS NOT NULL AND coalesce(vote, submitted) IS NOT NULL"
     ),
     "a move that waits for somebody who does not play there": (
         "SELECT game || ' ' || board || ', ' || userid FROM plans JOIN boards USING (game, board) "

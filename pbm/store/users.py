@@ -89,7 +89,8 @@ class Users(Questions):
     def sign_off(self, userid: str, now: datetime) -> None:
         """Delete all of a user but their name and their past results. Their boards stay."""
         self.change(userid, password="", reset_code=None, signed_off=now)
-        for table in "addresses", "followers", "vacations", "vacation_days", "replies", "digests", "robots", "blocked":
+        tables = "addresses board_notes followers vacations vacation_days replies digests robots blocked reminders "
+        for table in f"{tables} analysis_requests".split():
             self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
         self.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", userid)
         self.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", userid)
