@@ -534,7 +534,7 @@ def _drop_objection(state: State, turn: Turn, name: str, count: int) -> str:
     if count > left:
         return f"{name}:{count} is not possible: your reserve has {left}."
     if state.board.bit[name] & turn.enemy[0]:
-        return f"A {SIDES[1 - state.turn]} stack stands on {name}; a drop needs an empty point or an own stack."
+        return f"A {SIDES[1 - state.turn]} stack stands on {name}; drop on an empty point or a stack of yours."
     return ""
 
 
@@ -597,7 +597,7 @@ def draw(state: State, before: State | None = None) -> BoardText:
         lines.append(f"{row:2} {cells} {row}")
     legend = ["", "       stacks  territory  komi  score  reserve"]
     if changed:
-        legend = ["", "b w: stacks that the last turn changed    : points that it emptied", *legend]
+        legend = ["", "small b, w = changed by the last turn; a colon = emptied by it", *legend]
     for side, name in enumerate(SIDES):
         komi = "" if side == 0 or state.komi is None else state.komi + 0.5
         numbers = f"{state.stacks[side][0].bit_count():6}  {state.territory[side].bit_count():9}  {komi:>4}"

@@ -141,7 +141,7 @@ def test_a_drop_puts_pieces_of_the_reserve_on_an_empty_point_or_an_own_stack_whi
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("b4", "A white stack stands on b4; a drop needs an empty point or an own stack."),
+        ("b4", "A white stack stands on b4; drop on an empty point or a stack of yours."),
         *((f"c3:{count}", f"c3:{count} is not possible: a drop is 1 to 4 pieces.") for count in (0, 5, 99)),
         ("c3,d3", "d3 would be a second drop; a turn has one"),
         *(
@@ -536,7 +536,7 @@ def test_the_last_turn_is_written_in_the_order_played(text, canonical):
         ("c3:4,a1@n", "The last turn drops single pieces, as in c3,c3, and has no sowing: c3:4 is several at once"),
         ("c3:0", "c3:0 is not possible: a drop is 1 to 4 pieces."),
         ("c3,c3,c3,c3,c3", "That drops 5 pieces, and your reserve has 4."),
-        ("c3,e2", "A white stack stands on e2; a drop needs an empty point or an own stack."),
+        ("c3,e2", "A white stack stands on e2; drop on an empty point or a stack of yours."),
         ("a5", "The stack dropped at a5 would be dead: no path of empty points leads from its group to another"),
         ("c3,a5", "The stack dropped at a5 would be dead: no path of empty points leads from its group to another"),
         ("b1,c1", "The stack dropped at c1 would be dead: its group would be the only black one, after there were"),
@@ -698,7 +698,7 @@ def test_the_picture_shows_colours_heights_what_changed_and_what_kind_of_turn_co
  1 .  .  b1 :  b1 .  W1 .  .  1
    a  b  c  d  e  f  g  h  i
 
-b w: stacks that the last turn changed    : points that it emptied
+small b, w = changed by the last turn; a colon = emptied by it
 
        stacks  territory  komi  score  reserve
 black       7          1            8       40
