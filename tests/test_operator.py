@@ -525,8 +525,8 @@ def test_the_doctor_finds_a_damaged_file_of_which_no_backup_is_made(several, ope
     assert operate("backup", str(several.store.path.with_name("copy"))).status == 1
     assert sorted(several.store.path.parent.iterdir()) == before
     assert any(one.where == "database" and "pbm restore FILE" in one.mend for one in findings())
-    monkeypatch.setattr(several.store.outbox, "all", lambda: several.store.db.execute("SELECT * FROM nothing"))
-    assert operate("outbox", "list").err.endswith(" cannot be used: no such table: nothing.\n")
+    monkeypatch.setattr(several.store.outbox, "all", lambda: several.store.db.execute("SELECT * FROM gone"))
+    assert operate("outbox", "list").err.endswith(" cannot be used: no such table: gone.\n")
 
 
 def test_the_doctor_finds_what_is_wrong_with_the_file_and_its_folder(several, findings):
