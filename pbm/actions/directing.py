@@ -106,7 +106,7 @@ def _replace(session: Session, found: TournamentTable, old: str, new: str) -> st
     tournament, store = found.tournament, session.store
     check_state(found, "replace players", "open", "running", "closing")
     check_entrant(found, old)
-    if new in {entrant.name for entrant in found.entrants}:
+    if new in found.by_name:
         raise Refused(f"{new} takes part in pool {tournament.pool} already.")
     refuse(problems_of_players(session, tournament.game, [new]))
     running = [meeting for meeting in found.meetings if meeting.is_running and old in meeting.pair]

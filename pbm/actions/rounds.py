@@ -138,7 +138,7 @@ def tell_director(session: Session, found: TournamentTable, subject: str, told: 
 
 def tell_all(session: Session, found: TournamentTable, subject: str, told: Told, answer: str = "") -> None:
     """Mail something to all entrants, also those who have withdrawn, and to the director."""
-    names = dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [found.tournament.director])])
+    names = dict.fromkeys([*found.by_name, *filter(None, [found.tournament.director])])
     delivery.queue(session, *(contests.of_tournament(found, subject, told, answer=answer, to=name) for name in names))
 
 
@@ -166,7 +166,7 @@ def finish_tournament(session: Session, found: TournamentTable) -> None:
 def note_withdrawal(session: Session, tournament: Tournament, userid: str) -> None:
     """Store that a user has withdrawn; their games go on."""
     store = session.store
-    entrant = next(each for each in store.tournaments.entrants(*tournament.place) if each.name == userid)
+    entrant = progress_of(session, tournament).by_name[userid]
     if tournament.state == "open":
         store.tournaments.remove_entrant(*tournament.place, userid)
     else:

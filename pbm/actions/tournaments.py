@@ -125,7 +125,7 @@ def start_tournament(session: Session, found: TournamentTable) -> TournamentTabl
     refuse(problems_of_start(found))
     tournament = found.tournament._replace(state="running")
     session.store.tournaments.save(tournament)
-    names = [entrant.name for entrant in found.entrants]
+    names = [*found.by_name]
     session.note("start", game=tournament.game, pool=tournament.pool, players=names)
     turns.advance_tournament(session, *tournament.place)
     return find(session, *tournament.place)
@@ -184,7 +184,7 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
     check_state(found, "ask for a bye", "open", "running")
     check_entrant(found, name)
     number = tournament.round + 1
-    mine = next(each for each in found.entrants if each.name == name)
+    mine = found.by_name[name]
     if number in mine.byes:
         raise Refused(f"{name} has a bye in round {number} of pool {tournament.pool} already.")
     if len(mine.byes) >= tournament.byes:
@@ -262,7 +262,7 @@ def _who_joins(found: TournamentTable) -> str:
 def add_player(session: Session, found: TournamentTable, name: str) -> TournamentTable:
     """Let a user take part; in a running tournament, from the next round on. Raises Refused."""
     tournament = found.tournament
-    before = next((entrant for entrant in found.entrants if entrant.name == name), None)
+    before = found.by_name.get(name)
     if before and before.withdrawn is None:
         raise Refused(f"{name} takes part in pool {tournament.pool} already.")
     if found.has_teams:

@@ -37,7 +37,7 @@ class TournamentTable(Progress):
     @property
     def lines(self) -> Sequence[Standing]:
         """The table, by points or by what decides instead of them."""
-        names = chain((entrant.name for entrant in self.entrants), *(one.pair for one in self.meetings))
+        names = chain(self.by_name, *(one.pair for one in self.meetings))
         lines = tables.places_of(filter(None, names), self.meetings, self.tournament.tie_breaks.split(","))
         places = self.tournament.kind.places(self)
         if places is None:

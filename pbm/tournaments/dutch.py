@@ -84,7 +84,7 @@ def _players(progress: Progress) -> dict[str, dict[str, Any]]:
     """
     tournament, entrants, meetings = progress
     number = tournament.round + 1
-    names = [one.name for one in entrants]
+    names = [*progress.by_name]
     before = {last: points(names, (one for one in meetings if one.round < last)) for last in range(1, number + 1)}
     found = {}
     for place, one in enumerate(entrants, 1):

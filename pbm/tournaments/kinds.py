@@ -146,6 +146,11 @@ class Progress(NamedTuple):
     meetings: Sequence[Meeting]
 
     @property
+    def by_name(self) -> dict[str, Entrant]:
+        """The entrants by name, in their order."""
+        return {entrant.name: entrant for entrant in self.entrants}
+
+    @property
     def players(self) -> list[str]:
         """The names of the entrants who have not withdrawn."""
         return [entrant.name for entrant in self.entrants if entrant.withdrawn is None]
