@@ -109,7 +109,7 @@ def _replace(session: Session, found: TournamentTable, old: str, new: str) -> st
     if new in found.by_name:
         raise Refused(f"{new} takes part in pool {tournament.pool} already.")
     refuse(problems_of_players(session, tournament.game, [new]))
-    running = [meeting for meeting in found.meetings if meeting.is_running and old in meeting.pair]
+    running = [meeting for meeting in found.running.values() if old in meeting.pair]
     boards = [(meeting, find_board(session, tournament.game, meeting.board)) for meeting in running]
     store.tournaments.replace_entrant(*tournament.place, old, new)
     session.note("replace", game=tournament.game, pool=tournament.pool, userid=new, replaced=old)
@@ -129,8 +129,7 @@ def _replace(session: Session, found: TournamentTable, old: str, new: str) -> st
 
 def _adjudicate(session: Session, found: TournamentTable, board: str, *words: str) -> str:
     tournament = found.tournament
-    running = {meeting.board: meeting for meeting in found.meetings if meeting.is_running}
-    if board not in running:
+    if board not in found.running:
         raise Refused(f"There is no board {board} of pool {tournament.pool} on which a game is on.")
     decided = find_board(session, tournament.game, board)
     what, *players = words
@@ -159,8 +158,8 @@ def _finish(session: Session, found: TournamentTable) -> str:
     tournament = found.tournament._replace(state="closing")
     session.store.tournaments.save(tournament)
     turns.advance_tournament(session, *tournament.place)
-    running = [meeting.board for meeting in found.meetings if meeting.is_running]
-    left = f" as soon as {', '.join(running)} {'is' if len(running) == 1 else 'are'}" if running else ""
+    verb = "is" if len(found.running) == 1 else "are"
+    left = f" as soon as {', '.join(found.running)} {verb}" if found.running else ""
     return f"Pool {tournament.pool} is over{left}."
 
 
@@ -169,7 +168,7 @@ def _cancel(session: Session, found: TournamentTable, why: str = "The director h
     check_state(found, "cancel it", "open", "running", "closing")
     tournament, store = found.tournament, session.store
     store.tournaments.save(tournament._replace(state="cancelled"))
-    boards = [find_board(session, tournament.game, meeting.board) for meeting in found.meetings if meeting.is_running]
+    boards = [find_board(session, tournament.game, number) for number in found.running]
     idle = [board for board in boards if not board.turns]
     for board in idle:
         turns.remove_board(session, board, pool=tournament.pool)

@@ -285,9 +285,9 @@ def withdraw(session: Session, found: TournamentTable, name: str) -> str:
     check_state(found, "leave", "open", "running", "closing")
     check_entrant(found, name)
     rounds.note_withdrawal(session, tournament, name)
-    for meeting in found.meetings:
-        if meeting.is_running and name in meeting.pair:
-            board = find_board(session, tournament.game, meeting.board)
+    for number, meeting in found.running.items():
+        if name in meeting.pair:
+            board = find_board(session, tournament.game, number)
             why = f"{name} has withdrawn from the tournament."
             delivery.queue(session, *turns.forfeit(session, board, name, "withdrawn", why))
     return f"{name} does not take part in pool {tournament.pool} any more."

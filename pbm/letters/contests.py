@@ -69,7 +69,7 @@ class TournamentTable(Progress):
     def heading(self) -> str:
         """How far it is, such as ``Pool s of Symple, round 1 of 3, 0 of 2 games played``."""
         games = [one for one in self.meetings if not one.is_bye]
-        over = sum(not one.is_running for one in games)
+        over = len(games) - len(self.running)
         if self.tournament.state == "open":
             return f"{self.title}, open: {texts.counted(len(self.entrants), 'player')}"
         which = f", round {present_round(self.tournament)}" if self.tournament.kind.has_rounds else ""
@@ -182,7 +182,7 @@ def status_of_tournament(shown: TournamentTable) -> dict[str, Any]:
         "most": tournament.most,
         "players": shown.players,
         "withdrawn": [entrant.name for entrant in shown.entrants if entrant.withdrawn is not None],
-        "running": [meeting.board for meeting in shown.meetings if meeting.is_running],
+        "running": [*shown.running],
     }
     return data | ({"never": tournament.apart} if tournament.never else {}) | ({"byes": asked} if asked else {})
 

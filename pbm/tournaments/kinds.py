@@ -166,6 +166,11 @@ class Progress(NamedTuple):
         return {meeting.board: meeting.pair for meeting in self.meetings if meeting.board}
 
     @property
+    def running(self) -> dict[str, Meeting]:
+        """The meetings whose game is on, by the name of its board."""
+        return {meeting.board: meeting for meeting in self.meetings if meeting.is_running}
+
+    @property
     def idle(self) -> list[str]:
         """The players who have a bye in the present round."""
         number = self.tournament.round
@@ -217,7 +222,7 @@ class Kind:
         """The games and byes that have to start now: the next round, when all games of the one before are over."""
         tournament = progress.tournament
         # before round 1, boards were named one by one
-        if tournament.round and any(meeting.is_running for meeting in progress.meetings):
+        if tournament.round and progress.running:
             return Round(tournament.round, [])
         rounds = tournament.rounds if self.has_rounds else 1
         if tournament.state == "closing" or (rounds and tournament.round >= rounds):

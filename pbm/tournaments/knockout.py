@@ -24,7 +24,7 @@ class Knockout(Kind):
             games = _games(one, other, progress.meetings)
             if through is None and not any(game.is_running for game in games):
                 pairs.append((games[-1].second, games[-1].first) if games else _sides(one, other, progress.meetings))
-        is_over = not pairs and not any(meeting.is_running for meeting in progress.meetings)
+        is_over = not pairs and not progress.running
         return Round(len(found), pairs, is_over=is_over)
 
     def places(self, progress: Progress) -> dict[str, int]:
