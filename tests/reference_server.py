@@ -421,8 +421,6 @@ class Secretary:
         return [(reader, subject) for reader in {*table.players, *table.subscribers}]
 
     def propose(self, table, name, comment=""):
-        if name == table.turn and 2 * (self.now - table.changed) > table.forfeit:
-            return self.error(table)
         return self.put_to_vote(table, name, "draw", comment)
 
     def undo(self, table, name, comment=""):

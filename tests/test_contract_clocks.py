@@ -102,9 +102,6 @@ alice reads bob has not answered, and the last move was 21 days ago, which count
     challenge alice bob / plays c3 b1 / bob: move propose / 7 days / clean up / told alice / \
 alice gets Nag: Symple Board 101 alice / alice reads alice, please answer the proposal / 14 days / clean up / \
 reason agreed / alice reads alice has not answered, and the last move was 21 days ago
-who is to move and late cannot get a draw by proposing one just before they forfeit
-    challenge alice bob / plays c3 b1 / 252 hours / alice: move propose / alice: move reject / 1 hours / \
-alice refused: move propose / sender reads silence would accept a draw / bob: move propose / vote draw
 a seek ends 60 days after the last command of its user, who is told
     alice: symple seek ME 3 / bob: spiro seek ME 2 / 40 days / alice: symple limit ME / 20 days / clean up / \
 told bob / bob gets Spiro seek status / \

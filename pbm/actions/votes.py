@@ -5,19 +5,13 @@ from collections.abc import Callable, Mapping
 import games
 from games import Illegal
 from pbm.actions import turns
-from pbm.board import clocks
 from pbm.board.board import PROPOSALS, RESIGN, Board
 from pbm.letters import Letter
 from pbm.session import Session
 
 
 def propose(session: Session, board: Board, name: str) -> list[Letter]:
-    """Propose a draw. Raises Illegal if a player to move would leave the other one little time to answer."""
-    if name == board.turn and 2 * clocks.age(board.row, session.now) > clocks.limits(board.row).forfeit:
-        raise Illegal(
-            "More than half of the time for your move is over, and silence would accept a draw. "
-            "Please move first, and propose it then."
-        )
+    """Propose a draw."""
     return _put_to_vote(session, board, name, "draw")
 
 
