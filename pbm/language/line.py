@@ -64,7 +64,7 @@ class Line(NamedTuple):
         known = self.passwords()
         found = self._long(is_user) if known is None and self.command.takes_password else [*(known or ())]
         read = masking.without_passwords(self.tree, " ".join(self.typed.split()), is_user)
-        text = without(read.text, (word for one in found for word in one.split()))
+        text = without(read.text, found)
         return Masked(text, [*found, *read.secrets])
 
     def logged(self, is_user: IsUser) -> str:

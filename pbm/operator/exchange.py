@@ -140,8 +140,6 @@ def export(game: str, boards: tuple[str, ...], *, wants_all: bool) -> int:
                 document = records.write(Record(row, store.boards.turns(*row.place)), results)
             except FAULTS as why:
                 failed.append(told_of_fault(row, why))
-                if not as_json:
-                    warn(failed[-1])
                 continue
             if as_json:
                 written.append(document)
@@ -149,6 +147,8 @@ def export(game: str, boards: tuple[str, ...], *, wants_all: bool) -> int:
                 say(json.dumps(document), {})
     if as_json:
         answer("", {"records": written, "failed": failed})
+    elif failed:
+        warn("\n".join(failed))
     return 1 if failed else 0
 
 
