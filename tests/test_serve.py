@@ -12,13 +12,14 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from pbm.access import tokens
 from pbm.mail import incoming
 from pbm.mail.smtp import Connections
-from pbm.service.serve import MainThread, Receiver, Service, WaitingMail
+from pbm.service.serve import MainThread, Receiver, Service, WaitingMail, _tell_systemd
 from pbm.store import Unusable
 
 from conftest import ADDRESS, Shell, mail_of, sql, stored, two_players
@@ -365,6 +366,12 @@ def test_a_reply_address_is_known_and_one_that_was_made_up_is_not(pair):
 
     thread = MainThread()
     assert thread.run_beside(asked()) == [True, False, True]
+
+
+def test_systemd_need_not_be_told_while_there_are_too_many_open_files(monkeypatch):
+    monkeypatch.setenv("NOTIFY_SOCKET", "/nowhere")
+    monkeypatch.setattr(socket, "socket", Mock(side_effect=OSError(24, "Too many open files")))
+    _tell_systemd("WATCHDOG=1")
 
 
 def memory_of(process):

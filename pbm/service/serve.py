@@ -429,7 +429,7 @@ def _tell_systemd(*lines: str) -> None:
     if not path:
         return
     where = f"\0{path[1:]}" if path.startswith("@") else path  # one without a name in the file system
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out, suppress(OSError):
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
         out.settimeout(0)
         out.sendto("\n".join(lines).encode(), where)
 
