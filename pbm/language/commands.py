@@ -58,7 +58,7 @@ OF_A_GAME = (
 
         In the place of a move, `resign` gives up. `unresign` takes that back while it is not your turn. `propose`
         proposes a draw, and `undo` proposes to take the last move back. The other player answers with `accept` or
-        `reject`. A robot gives your last move back, and takes its answer back, too.
+        `reject`. A robot accepts `undo` at once: your last move and its answer are taken back.
 
         In a shell the command ends when a robot has answered; with --no-wait it ends at once.
         """),
@@ -106,7 +106,7 @@ OF_A_GAME = (
         text="""Show boards as one player sees them, with what only they may know."""),
     Command("preview", [argument("board", "BOARD[#n]"), MOVES],
         "actions.play.preview", reads=True, takes_options=True,
-        text="""Show what moves lead to, on a board or on a new one (`preview new 2`). Nothing is played.
+        text="""Show what moves lead to, on a board or on a new one for 2 players (`preview new 2`). Nothing is played.
 
         In games with dice, the first move on the present board uses the dice that lie there. Each later move needs
         `dice=4,2` in front of it.

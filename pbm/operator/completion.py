@@ -76,8 +76,8 @@ commands = Commands("pbm")
 def completion(shell: str) -> None:
     """Print a script that lets a shell complete games, commands, boards, pools, users and options.
 
-    SHELL is bash, zsh or fish. The second line of the script says how your shell loads it at each start. The script
-    belongs to the pbm that printed it. Print it again if pbm moves to another folder, or if a game is added.
+    SHELL is bash, zsh or fish. The script begins with how your shell loads it at each start. It belongs to the pbm that
+    printed it. Print it again if pbm moves to another folder, or if a game is added.
     """
     program = Path(sys.argv[0])
     pbm = [str(program.absolute())] if program.name == "pbm" else [sys.executable, "-m", "pbm"]

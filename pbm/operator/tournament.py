@@ -28,6 +28,10 @@ MOST_GAMES = 9
 
 TOURNAMENT = """Start a tournament, let it be joined, direct it, or show how it stands.
 
+\b
+  pbm tournament symple a alice bob carol --double -size=5
+  pbm tournament symple a withdraw bob
+
 With players, it makes a pool of them and starts its games: boards a1, a2 and so on in the pool a. In a round robin,
 every two players get a board at once. A Swiss tournament, a knockout, a ladder and an arena go on by themselves: the
 next round starts when the last game of the round before ends. Options of the game are written as in a challenge.

@@ -73,7 +73,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
     ?? stands behind a turn that has lost 20 % or more of their chance beside the best turn that was found, and ? behind
     one that has lost 10 %. Where dice are thrown, what a turn leads to is looked at with several throws. Turns
     without another legal one are left out. Nobody gets such hints while a game goes on. What was found last is kept
-    with the board.
+    with the board. `GAME help analyse` explains the command of players.
     """
     session = Session(open_existing())
     with session.store.reading():
