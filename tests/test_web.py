@@ -24,6 +24,8 @@ from icalendar import Calendar
 
 from pbm.access import tokens
 from pbm.actions import cleanup, users
+from pbm.actions.turns import start, store_turns
+from pbm.board.clocks import Clocks
 from pbm.mail.incoming import handle_prepared, posted, prepare_mail
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
@@ -695,6 +697,23 @@ def test_who_only_asks_does_not_wait_for_those_who_write(web):
         status, said = web.post(token=token, text="show")
         assert (status, "112" in str(said)) == (200, True)
         assert time.monotonic() - begun < 10  # a post that writes would wait for 30 s
+
+
+def test_a_mail_does_not_wait_for_the_pages_of_a_large_board(web):
+    with Store(web.shell.folder / "pbm.db") as store, store.writing():
+        session, rng = Session(Server(store, ADDRESS, Passwords())), random.Random(3)
+        board = start(session, "symple", ["-size=25"], ("alice", "bob"), times=Clocks())
+        while len(board.turns) < 100:
+            board.play(board.turn, board.state.random(rng), session.now)
+        store_turns(session, board)
+    token = web.token("alice", board.row.board)
+    with ThreadPoolExecutor(4) as pool:
+        posts, mails = [pool.submit(web.post, token=token, text="show") for _ in range(12)], 0
+        while not all(post.done() for post in posts):
+            web.mail("alice@players.example", message("list", sender="alice@players.example"))
+            mails += 1
+    assert {post.result()[0] for post in posts} == {200}
+    assert mails > 25
 
 
 # What mails lead to

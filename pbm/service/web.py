@@ -10,6 +10,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -38,7 +39,7 @@ from pbm.server import Server
 from pbm.service import calendars
 from pbm.session import Session
 from pbm.site.pages import POLICY, Gone, Pages, SiteSettings
-from pbm.store import Reply, Unusable
+from pbm.store import Reply, Store, Unusable
 from pbm.terminal import warn
 
 MOST_POSTED_BYTES = 20_000
@@ -47,6 +48,8 @@ PAGE_LOOK_SECONDS = 0.1
 """How long a request waits before it looks again whether the page of a new board is written."""
 REQUEST_SECONDS = 10
 """How long a request may take to come in, and a connection may take requests."""
+PAGE_SECONDS = 5
+"""How long the response to a post may wait for the page of its board; then it comes without."""
 RESPONSE_SECONDS = 60
 """How long after that a connection may take what it is sent."""
 MOST_POSTS_A_MINUTE = 120
@@ -80,6 +83,7 @@ class WebServer:
         self.origins = {each.netloc: f"{each.scheme}://{each.netloc}" for each in urls}
         self.posts: Counter[str] = Counter()
         self.kept: dict[str, str] = {}
+        self.page_thread = ThreadPoolExecutor(1)  # the page of a large board takes a second, and mails must not wait
         routes = [
             Route("/answer", self.answer, methods=["GET", "POST"]),
             Route("/guest", self.guest, methods=["POST"]),
@@ -127,7 +131,8 @@ class WebServer:
             found = letters.as_one(outcome.letters)
             found |= {"text": told, "userid": player.userid, "repeated": is_repeated}
             try:
-                found |= await self.work(self._shown, outcome.letters, player, address)
+                making = asyncio.wrap_future(self.page_thread.submit(self._shown, outcome.letters, player, address))
+                found |= await asyncio.wait_for(making, PAGE_SECONDS)
             except Exception as why:  # the board may be damaged, but the command is done
                 _warn_of_page(why)
             return JSONResponse(found)
@@ -155,8 +160,9 @@ class WebServer:
         """The picture of a board after a preview, else the page of the board as its reader sees it, if there is one."""
         for point in [letter.point for letter in told if letter.point and not letter.point.board.is_stored]:
             return {"svg": images.board_svg(point, style="")}
-        pages = Pages(self.pages.session, self.pages.site, player.userid, address)
-        with suppress(Gone):
+        with Store(self.server.store.path, read_only=True) as store, suppress(Gone):
+            session = Session(self.server._replace(store=store))
+            pages = Pages(session, self.pages.site, player.userid, address)
             return {"page": pages.board(player.game, player.board)}
         return {}
 
