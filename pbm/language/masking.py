@@ -185,8 +185,8 @@ def behind_users(tree: Root, typed: Sequence[str], is_user: IsUser | None) -> It
     """The words that may be passwords and stand, as in each command, right behind a user; OLD and NEW are two."""
     for at, word in enumerate(typed):
         if is_user and is_user(word.strip(PUNCTUATION).lower()):
-            near = ((one, one.strip(PUNCTUATION)) for one in typed[at + 1 : at + 3])
-            yield from (one for one, plain in near if may_be_password(plain) and not tree.knows(plain))
+            near = (one for one in typed[at + 1 : at + 3] if not tree.knows(one))
+            yield from (one for one in near if may_be_password(one.strip(PUNCTUATION)))
 
 
 def _is_number(word: str) -> bool:
