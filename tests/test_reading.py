@@ -130,6 +130,7 @@ def test_a_mail_whose_from_has_no_address_is_from_the_sender_of_its_envelope(fie
         ("Precedence: Junk", True),
         ("Precedence: auto_reply", True),
         ("X-Autoreply: yes", True),
+        ("X-Autoresponder: x", True),
         ("Return-Path: <>", True),
         ("Auto-Submitted: (auto-replied (really)) no", False),
         ('Auto-Submitted: "no"', False),
@@ -142,7 +143,10 @@ def test_what_a_program_has_sent_is_told_by_fields_however_they_are_written(fiel
     assert read(f"From: {ALICE}\n{fields}\n\n".encode(), ALICE).is_automatic is is_automatic
 
 
-@pytest.mark.parametrize("name", ["MAILER-DAEMON", "no-reply", "games-bounces", "owner-games", "games-request"])
+@pytest.mark.parametrize(
+    "name",
+    "MAILER-DAEMON no-reply no_reply do.not.reply noreply-x y.no-reply games-bounces owner-games games-request".split(),
+)
 def test_a_mail_from_an_address_at_which_nobody_reads_is_automatic(name):
     assert read(f"From: {name}@x.example\n\n".encode(), ALICE).is_automatic
 

@@ -24,7 +24,7 @@ UNSEEN = re.compile(
 QUOTATIONS = re.compile(
     r"\b(?:gmail_quote\w*|gmail_attr|gmail_extra_quote|yahoo_quoted|protonmail_quote|moz-cite-prefix|moz-signature"
     r"|gmail_signature\w*|zmail_extra|tutanota_quote|olk_src_body_section|mail-editor-reference-message-container"
-    r"|wordsection_quote|quote-container)\b"
+    r"|wordsection_quote|quote-container|mail-app-auto-quote)\b"
 )
 """Classes and ids that mail programs give to what is answered, and to signatures."""
 
