@@ -13,7 +13,7 @@ import pytest
 
 from pbm.mail import sending
 from pbm.mail.sending import flush
-from pbm.mail.transports import Transport, transport
+from pbm.mail.transports import Maildirs, Transport, transport
 from pbm.mail.writing import compose
 from pbm.store import Store, Unusable
 
@@ -251,3 +251,14 @@ def test_mails_in_maildirs_are_for_their_reader_alone_whatever_the_umask(waiting
     finally:
         os.umask(before)
     assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("*/new/*")} == {0o600}
+
+
+def test_a_mail_goes_out_with_the_address_of_the_server_that_sends_it_whatever_the_command_knew(pair, tmp_path):
+    here, pair.server = pair.server, pair.server._replace(address="games@localhost")
+    pair.say("spiro subscribe carol carol-secret 101")
+    pair.move("alice", "e3:5")
+    assert flush(here, Maildirs(tmp_path, make=True)).failed == 0
+    texts = [path.read_text() for path in tmp_path.glob("*/new/*")]
+    assert sum("Reply-To: pbm+r" in text and "References: <" in text for text in texts) == 2
+    assert sum("unsubscribe" in text for text in texts) == 1
+    assert not any("localhost" in text for text in texts)

@@ -10,6 +10,7 @@ servers may change the case of what stands before the @.
 import hashlib
 import hmac
 import re
+from functools import partial
 from typing import NamedTuple
 
 import games
@@ -98,6 +99,18 @@ def return_path(server: Server, mail: Mail) -> str:
     if mail.address_number is None:
         return server.address
     return address_with(server, bounce_token(server, mail.address_number, f"{mail.userid} {mail.address}"))
+
+
+def with_own_address(server: Server, mail: Mail) -> Mail:
+    """A mail of the outbox with the server's address as it is here, which the command that queued it may not know."""
+    own = partial(re.sub, "@[^@]*>$", f"@{server.host}>")
+    return mail._replace(
+        message_id=own(mail.message_id),
+        thread=own(mail.thread) if mail.thread and mail.userid else mail.thread,
+        # the postmaster's mails are answered at an address of others
+        reply_to=mail.reply_to and re.sub(rf".*\+({TOKEN.pattern})@.*", address_with(server, r"\1"), mail.reply_to),
+        unsubscribe=mail.unsubscribe and address_with(server, mail.unsubscribe),
+    )
 
 
 def bounce_token(server: Server, number: int, whose: str) -> str:

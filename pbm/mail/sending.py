@@ -149,7 +149,7 @@ def _send(server: Server, way: Transport, mail: Mail, illustrator: Illustrator |
 
     A mail whose picture cannot be drawn goes out without, and a line on standard error says so.
     """
-    illustration = None
+    mail, illustration = tokens.with_own_address(server, mail), None
     try:
         illustration = illustrator.of(mail) if illustrator else None
     except Exception as error:
