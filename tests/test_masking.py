@@ -265,7 +265,7 @@ def test_the_lines_of_a_multiple_that_is_refused_are_masked_as_commands_also_whe
 
 def test_a_word_too_short_for_a_password_is_masked_only_as_a_word(pair):
     handle(pair.server, message("spiro analyse 101 a b", "a bad boy"), None)
-    quoted = "> spiro analyse 101 PASSWORD b\n> PASSWORD bad boy\n"
+    quoted = "> spiro analyse 101 PASSWORD PASSWORD\n> PASSWORD bad boy\n"
     assert quoted in pair.mails()[-1].text
 
 
@@ -298,7 +298,7 @@ def test_no_password_in_a_comment_reaches_the_opponent(pair, comment):
         ("spiro preview 101 alice ? e3", "", "PASSWORD"),
         ("spiro preview 101 alice ?,x e3", "", "PASSWORD"),
         ("spiro move alice ? e3:4 e4", "", "> spiro move alice PASSWORD e3:4 e4"),
-        ("spiro move 101 ?-and-more alice e3:4", "", "> spiro move 101 PASSWORD alice e3:4"),
+        ("spiro move 101 ?-and-more alice e3:4", "", "> spiro move 101 PASSWORD PASSWORD e3:4"),
         ("message alice ? alice ? bob", "", "PASSWORD"),
         ("spiro move -to=? 101 alice ? 5", "", "> spiro move -to=PASSWORD 101 alice PASSWORD 5"),
         ("spiro 101 alice ? e3", "", "> spiro 101 \u2026"),
@@ -344,6 +344,18 @@ def test_no_password_in_an_answer_to_a_board_mail_comes_back(pair, line):
 def test_what_is_no_password_in_an_answer_to_a_board_mail_is_said_back(pair, line):
     answer(pair, line)
     assert f"\n> {line}\n" in pair.mails()[-1].text
+
+
+@pytest.mark.parametrize("front", ["signup carl", "change password alice alice-secret", "reset alice", "signoff alice"])
+@pytest.mark.parametrize("body", ["", "spiro games"])
+def test_no_word_of_a_password_with_blanks_comes_back_or_is_logged(pair, front, body):
+    for words in ("two words", "my secret pass", "correct horse", "correct horse a@b battery"):
+        line = f"{front} {words}"
+        raw = message("multiple", f"{line}\n{body}") if body else message(line)
+        outcome = outcome_of(pair.server, raw, ALICE)
+        assert f"> {front.removesuffix(' alice-secret')} PASSWORD" in pair.mails()[-1].text
+        told = {*f"{pair.mails()[-1].text} {outcome.command} {outcome.reason}".replace("'", " ").split()}
+        assert not told & {*words.split()} - {"a@b"}
 
 
 @pytest.mark.parametrize(("subject", "body"), [("", "signup alice\nswordfish"), ("signup alice", "swordfish")])

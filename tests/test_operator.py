@@ -220,7 +220,11 @@ def test_what_is_refused_changes_nothing(operate, waiting, words, reason):
 
 def test_a_new_password_has_to_be_a_good_one(operate, monkeypatch):
     monkeypatch.setenv("PBM_PASSWORD", "short")
-    assert operate("users", "password", "bob") == (1, "", "A password has 6 to 256 characters.\n")
+    assert operate("users", "password", "bob") == (
+        1,
+        "",
+        "A password is one word of 6 to 256 characters, without blanks.\n",
+    )
 
 
 # Boards

@@ -56,7 +56,7 @@ def test_an_interrupted_or_unreadable_password_at_a_terminal_is_refused(shell, t
     ) as process:
         assert process.stderr.read(10) == b"Password: "
         os.write(terminal, typed)
-        assert b"A password has 6 to 256 characters." in process.stderr.read()
+        assert b"A password is one word of 6 to 256 characters, without blanks." in process.stderr.read()
     assert process.returncode == 1
 
 
@@ -70,7 +70,7 @@ def test_a_closed_stream_is_like_an_empty_one(shell, closed):
     line = f"{sys.executable} -m pbm signup alice - {closed}"
     done = subprocess.run(["sh", "-c", line], env=shell.environment, capture_output=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == b"" or b"A password has 6 to 256 characters." in done.stderr
+    assert done.stderr == b"" or b"A password is one word of 6 to 256 characters, without blanks." in done.stderr
 
 
 def test_a_comment_may_stand_behind_the_move(board):

@@ -126,7 +126,8 @@ def set_addresses(
         raise Refused(f"These are {len(chosen)} addresses; a user may have {MOST_ADDRESSES}.")
     for address in chosen:
         if not is_address(address) or address.lower() == session.server.address.lower():
-            raise Refused(f"{address!r} cannot be a player's mail address.")
+            what = repr(address) if "@" in address else "A password is one word; a word without @"
+            raise Refused(f"{what} cannot be a player's mail address.")
     old = {address.address.lower() for address in session.store.users.addresses(name) if address.confirmed}
     asked = [] if session.in_shell else [address for address in chosen if address.lower() not in old]
     tokens = {address: session.server.random_bytes(16).hex() for address in asked}
@@ -248,7 +249,7 @@ def check_new_password(password: str) -> None:
     """Raises Refused if a text cannot be a password."""
     check_no_placeholder(password, "a password of your own")
     if not SHORTEST_PASSWORD <= len(password) <= 256:
-        raise Refused("A password has 6 to 256 characters.")
+        raise Refused("A password is one word of 6 to 256 characters, without blanks.")
     if password.startswith("-") or re.search(r"""[\s"':]""", password):
         raise Refused("A password has no blanks, quotes or colons in it, and does not start with a hyphen.")
     if is_address(password):

@@ -88,6 +88,8 @@ class Command(click.Command):
         """What its words stand for, in each order that it takes."""
         self.moves_at = next((at for at, name in enumerate(own) if name in {"move", "moves", "lines"}), None)
         """How many words stand in front of the moves."""
+        self.password_at = next((at for at, name in enumerate(own) if "password" in name), 0)
+        """How many words stand in front of the first password; 0 if there is none."""
 
     def given(self, names: str, typed: Sequence[str], shell: ShellContext | None = None) -> dict[str, Any]:
         """What the words behind the *names* of the command stand for. Raises Refused."""
@@ -172,11 +174,6 @@ class Command(click.Command):
             if fits and all(LOOKS_RIGHT[name](word) for name, word in given if name in LOOKS_RIGHT):
                 found = [*(found or ()), *(word for name, word in given if "password" in name)]
         return found
-
-    @property
-    def takes_password(self) -> bool:
-        """Whether one of the words of the command is a password."""
-        return any("password" in name for way in self.ways for name in way)
 
     def syntax(self, name: str) -> str:
         """How the command is written; *name* is what stands in front of its words, such as ``spiro move``."""

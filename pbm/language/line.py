@@ -9,7 +9,7 @@ from pbm.language import masking, words
 from pbm.language.grammar import MOST_CHARACTERS, Command, Root
 from pbm.language.masking import Masked
 from pbm.letters import Letter
-from pbm.names import IsUser
+from pbm.names import SHORTEST_PASSWORD, IsUser
 from pbm.refusals import Refused
 from pbm.texts import MASK, reason_without, without
 
@@ -61,8 +61,12 @@ class Line(NamedTuple):
             found += masking.behind_users(self.tree, shown, is_user)
             text = " ".join(MASK if word in found else word for word in shown)
             return Masked(text if len(shown) == len(self.typed.split()) else f"{text} \u2026", found)
-        known = self.passwords()
-        found = self._long(is_user) if known is None and self.command.takes_password else [*(known or ())]
+        known, at = self.passwords(), self.command.password_at
+        found = [*(known or ())]
+        if at and (known is None or any(1 < len(one) < SHORTEST_PASSWORD for one in known)):
+            _, others, takes_move = self.command.split(self.rest)
+            found += [word for word in others[at:] if not (takes_move and masking.is_turn(word))]  # it may have blanks
+            found += self._long(is_user)
         read = masking.without_passwords(self.tree, " ".join(self.typed.split()), is_user)
         text = without(read.text, found)
         return Masked(text, [*found, *read.secrets])
