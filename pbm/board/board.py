@@ -38,7 +38,7 @@ REASONS: Mapping[str, str] = {
 """The reasons for the end of a game, each in words for people."""
 PROPOSALS = {"draw": "a draw", "undo": "to take the last move back"}
 """The proposals that a player can make, each in words for people."""
-FAULTS = ArithmeticError, AttributeError, ImportError, LookupError, TypeError, ValueError
+FAULTS = ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, RuntimeError, TypeError, ValueError
 """The errors that a damaged board raises when it is replayed, or one whose game is gone or has a fault."""
 FEW_TURNS = 30
 """How many legal turns a position may have for each to be a link."""
