@@ -125,7 +125,7 @@ def test_two_hyphens_alone_are_the_pass(begun, word):
         "RE : symple move 101 alice alice-secret c3",
         "回复：Odp: symple move 101 alice alice-secret c3",
         "RE: [EXTERNAL] Re: symple move 101 alice alice-secret c3",
-        "EXTERNAL: {Spam?} symple move 101 alice alice-secret c3",
+        "EXTERNAL: [EXT]: {Spam?} symple move 101 alice alice-secret c3",
         "***SPAM*** Re: symple move 101 alice alice-secret c3",
         "** Possible spam ** [pbm] AW: symple move 101 alice alice-secret c3 **",
     ],

@@ -11,7 +11,7 @@ import games
 from pbm.texts import FRONT_OF_CELL
 
 REPLIES = (
-    r"[\[{][^\[\]{}]{1,40}[\]}]|\*{2,} ?[^*]{0,20}(spam|junk|extern)[^*]{0,20}\*{2,}"
+    r"[\[{][^\[\]{}]{1,40}[\]}]:?|\*{2,} ?[^*]{0,20}(spam|junk|extern)[^*]{0,20}\*{2,}"
     r"|(re|fwd?|aw|wg|sv|vs|vb|vl|antw|doorst|tr|rif|rv|enc|res|odp|pd|ynt|[iİ]lt|nag|回复|答复|转发|回覆|轉寄"
     r"|ext(?:ern(?:al)?)?|spam|r|i|bls|trs|atb|yml|odg|vá|továbbítás|απ|πρθ|σχετ|отв|відп|תגובה|תשובה|הועבר|رد|返信|転送|답장|회신|전달"
     r"|trả lời|chuyển tiếp)"
