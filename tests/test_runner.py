@@ -212,6 +212,13 @@ def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, 
     assert len(club.mails()) == before
 
 
+def test_a_board_that_is_removed_after_it_was_read_is_shown_all_the_same(pair):
+    pair.move("alice", "e3:5")
+    one = prepared(pair, message("spiro showas alice alice-secret 101"))
+    pair.say("spiro resign 101 bob bob-secret")
+    assert handle_prepared(pair.server, one).word == "command"
+
+
 def test_two_that_were_proved_together_are_one_move(room):
     club = room.club()
     raws = [mail("symple move 101 alice alice-secret a1#3") for _ in range(2)]

@@ -93,11 +93,9 @@ def add_to_outbox(
     Message-ID tells which address bounces. A mail to *unsubscribe* ends the subscription to which it belongs.
     """
     place, is_easy = _place(session, letter), False
-    if place:
-        row = session.store.boards.get(place.game, place.board)
-        mover = row and row.turn
-        is_easy = mover == place.userid and bool(letter.notation)
-        reply_to = tokens.reply_address(session.server, *place) if mover or letter.hint else reply_to
+    if place and (row := session.store.boards.get(place.game, place.board)):  # it may have been removed meanwhile
+        is_easy = row.turn == place.userid and bool(letter.notation)
+        reply_to = tokens.reply_address(session.server, *place) if row.turn or letter.hint else reply_to
     fresh = f"<{session.server.random_bytes(12).hex()}{mark}@{session.server.host}>"
     mail = Mail(
         userid=letter.to,
