@@ -211,25 +211,26 @@ def team_standings(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> 
     """
     team = {entrant.name: entrant.team for entrant in entrants}
     teams = list(dict.fromkeys(team.values()))
-    boards = dict.fromkeys(teams, 0.0)
     matches: dict[frozenset[str], list[Meeting]] = {}
     for one in meetings:
-        for name in one.pair:
-            if name in team:
-                boards[team[name]] += WORTH[one.outcome_of(name)]
         if {*one.pair} <= team.keys():  # else it is a bye, or a board that was named one by one
             matches.setdefault(frozenset(team[name] for name in one.pair), []).append(one)
     results = [_result_of_match(sorted(both), games, team) for both, games in matches.items() if len(both) == 2]
-    return places_of(teams, results, ["board_points", "direct"], {"board_points": boards})
+    return places_of(teams, results, ["board_points", "direct"], {"board_points": _board_points(team, meetings)})
+
+
+def _board_points(team: Mapping[str, str], games: Sequence[Meeting]) -> dict[str, float]:
+    """The points that the players of each team have from these games together."""
+    found = dict.fromkeys(team.values(), 0.0)
+    for name, reached in points(team, games).items():
+        found[team[name]] += reached
+    return found
 
 
 def _result_of_match(both: Sequence[str], games: Sequence[Meeting], team: Mapping[str, str]) -> Meeting:
     """A match as a meeting of two teams."""
     one, other = both
-    reached = dict.fromkeys(both, 0.0)
-    for game in games:
-        for name in game.pair:
-            reached[team[name]] += WORTH[game.outcome_of(name)]
+    reached = _board_points(team, games)
     is_open = any(game.is_running for game in games)
     outcome = (reached[one] > reached[other]) - (reached[one] < reached[other])
     return Meeting(1, one, other, None if is_open else outcome)
