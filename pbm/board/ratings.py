@@ -34,12 +34,12 @@ def new_rating(own: Rating, other: Rating, outcome: int) -> int:
 
 
 def _provisional(own: Rating, other: Rating, outcome: int) -> int:
-    """The mean of the worths of all games, moved towards CENTRE."""
+    """The mean of the worths of all games, moved towards CENTRE. Quotients are rounded toward zero."""
     worth = other.rating + 400 * outcome
     if not other.is_established:
-        worth = _divided(own.rating + other.rating, 2) + 200 * outcome
-    mean = _divided(own.rating * own.games + worth, own.games + 1)
-    return mean + _divided(CENTRE - own.rating, 5)
+        worth = int((own.rating + other.rating) / 2) + 200 * outcome
+    mean = int((own.rating * own.games + worth) / (own.games + 1))
+    return mean + int((CENTRE - own.rating) / 5)
 
 
 def _established(own: Rating, other: Rating, outcome: int) -> int:
@@ -47,11 +47,6 @@ def _established(own: Rating, other: Rating, outcome: int) -> int:
     stake = 32 * min(other.games, ESTABLISHED) / ESTABLISHED
     gap = min((other.rating - own.rating) / 400, 300)  # a larger power of 10 would be no float
     return own.rating + int(stake * ((outcome + 1) / 2 - 1 / (1 + 10**gap)))
-
-
-def _divided(number: int, by: int) -> int:
-    """A quotient of integers, rounded toward zero."""
-    return number // by if number >= 0 else -(-number // by)
 
 
 def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool) -> list[ResultRow]:
