@@ -35,14 +35,12 @@ from pbm.store.players import ESTABLISHED, PlayerRow, Players, ResultRow, Sectio
 from pbm.store.robots import Robot, Robots
 from pbm.store.tournaments import Tournaments
 from pbm.store.trust import Failures, Reply, Trust
-from pbm.store.users import STORED_FORMS, Address, Users, Vacation
+from pbm.store.users import Users, Vacation
 from pbm.terminal import warn
 
 __all__ = [
     "ESTABLISHED",
     "SCHEMA",
-    "STORED_FORMS",
-    "Address",
     "BoardRow",
     "Failures",
     "HeldMail",
