@@ -25,8 +25,8 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
     session.store.robots.ask_for_analysis(*row.place, name, session.now)
     title = f"{row.game.capitalize()} board {row.board}"
     text = f"The analysis of {title} comes to {name} by mail, usually within ten minutes."
-    subject, answer, (game, board_name) = f"{title} analysis", f"{row.game} show {row.board}", row.place
-    return [letters.to_user(name, text, subject=subject, answer=answer, game=game, board=board_name, wanted="analysis")]
+    subject, answer = f"{title} analysis", f"{row.game} show {row.board}"
+    return [letters.to_user(name, text, subject=subject, answer=answer, **row.place_data, wanted="analysis")]
 
 
 def choices(board: Board) -> list[int]:

@@ -112,7 +112,7 @@ def _replace(session: Session, found: TournamentTable, old: str, new: str) -> st
     running = [meeting for meeting in found.running.values() if old in meeting.pair]
     boards = [(meeting, find_board(session, tournament.game, meeting.board)) for meeting in running]
     store.tournaments.replace_entrant(*tournament.place, old, new)
-    session.note("replace", game=tournament.game, pool=tournament.pool, userid=new, replaced=old)
+    session.note("replace", **tournament.place_data, userid=new, replaced=old)
     for meeting, board in boards:
         if len(board.turns) < FIRST_MOVES:
             why = f"{new} takes the place of {old}, and the game begins anew."
@@ -177,7 +177,7 @@ def _cancel(session: Session, found: TournamentTable, why: str = "The director h
     rest = f" {', '.join(board.row.board for board in idle)} {verb} removed." if idle else ""
     text = f"{found.title} is cancelled. {why}{rest}"
     rounds.tell_all(session, found, "cancelled", text, f"{tournament.game} games")
-    session.note("cancel", game=tournament.game, pool=tournament.pool)
+    session.note("cancel", **tournament.place_data)
     if not store.boards.of_tournament(*tournament.place):
         store.tournaments.forget(*tournament.place)
         return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled and removed."

@@ -180,8 +180,7 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
     is_timed = not (row.ended or clocks.waits_for_robot(session.store, row))
     left = max(0, clocks.time_left(session.store, row, session.now).days) if is_timed else None
     return {
-        "game": row.game,
-        "board": row.board,
+        **row.place_data,
         "userid": players[seat],
         "opponent": players[1 - seat],
         "turn": row.turn,

@@ -42,8 +42,7 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
         text,
         subject=f"{row.game.capitalize()} nag",
         answer=f"{row.game} show {row.board}",
-        game=row.game,
-        board=row.board,
+        **row.place_data,
         reminded=late,
     )
     return [told, reminder]

@@ -103,7 +103,7 @@ def _begin(session: Session, tournament: Tournament, due: Round, start: Start) -
     session.store.tournaments.save(tournament)
     boards = start_games(session, tournament, due.number, due.pairs, start)
     idle = [name for name, other in due.pairs if other == NOBODY]
-    session.note("round", game=tournament.game, pool=tournament.pool, round=due.number, boards=[*boards], byes=idle)
+    session.note("round", **tournament.place_data, round=due.number, boards=[*boards], byes=idle)
     found = progress_of(session, tournament)
     asked = found.with_bye(due.number)
     for name in idle:
@@ -159,7 +159,7 @@ def finish_tournament(session: Session, found: TournamentTable) -> None:
     found = found._replace(tournament=tournament)
     session.store.tournaments.save(tournament)
     first = [line.name for line in found.lines if line.place == 1]
-    session.note("finish", game=tournament.game, pool=tournament.pool, winners=first)
+    session.note("finish", **tournament.place_data, winners=first)
     tell_all(session, found, "the end", [Paragraph(texts.wrapped_turns(text)), *found.blocks])
 
 
@@ -171,4 +171,4 @@ def note_withdrawal(session: Session, tournament: Tournament, userid: str) -> No
         store.tournaments.remove_entrant(*tournament.place, userid)
     else:
         store.tournaments.save_entrant(*tournament.place, entrant._replace(withdrawn=tournament.round + 1))
-    session.note("withdraw", game=tournament.game, pool=tournament.pool, userid=userid)
+    session.note("withdraw", **tournament.place_data, userid=userid)

@@ -38,7 +38,7 @@ def announce(session: Session, tournament: Tournament, entrants: Sequence[Entran
     for name in session.store.users.hearing("broadcasts"):
         letter = contests.of_tournament(found, "open", told, answer=answer, to=name)
         delivery.queue(session, letter._replace(is_subscribed=True))
-    session.note("open", game=tournament.game, pool=tournament.pool, type=tournament.kind.name)
+    session.note("open", **tournament.place_data, type=tournament.kind.name)
     return found
 
 
@@ -126,7 +126,7 @@ def start_tournament(session: Session, found: TournamentTable) -> TournamentTabl
     tournament = found.tournament._replace(state="running")
     session.store.tournaments.save(tournament)
     names = [*found.by_name]
-    session.note("start", game=tournament.game, pool=tournament.pool, players=names)
+    session.note("start", **tournament.place_data, players=names)
     turns.advance_tournament(session, *tournament.place)
     return find(session, *tournament.place)
 
@@ -275,7 +275,7 @@ def add_player(session: Session, found: TournamentTable, name: str) -> Tournamen
         session.store.tournaments.save_entrant(*tournament.place, again)
     else:
         session.store.tournaments.add_player(*tournament.place, name, tournament.round + 1)
-    session.note("join", game=tournament.game, pool=tournament.pool, userid=name)
+    session.note("join", **tournament.place_data, userid=name)
     return progress_of(session, tournament)
 
 

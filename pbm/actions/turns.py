@@ -195,7 +195,7 @@ def store_turns(session: Session, board: Board) -> None:
     row = board.row
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(row, before + 1, board.turns[before:])
-    place = {"game": row.game, "board": row.board, "pool": row.pool}
+    place = {**row.place_data, "pool": row.pool}
     first = max(before, row.given)
     for number, turn in enumerate(board.turns[first:], first + 1):
         kind = EVENT_OF_TURN.get(turn.text, "move")
@@ -316,7 +316,7 @@ def remove_board(session: Session, board: Board, **detail: str | None) -> None:
     """Remove a board and all that is stored of it. *detail* is part of its event."""
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.remove(*board.row.place)
-    session.note("remove", game=board.row.game, board=board.row.board, **detail)
+    session.note("remove", **board.row.place_data, **detail)
 
 
 def remove_and_tell(session: Session, board: Board, what: str, answer: str) -> None:

@@ -132,8 +132,7 @@ def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "game": row.game,
-        "board": row.board,
+        **row.place_data,
         "options": row.options.split(),
         "source": {"board": row.source, "moves": row.given} if row.source else None,
         "players": [*row.players],

@@ -101,8 +101,7 @@ class TournamentTable(Progress):
             )
         teams = [line.as_data("team", BOARD_POINTS) for line in self.teams]
         data = {
-            "game": self.tournament.game,
-            "pool": self.tournament.pool,
+            **self.tournament.place_data,
             "table": rows,
             "order": ["points", *self.order],
         }
@@ -171,8 +170,7 @@ def status_of_tournament(shown: TournamentTable) -> dict[str, Any]:
     tournament = shown.tournament
     asked = {entrant.name: sorted(entrant.byes) for entrant in shown.entrants if entrant.byes}
     data = {
-        "game": tournament.game,
-        "pool": tournament.pool,
+        **tournament.place_data,
         "type": tournament.kind.name,
         "state": tournament.state,
         "round": tournament.round,

@@ -52,8 +52,7 @@ def list_boards(words: tuple[str, ...], *, wants_all: bool) -> None:
         lines.append((*row.place, str(row.moves), players, status, started, str(age), options))
         data.append(
             {
-                "game": row.game,
-                "board": row.board,
+                **row.place_data,
                 "moves": row.moves,
                 "players": [*row.players],
                 "turn": row.turn,
@@ -119,4 +118,4 @@ def mend_board(game: str, board: str) -> None:
             turns.advance_tournament(session, row.game, row.pool)
     changed = list(differences(row, right))
     text = "\n".join(["Mended:", *changed]) if changed else "There was nothing to mend."
-    answer(text, {"game": row.game, "board": row.board, "mended": changed})
+    answer(text, {**row.place_data, "mended": changed})

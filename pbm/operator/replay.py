@@ -96,7 +96,7 @@ def picture(game: str, board: str, file: Path) -> None:
     with refusing_os_errors(f"The file {file} cannot be written"):
         file.write_bytes(drawn)
     row = point.board.row
-    data = {"game": row.game, "board": row.board, "moves": point.moves, "file": str(file), "bytes": len(drawn)}
+    data = {**row.place_data, "moves": point.moves, "file": str(file), "bytes": len(drawn)}
     text = f"{file} shows {row.game.capitalize()} board {row.board} after {texts.counted(point.moves, 'move')}."
     answer(text, {**data, "reply": text})
 

@@ -250,7 +250,7 @@ def _start(
     boards, idle = found.boards, found.idle
     rows = [(name, *pair) for name, pair in boards.items()]
     schedule = [{"board": name, "players": pair} for name, pair in boards.items()]
-    data = {"game": tournament.game, "pool": tournament.pool, "dry_run": dry_run, "schedule": schedule}
+    data = {**tournament.place_data, "dry_run": dry_run, "schedule": schedule}
     if tournament.kind.has_rounds:
         data |= {"type": tournament.kind.name, "round": 1, "byes": idle}
     if as_csv:

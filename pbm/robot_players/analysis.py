@@ -235,8 +235,7 @@ def curve(board: Board, judged: Sequence[Judged]) -> list[float]:
 def as_data(board: Board, judged: Sequence[Judged], seconds: float) -> dict[str, Any]:
     """The analysis as JSON, for programs and as it is stored."""
     return {
-        "game": board.row.game,
-        "board": board.row.board,
+        **board.row.place_data,
         "players": list(board.players),
         "seconds": seconds,
         "turns": [one._asdict() for one in judged],

@@ -117,6 +117,11 @@ class Tournament(NamedTuple):
         return self.game, self.pool
 
     @property
+    def place_data(self) -> dict[str, str]:
+        """The same for programs and events."""
+        return {"game": self.game, "pool": self.pool}
+
+    @property
     def apart(self) -> list[list[str]]:
         """The groups of players of whom no two meet."""
         return [group.split(":") for group in self.never.split()]
