@@ -102,10 +102,9 @@ def _begin(session: Session, tournament: Tournament, due: Round, start: Start) -
     tournament = tournament._replace(round=due.number)
     session.store.tournaments.save(tournament)
     boards = start_games(session, tournament, due.number, due.pairs, start)
-    idle = [name for name, other in due.pairs if other == NOBODY]
-    session.note("round", **tournament.place_data, round=due.number, boards=[*boards], byes=idle)
     found = progress_of(session, tournament)
-    asked = found.with_bye(due.number)
+    idle, asked = found.idle, found.with_bye(due.number)
+    session.note("round", **tournament.place_data, round=due.number, boards=[*boards], byes=idle)
     for name in idle:
         text = f"You have a bye in round {due.number}, which counts as a win: nobody is left to play against."
         if name in asked:
