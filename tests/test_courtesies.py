@@ -148,6 +148,12 @@ def test_who_has_no_address_is_told_of_a_dropped_plan_until_they_move(club):
     assert dropped not in club.text("symple showas alice alice-secret 101")
 
 
+def test_a_plan_whose_moves_are_longer_than_a_line_is_no_part_of_the_comment(board):
+    long = ",".join(f"{column}{row}" for row in (1, 5, 9) for column in "abcdefghi")
+    answer(board, f"c3\nif d4 then e5 if any then {long},a3\nif g7 then a5\n\nGood; if you like, go on.")
+    assert board.store.boards.get("symple", "101").comment == "Good; if you like, go on."
+
+
 def test_who_resigns_for_later_can_take_that_back_on_the_page(board):
     for name, move in (("alice", "c3"), ("bob", "a1"), ("bob", "resign")):
         board.say(f"symple move 101 {name} {name}-secret {move}")

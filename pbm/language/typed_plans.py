@@ -12,7 +12,7 @@ from pbm.language import words
 from pbm.letters import Letter
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.texts import NARROWEST
+from pbm.texts import NARROWEST, written
 
 MARKS_AROUND = " \t\"'`*_()[]<>\xab\xbb\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a\u300c\u300d"
 """What people put around a move, or around a whole line."""
@@ -35,10 +35,14 @@ WHO_PLAYS = re.compile(r"\b(?:(?!then\b|any\b)[a-z'\u2019]{1,20} )?(?:plays?|ans
 """What people put in front of a move."""
 BROKEN_WITHIN = re.compile(r"(?:\b(?:then|if(?:\s+\S+)?)|[->\u2010-\u2015\u2190-\u21ff])\n|\n\W*then\b", re.IGNORECASE)
 """Where a line of a plan was broken within a step."""
-BROKEN_AT_IF = re.compile(r"\b(?:and|then)\s*\n\s*if\b|;\s*if\s*\n", re.IGNORECASE)
+BROKEN_AT_IF = re.compile(
+    r"\b(?:and|then)\s*\n\s*if\b|(?:^|;)[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?(?:and\s+)?if\s*\n", re.IGNORECASE
+)
 """Where two rows are one, although the second one begins a line, or the first one seems to be whole."""
 ROW_GOES_ON = re.compile(r"\W*(?:then\b|and\s+if\s+(?:\S*\d|any\b|--))", re.IGNORECASE)
 """What begins a row that goes on with the line above it."""
+ROW_END = re.compile(r"\n|;(?=[^\S\n]*if\b)", re.IGNORECASE)
+"""Where another row begins: a semicolon in front of `if` is as good as the end of a line."""
 SENTENCE_END = re.compile(r"[.!]\s+if\s+", re.IGNORECASE)
 """Where it is not clear whether another line begins."""
 MOST_READINGS = 9
@@ -64,9 +68,12 @@ def without_plan(session: Session) -> tuple[Session, list[PlanLine]]:
     """The session with what stands below the plan as its comment, and the plan. Raises Illegal."""
     if not session.body:  # as with most moves
         return session, []
-    lines, _ = split_plan(session.body)
-    _, comment = split_plan(session.comment)  # unlike those of the body, its long lines are broken
-    return replace(session, comment=comment), [read(line) for line in lines]
+    lines, rest = split_plan(session.body)
+    above = written(session.body.removesuffix(rest)) if lines else ""
+    if above:  # these lines of the comment, in which long ones are broken
+        comment = "\n".join(session.comment.split("\n")[above.count("\n") + 1 :])
+        session = replace(session, comment=comment.strip("\n"))
+    return session, [read(line) for line in lines]
 
 
 def is_line(row: str) -> bool:
@@ -83,8 +90,10 @@ def split_plan(text: str) -> tuple[list[str], str]:
     """
     found: list[str] = []
     moves, above = 0, ""
-    rows = [piece for row in _joined(text.split("\n")) for piece in re.split(r";(?=\s*if\b)", row, flags=re.IGNORECASE)]
-    for at, row in enumerate(rows):
+    joined = "\n".join(_joined(text.split("\n")))  # as long as the text
+    ends = [(0, 0), *(end.span() for end in ROW_END.finditer(joined)), (len(joined), 0)]
+    for (_, start), (end, _) in pairwise(ends):
+        row = joined[start:end]
         part = row.strip()
         if not part:
             continue
@@ -94,7 +103,7 @@ def split_plan(text: str) -> tuple[list[str], str]:
         elif found and (ROW_GOES_ON.match(row) or moves < 2 or (MOVE_BEGIN.match(part) and words.goes_on(above, part))):
             found[-1] += f" {row}"
         else:
-            return found, "\n".join(rows[at:])
+            return found, text[start:]
         *before, last = _steps(row if above == "" else f"if {row}")  # not the whole line again: it may have many rows
         is_one = moves and any(last[:1]) and words.goes_on(above, part)  # its first move is part of the last one above
         moves = sum(map(len, last)) + (0 if before else moves - is_one)
