@@ -70,6 +70,7 @@ what was probably meant is named
     spiro show 102 | There is no Spiro board '102'; did you mean Symple board 102?
     symple move 1022 ME c3 | There is no Symple board '1022'; did you mean 102?
     help chalenge | There is no help on 'chalenge'; did you mean `help challenge`?
+    help pool | There is no help on 'pool'; did you mean `help table`?
 words that are split or copied are explained
     symple move | BOARD, USERID, PASSWORD and MOVE[#n] are missing.
     symple resign 101 | USERID and PASSWORD are missing.

@@ -78,7 +78,7 @@ def _text(subject: str) -> str:
     found = _commands(meant) or [one for one in root.explained() if meant in one.name.split()]
     if not found:
         known = {*subjects(), *games.names(), *(one.name.removeprefix("GAME ") for one in root.explained())}
-        near = games.nearest(subject, known)
+        near = games.nearest(words.MEANT.get(subject, subject), known - {"help"})
         what = f"did you mean `help {near}`?" if near else "`help` lists the subjects."
         raise Refused(f"There is no help on {subject!r}; {what}")
     return "\n\n\n".join(f"  {one.syntax}\n\n{_filled(one.text)}" for one in found)

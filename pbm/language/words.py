@@ -42,18 +42,23 @@ removal, behind a sign of Papagra, or between two removals without commas, such 
 MEANT_AS_MOVES = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}
 """What people type as commands although it belongs in the place of a move, and the word to write there."""
 MEANT = {
+    "clocks": "challenge",
     "commands": "help",
+    "digest": "mail",
+    "forfeit": "challenge",
     "hallo": "help",
     "hello": "help",
     "info": "help",
     "invite": "challenge",
     "manual": "help",
     "play": "move",
+    "pool": "table",
     "ranking": "standings",
     "rating": "standings",
     "register": "signup",
     "replay": "show",
     "rules": "help",
+    "selector": "games",
     "start": "challenge",
     "takeback": "undo",
     "tutorial": "help",
