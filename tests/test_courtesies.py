@@ -35,7 +35,7 @@ sender reads `if c3 then a1` / played / plan
 a queued move and a plan are one tree
     challenge alice bob / plays a1 / alice answers: if c3 then a5 / alice answers: queue e5 / \
 plan alice if c3 then a5; if any then e5 / alice answers: queue clear / plan alice if c3 then a5 / \
-alice answers: queue clear / sender reads There is no queued move of yours.
+alice answers: queue clear / sender reads There is no queued move of yours on this board.
 a resignation for later says that it replaces the plan
     challenge alice bob / plays a1 c3 e5 / alice answers: if a5 then b5 / alice answers: resign / told alice / \
 alice reads Your plan is forgotten. / alice reads You will resign as soon as it is your turn. / plan alice Resign

@@ -118,23 +118,15 @@ def _written(board: Board, text: str) -> str:
     return SKIP if word.lower() == "pass" else clean(text)
 
 
-def forget_queued(session: Session, board: Board, name: str) -> list[Letter]:
-    """Forget the move that a player has queued; keep the rest of their plan. Raises Illegal if there is none."""
-    lines = _planned(board, name)
-    others = [line for line in lines if line[0].theirs != ANY_MOVE]
-    if others == lines:
-        raise Illegal("There is no queued move of yours.")
-    turns.replace_plan(session, board, name, plan_lines.text_of_plan(others))
-    return board_for(session, board, name, "Your queued move is forgotten.")
-
-
-def forget_plan(session: Session, row: BoardRow, name: str) -> list[Letter]:
-    """Forget the plan of a player. Raises Illegal if they have none."""
+def forget(session: Session, row: BoardRow, name: str, what: str = "plan") -> list[Letter]:
+    """Forget the plan of a player, or only the queued move in it. Raises Illegal if there is none."""
     board = turns.board_of_player(session, row, name)
-    if not _planned(board, name):
-        raise Illegal("There is no plan of yours on this board.")
-    turns.delete_plan(session, board, name)
-    return board_for(session, board, name, "Your plan is forgotten.")
+    lines = _planned(board, name)
+    kept = [line for line in lines if what != "plan" and line[0].theirs != ANY_MOVE]
+    if kept == lines:
+        raise Illegal(f"There is no {what} of yours on this board.")
+    turns.replace_plan(session, board, name, plan_lines.text_of_plan(kept))
+    return board_for(session, board, name, f"Your {what} is forgotten.")
 
 
 def board_for(session: Session, board: Board, name: str, *notes: str) -> list[Letter]:

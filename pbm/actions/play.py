@@ -55,7 +55,7 @@ def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence
     word, number = turns.split_number(text.lower())
     if word == plans.CLEAR:
         turns.check_number(board, number)
-        return plans.forget_queued(session, board, name)
+        return plans.forget(session, row, name, "queued move")
     if name == board.turn:
         return move(session, row, name, text, lines)
     plans.add(session, board, name, [(Conditional(ANY_MOVE, text),), *lines])

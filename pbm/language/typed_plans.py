@@ -55,7 +55,7 @@ def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str])
     first = " ".join(typed)
     text = f"{first}\n{session.body}".strip()
     if plans.CLEAR in {first.lower(), text.lower()}:
-        return plans.forget_plan(session, row, name)
+        return plans.forget(session, row, name)
     lines, rest = split_plan(text)
     if rest and not lines:
         told = f"{first}\n{session.comment}".strip().partition("\n")[0]  # unlike in the body, passwords are masked
