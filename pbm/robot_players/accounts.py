@@ -25,7 +25,7 @@ from pbm.console import (
 from pbm.console.usage import USER_ARGUMENT, WHOLE_NUMBER, YES, Commands, Listing, Seconds, WholeNumber
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.refusals import Refused
-from pbm.robot_players.program import kill_all, startable_words
+from pbm.robot_players.program import end_with_programs, startable_words
 from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
@@ -213,8 +213,7 @@ def _end_with_input() -> None:
     """End this process, and the programs that it asks, as soon as its standard input ends."""
     while os.read(0, 65536):  # sys.stdin would be locked by this thread when Python ends, which aborts it
         pass
-    kill_all()
-    os._exit(0)
+    end_with_programs()
 
 
 def _robot(server: Server, userid: str) -> Robot:

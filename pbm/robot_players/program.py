@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import sys
+import threading
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
@@ -31,6 +32,8 @@ TERMINATED = 143
 """The exit status of a command that was ended by SIGTERM."""
 RUNNING = set[int]()
 """The processes of all programs that run, each of which leads a group."""
+STARTING = threading.RLock()
+"""Held while a program is started: `end_with_programs` waits until it is in RUNNING."""
 NO_ANSWER = "The program has ended, or closed its output, before the game was over."
 
 
@@ -96,7 +99,7 @@ class Program:
     async def start(self) -> Process:
         """Start the program if it does not run. Raises Refused if that is not possible."""
         if self.process is None:
-            with refusing_os_errors(f"The program {self.words[0]} cannot be started"):
+            with STARTING, refusing_os_errors(f"The program {self.words[0]} cannot be started"):
                 self.process = await create_subprocess_exec(
                     *located(self.words),
                     stdin=PIPE,
@@ -105,7 +108,7 @@ class Program:
                     limit=MOST_CHARACTERS,
                     start_new_session=True,
                 )
-            RUNNING.add(self.process.pid)
+                RUNNING.add(self.process.pid)
             self.logging = asyncio.ensure_future(_log(self.process.stderr)) if self.process.stderr else None
         return self.process
 
@@ -146,11 +149,13 @@ class Program:
                 await asyncio.wait_for(self.logging, ENDING_SECONDS)
 
 
-def kill_all() -> None:
-    """Kill all programs that run, and all that they have started."""
-    for process in [*RUNNING]:
-        with suppress(ProcessLookupError):
-            os.killpg(process, signal.SIGKILL)
+def end_with_programs() -> None:
+    """End this process, all programs that run, and all that they have started, at once."""
+    with STARTING:
+        for process in [*RUNNING]:
+            with suppress(ProcessLookupError):
+                os.killpg(process, signal.SIGKILL)
+        os._exit(0)
 
 
 def run_until_terminated(coroutine: Coroutine[Any, Any, None]) -> None:
