@@ -106,7 +106,7 @@ def _end_game(session: Session, board: Board, step: DueStep, late: str) -> list[
         return votes.agree_draw(session, board, f"{why}, which counts as accepting.")
     if is_gone:
         return turns.forfeit(session, board, late, "signed off", f"{late} has signed off.")
-    allowed = clocks.limits(board.row).forfeit.days
+    _, allowed = clocks.limits(board.row)
     why = f"{late} has not moved for {since}, and {allowed} are allowed."
     return turns.forfeit(session, board, late, "forfeited", why)
 

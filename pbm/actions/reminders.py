@@ -70,7 +70,8 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     """Note on a board that a player is reminded. Returns the letter, which tells when, and by which rule, they lose."""
     row, store, now = board.row, session.store, session.now
-    days, allowed = (texts.counted(time.days, "day") for time in (now - row.happened, clocks.limits(row).forfeit))
+    _, forfeit = clocks.limits(row)
+    days, allowed = (texts.counted(number, "day") for number in ((now - row.happened).days, forfeit))
     if row.vote == "draw":
         what, rule = "answer the proposal", f"A player who does not answer for {allowed} accepts"
         then = "your silence counts as accepting"

@@ -85,17 +85,9 @@ def all_options(row: BoardRow) -> str:
     return " ".join([*filter(None, [row.options]), *days, *flags])
 
 
-class Limits(NamedTuple):
-    """The age of a board at which the player to move is reminded, and at which they forfeit."""
-
-    nag: timedelta
-    forfeit: timedelta
-
-
-def limits(row: BoardRow) -> Limits:
-    """The limits of a board."""
-    nag, forfeit = of(row).limits(is_tournament=row.pool is not None)
-    return Limits(nag * DAY, forfeit * DAY)
+def limits(row: BoardRow) -> tuple[int, int]:
+    """The days without a move after which the player to move is reminded, and those after which they forfeit."""
+    return of(row).limits(is_tournament=row.pool is not None)
 
 
 def age(row: BoardRow, now: datetime) -> timedelta:
@@ -161,7 +153,8 @@ def _time_of_age(row: BoardRow, wanted: timedelta) -> datetime:
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     """When the awaited player loses by the time of this move, as far as is known now."""
-    until = _time_of_age(row, limits(row).forfeit)
+    _, forfeit = limits(row)
+    until = _time_of_age(row, forfeit * DAY)
     spared = [] if row.novacation else store.users.vacations(awaited(row), now.date() - GRACE)
     for away in spared:
         if away.first <= max(until, now).date():
@@ -242,11 +235,11 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep,
         if row.until and now >= row.until:
             return DueStep.ROUND_OVER, mover
     nag, forfeit = limits(row)
-    if age(row, now) < nag or waits_for_robot(store, row):
+    if age(row, now) < nag * DAY or waits_for_robot(store, row):
         return DueStep.NOTHING, userid
     is_gone = store.users.password_of(userid) is None
     counts = not row.novacation
-    if not is_gone and (age(row, now) < forfeit or (counts and is_spared(store, userid, today))):
+    if not is_gone and (age(row, now) < forfeit * DAY or (counts and is_spared(store, userid, today))):
         is_away = counts and planned_until(store, userid, today) is not None
         is_reminded = row.nagged is not None and now < row.nagged + DAY
         return DueStep.NOTHING if is_away or is_reminded else DueStep.REMIND, userid

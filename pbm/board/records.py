@@ -292,7 +292,7 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         raise Unsound("it has a time that is still to come.")
     if not games.exists(row.game):
         raise Unsound(f"there is no game {games.quoted(row.game)} here.")
-    nag, forfeit = clocks.of(row).limits(is_tournament=row.pool is not None)
+    nag, forfeit = clocks.limits(row)
     if nag >= forfeit:
         raise Unsound(f"clocks: nobody can be reminded after {texts.counted(nag, 'day')} and forfeit after {forfeit}.")
     return Record(_checked(row, turns), turns)

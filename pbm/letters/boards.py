@@ -307,8 +307,7 @@ def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
 def _clocks(point: Point, session: Session, to: str | None) -> list[Block]:
     """The clocks of a board with clock options or in a tournament, and of a game that is over, with the reason."""
     board, row = point.board, point.board.row
-    set_up = clocks.of(row)
-    if not point.is_present or row.board == "new" or not (row.ended or any(set_up) or row.pool):
+    if not point.is_present or row.board == "new" or not (row.ended or any(clocks.of(row)) or row.pool):
         return []
     zone, now = session.zone(to), session.now
     moments = {"Start": row.started} | ({"Last move": row.changed or row.started} if board.turns else {})
@@ -317,7 +316,7 @@ def _clocks(point: Point, session: Session, to: str | None) -> list[Block]:
     if row.reason:
         rows.append(("Reason", REASONS[row.reason]))
     usual = clocks.Clocks().limits(is_tournament=False)
-    limits = zip(("Reminder", "Forfeit"), set_up.limits(is_tournament=row.pool is not None), usual, strict=True)
+    limits = zip(("Reminder", "Forfeit"), clocks.limits(row), usual, strict=True)
     rows += [(name, f"after {counted(days, 'day')}") for name, days, default in limits if days != default]
     rows += [("Round ends", f"{row.until.astimezone(zone):{TIME_FORMAT}}")] if row.until and not row.ended else []
     used = [max(0.0, seconds) for seconds in board.used(row.ended or now)]
