@@ -195,7 +195,7 @@ def store_turns(session: Session, board: Board) -> None:
     row = board.row
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(row, before + 1, board.turns[before:])
-    place = {**row.place_data, "pool": row.pool}
+    place = {"game": row.game, "board": row.board, "pool": row.pool}
     first = max(before, row.given)
     for number, turn in enumerate(board.turns[first:], first + 1):
         kind = EVENT_OF_TURN.get(turn.text, "move")

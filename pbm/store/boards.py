@@ -212,7 +212,7 @@ class Boards(Questions):
         if changes:
             self.update("boards", changes, OF_BOARD, *row.place)
         for number, turn in enumerate(turns, first):
-            self.insert("turns", {**row.place_data, "number": number, **turn._asdict()})
+            self.insert("turns", {"game": row.game, "board": row.board, "number": number, **turn._asdict()})
 
     def take_back_turns(self, row: BoardRow) -> None:
         """Store the row of a board, and delete the turns behind the number of moves in it."""
