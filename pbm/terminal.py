@@ -7,11 +7,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import date
 from functools import cache
 from getpass import getpass
 from io import TextIOWrapper
 from itertools import cycle
+from operator import methodcaller
 from typing import TextIO
 
 from pbm.texts import CONTROLS
@@ -54,13 +54,8 @@ def read_secret(variable: str = "PBM_PASSWORD", ask: Callable[[], str] = getpass
 def say(text: str, data: Mapping[str, object], *, as_json: bool = False) -> None:
     """Print an answer; what the terminal cannot show is replaced."""
     replace_errors(sys.stdout)
-    sys.stdout.write(f"{json.dumps(data, default=_iso) if as_json else escaped(text)}\n")
+    sys.stdout.write(f"{json.dumps(data, default=methodcaller('isoformat')) if as_json else escaped(text)}\n")
     sys.stdout.flush()
-
-
-def _iso(moment: date) -> str:
-    """A day or a time for programs."""
-    return moment.isoformat()
 
 
 def warn(text: str) -> None:

@@ -1,7 +1,6 @@
 """The operator's commands for users and their addresses."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Any
 
 import click
@@ -47,7 +46,8 @@ def list_users(userids: tuple[str, ...]) -> None:
     today = server.now().date()
     lines = [("Userid", "Since", "Boards", "State", "Addresses")]
     for one in found:
-        state = "signed off" if one["signed_off"] else "on vacation" if _is_away(one, today) else ""
+        is_away = any(away["first"] <= today for away in one["vacations"])
+        state = "signed off" if one["signed_off"] else "on vacation" if is_away else ""
         told = ", ".join(map(_address_text, one["addresses"]))
         lines.append((one["userid"], f"{one['since']:%Y-%m-%d}", str(sum(one["boards"].values()) or ""), state, told))
     answer_list(lines, {"users": found}, "There are no users.")
@@ -82,10 +82,6 @@ def _users(server: Server, userids: Sequence[str]) -> list[UserRow]:
     """The users who are named, or all."""
     named = dict.fromkeys(map(str.lower, userids))
     return [find_user(server, userid) for userid in named] or server.store.users.listed()
-
-
-def _is_away(user: Mapping[str, Any], today: date) -> bool:
-    return any(one["first"] <= today for one in user["vacations"])
 
 
 @users_.command("password")
