@@ -20,7 +20,7 @@ from pbm.mail.transports import RELAY_SECONDS
 from pbm.mail.writing import compose
 from pbm.store import Replaced, Store
 
-from conftest import ADDRESS, handle, stored
+from conftest import ADDRESS, handle, outcome_of, stored
 from patience import PATIENCE, until, until_it_waits
 from test_mail import message
 from test_serve import SERVE, in_order, port_of, running
@@ -249,6 +249,8 @@ def test_mail_for_the_postmaster_gives_no_password_away(pair):
     assert "alice-secret" not in str(pair.mails()[-1])
     to_postmaster(pair, message("symple move 101 alice alice-secret e3", "Is my password alice-secret wrong?"))
     assert "alice-secret" not in str(pair.mails()[-1])
+    logged = outcome_of(pair.server, message("spiro accet alice sesame", "alice sesame"), None, ["postmaster"]).reason
+    assert logged.endswith("spiro accet alice PASSWORD alice PASSWORD")
 
 
 @pytest.mark.parametrize("unseen", ["\u200b", "\u200d", "\xad", "\ufeff", "\ue000", "\U0010ffff"])

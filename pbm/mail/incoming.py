@@ -325,15 +325,15 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
 
     It makes no loop if the operator's address leads back here: our mails say that a program has written them.
     """
-    sender = mail.sender or ""
+    sender, is_user = mail.sender or "", server.store.users.is_taken
     said = texts.clean(f"{mail.subject}\n{mail.body}")[:MOST_PASSED_ON]
-    subject, _, text = tokens.masked(masking.without_passwords(root, said, server.store.users.is_taken).text).partition(
-        "\n"
-    )
+    subject, _, text = tokens.masked(masking.without_passwords(root, said, is_user).text).partition("\n")
     # one with a character that is not seen, as some emojis have it, could not be sent
     subject = "".join(filter(str.isprintable, " ".join(subject.split())))[:MOST_LOGGED]
     if not server.operator:
-        return Outcome("postmaster", reason=f"PBM_OPERATOR is not set; {subject}: {text[:MOST_LOGGED]}")
+        logged = f"{subject}: {text[:MOST_LOGGED]}"
+        logged = without(logged, masking.behind_users(root, logged.split(), is_user))
+        return Outcome("postmaster", reason=f"PBM_OPERATOR is not set; {logged}")
     if not Session(server).take("postmaster", address=server.operator):
         return Outcome("postmaster", reason=f"{most('postmaster', 'address')} were passed on today already")
     told = f"From: {sender or 'unknown'}\nSubject: {subject}\n\n{text}"
