@@ -82,6 +82,7 @@ def test_a_line_that_is_none_or_has_several_readings_is_refused(typed, why):
         ("if c3 then d4\nAnd if you like, e5.", 1, "And if you like, e5."),
         ("1. if\nc3 then d4\nand if\ne5 then f6", 1, ""),
         ("Good; if you like, go on", 0, "Good; if you like, go on"),
+        ("if c3 then d4\n\nif e5 then f6\n\nThen it is over.", 2, "Then it is over."),
         ("Hello\nif c3 then d4", 0, "Hello\nif c3 then d4"),
         ("If so, then I resign.", 0, "If so, then I resign."),
         ("If they play c3, then d4", 1, ""),

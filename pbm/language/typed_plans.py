@@ -39,8 +39,8 @@ BROKEN_AT_IF = re.compile(
     r"\b(?:and|then)\s*\n\s*if\b|(?:^|;)[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?(?:and\s+)?if\s*\n", re.IGNORECASE
 )
 """Where two rows are one, although the second one begins a line, or the first one seems to be whole."""
-ROW_GOES_ON = re.compile(r"\W*(?:then\b|and\s+if\s+(?:\S*\d|any\b|--))", re.IGNORECASE)
-"""What begins a row that goes on with the line above it."""
+ROW_GOES_ON = re.compile(r"\W*(?:then\s+if\b|(?:then|and\s+if)\s+(?:\S*\d|any\b|--))", re.IGNORECASE)
+"""What begins a row that goes on with a line that is whole, and no prose such as ``Then so be it``."""
 ROW_END = re.compile(r"\n|;(?=[^\S\n]*if\b)", re.IGNORECASE)
 """Where another row begins: a semicolon in front of `if` is as good as the end of a line."""
 SENTENCE_END = re.compile(r"[.!]\s+if\s+", re.IGNORECASE)
