@@ -37,6 +37,10 @@ class Illegal(ValueError):
     """A move, an option or a position that the rules refuse. Its text is a sentence for the player."""
 
 
+class Unloadable(Illegal):
+    """A game of another package that cannot be loaded, which is refused as a move is. Its text says why."""
+
+
 class Result(NamedTuple):
     """How a game ended."""
 
@@ -383,10 +387,14 @@ def exists(name: str) -> bool:
 
 
 def load(name: str) -> Game[Any]:
-    """The game of that name; no other is imported. Raises LookupError if there is none."""
+    """The game of that name; no other is imported. Raises LookupError if there is none, and Unloadable."""
     if name in _OWN:
         return cast("Game[Any]", import_module(f"{__name__}.{name}"))
-    return cast("Game[Any]", _entry_points()[name].load())
+    entry = _entry_points()[name]
+    try:
+        return cast("Game[Any]", entry.load())
+    except Exception as why:
+        raise Unloadable(f"The package {package(name)} has a fault ({type(why).__name__}: {why}).") from why
 
 
 def package(name: str) -> str | None:

@@ -90,7 +90,7 @@ def main(args: Sequence[str]) -> int:
     try:
         if line:
             answers += runner.run(typed, session, ShellContext(read_secret, [*console.MODULES]))
-    except (Refused, Unusable) as why:
+    except (Refused, Unusable, games.Unloadable) as why:
         is_user = server.store.users.is_taken if server and isinstance(why, Refused) else None
         letter = typed.refusal(why if isinstance(why, Refused) else Refused(str(why)), is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])

@@ -443,7 +443,7 @@ UPDATE boards SET winner = 'alice' OF_SYMPLE_101 | symple 101 | says that alice 
 UPDATE boards SET ended = NULL OF_SYMPLE_101 | symple 101 | the game is not over, which is wrong
 UPDATE boards SET ended = '2026-11-19T12:00:00+00:00' OF_SYMPLE_101 | symple 101 | before its last move
 UPDATE boards SET drawn = 1 OF_SYMPLE_101 | symple 101 | a draw was agreed on
-UPDATE boards SET options = '-huge' OF_SPIRO_102 | spiro 102 | its options cannot be
+UPDATE boards SET options = '-huge' OF_SPIRO_102 | spiro 102 | it cannot be set up
 UPDATE boards SET secret = x'00' WHERE game = 'spiro' | spiro 102 | follows from the secret
 UPDATE boards SET secret = x'' WHERE game = 'spiro' | spiro 101 | no secret
 UPDATE boards SET started = '2026-12-20T12:00:00+00:00' OF_SPIRO_102 | spiro 102 | its time is before
@@ -562,7 +562,7 @@ def test_the_doctor_finds_settings_that_cannot_work(findings, monkeypatch, varia
 def test_the_doctor_names_the_package_of_a_game_that_cannot_be_loaded(shell):
     find_package(shell, MODULE.replace("from typing", "from tiping"), "take-a-stick")
     shell.sign_up("alice")
-    told = "take: the package take-a-stick, which brings it, has a fault (ModuleNotFoundError"
+    told = "take: the package take-a-stick has a fault: ModuleNotFoundError"
     assert shell.process("doctor").stdout.startswith(told)
 
 
@@ -935,7 +935,7 @@ WRONG = [  # where, what stands there, and why it is refused
     (["game"], "chess", "no game 'chess' here"),
     (["board"], "../101", "no number of a board"),
     (["board"], 101, "record, board: this is missing, or not as docs/records.md says"),
-    (["options"], ["-size=99"], "its options cannot be"),
+    (["options"], ["-size=99"], "it cannot be set up"),
     (["options"], ["size"], "begins with a hyphen"),
     (["options"], ["-size=5 -size=5"], "one word"),
     (["players"], ["alice"], "there are two players"),

@@ -352,4 +352,19 @@ def test_the_doctor_and_promises_say_what_the_game_of_a_package_breaks(elsewhere
     module.write_text(MODULE.replace("from typing", "from tiping"))
     kept = elsewhere.process("promises", "take")
     assert kept.returncode == 1
-    assert kept.stdout == "The module cannot be loaded: ModuleNotFoundError (No module named 'tiping').\n"
+    assert kept.stdout == "The package take has a fault (ModuleNotFoundError: No module named 'tiping').\n"
+
+
+@pytest.mark.parametrize("fault", ["from tipping", "from from typing"])
+def test_a_package_with_a_fault_is_named_in_every_answer_and_its_boards_are_kept(elsewhere, tmp_path, fault):
+    elsewhere.sign_up("alice", "bob")
+    elsewhere.process("take", "challenge", "alice", "bob")
+    (tmp_path / "site" / "take_game.py").write_text(MODULE.replace("from typing", fault))
+    for line in ("take challenge alice bob", "take move 101 alice alice-secret 1", "take show 101", "take help"):
+        refused = elsewhere.process(*line.split())
+        assert refused.returncode == 1
+        assert "The package take has a fault (" in " ".join(refused.stderr.split())
+        assert "boards remove" not in refused.stderr
+    told = elsewhere.process("doctor").stdout
+    assert "take 101: it cannot be set up: The package take has a fault (" in told
+    assert "restore" not in told

@@ -29,7 +29,7 @@ def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
     try:
         board = Board(row._replace(drawn=False), [], {})
     except FAULTS as why:
-        raise Unsound(f"its options cannot be: {why}") from why
+        raise Unsound(f"it cannot be set up: {why}") from why
     before = row.started
     for number, turn in enumerate(turns, 1):
         if objection := _objection(board, turn, before):

@@ -35,6 +35,7 @@ MISSED = timedelta(days=2)
 """How long a forfeit may be due."""
 CLOCK_ERROR = timedelta(minutes=5)
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
+PACKAGE = "Mend or install the package that brings the game; until then the board is kept as it is."
 BOARDS_AT_ONCE = 500
 """How many boards are replayed before progress is shown."""
 
@@ -163,7 +164,7 @@ def _boards(
         yield Finding("cleanup", what, "Let `pbm cleanup` run once a day, from cron or a systemd timer.")
     for game, count in missing.items():
         what = f"there is no such game, but {texts.counted(count, 'board')} of it."
-        yield Finding(game, what, "Install the package that brings it.")
+        yield Finding(game, what, PACKAGE)
 
 
 def _begin_process() -> None:
@@ -183,7 +184,8 @@ def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> t
                     continue
                 again = replayed(row, _turns(store, game, board))
             except (Unsound, *FAULTS) as why:
-                found.append(Finding(f"{game} {board}", str(why), BACKUP))
+                mend = PACKAGE if isinstance(why.__cause__, games.Unloadable) else BACKUP
+                found.append(Finding(f"{game} {board}", str(why), mend))
                 continue
             found += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again)]
             if not (again.is_over or row.drawn):
@@ -281,11 +283,10 @@ def _games() -> Iterator[Finding]:
             game.new(**games.read_options(game, []))
             whys = [*_broken_promises(name)] if package else []  # the tests of pbm check its own games
         except Exception as why:
-            whose = f"the package {package}, which brings it, has a fault" if package else "it cannot be loaded"
-            yield Finding(name, f"{whose} ({type(why).__name__}: {why}).", mend)
-            continue
+            cause = why.__cause__ or why
+            whys = [f"{type(cause).__name__}: {cause}."]
         for promise in whys:
-            yield Finding(name, f"the package {package} has a fault: {promise}", mend)
+            yield Finding(name, f"the package {package or 'pbm'} has a fault: {promise}", mend)
 
 
 # A game
@@ -309,6 +310,6 @@ def _broken_promises(name: str) -> Iterator[str]:
     """A sentence for each promise that a game breaks."""
     try:
         game = games.load(name)
-    except Exception as why:
-        return iter([f"The module cannot be loaded: {type(why).__name__} ({why})."])
+    except games.Unloadable as why:
+        return iter([str(why)])
     return broken(game, Random(name), of_game(name), partial(referee.replies, name))
