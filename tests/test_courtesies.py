@@ -76,7 +76,7 @@ there is no rematch against who has signed off
 sender reads There is no user 'bob' any more.
 a board mail names what fits while its reader waits
     challenge alice bob / alice answers: a1 / bob reads no While you wait / \
-alice reads with `plan`, `nag`, `give 7`, `note` or `chat`; `help` says more.
+alice reads with `plan`, `nag`, `give 7`, `note` or `chat`; `help commands` says more.
 a rematch has the same options and clocks, and the sides exchanged, and there is one of a board
     challenge -penalty=4 --nagtime=3 --totaltime=20 alice bob / plays a1 c3 resign / bob: symple rematch 101 ME / \
 bob gets New Symple Board 102 bob / bob reads bob (white) against alice (black) / \

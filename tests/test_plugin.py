@@ -99,7 +99,9 @@ def test_a_game_from_another_package_is_listed_explained_and_played_and_has_a_re
     assert re.search(r"^take +0$", elsewhere.process("list").stdout, re.MULTILINE)
     assert "Bad-Name" not in elsewhere.process("help").stdout  # it could not be called
     assert elsewhere.process("take", "help").stdout == "Take one stick or two.\n"
-    assert "\n\n|||\n" in elsewhere.process("take", "challenge", "-sticks=3", "alice", "bob").stdout
+    told = elsewhere.process("take", "challenge", "-sticks=3", "alice", "bob").stdout
+    assert "\n\n|||\n" in told
+    assert told.endswith("\n\npbm take move 101 alice PASSWORD MOVE#1\n")
     refused = elsewhere.process("take", "move", "101", "alice", "alice-secret", "3")
     assert refused.returncode == 1
     assert "Take 1 or 2 of the 3 sticks, not '3'." in refused.stderr

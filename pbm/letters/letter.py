@@ -10,7 +10,7 @@ from pbm.blocks import Block, Drawing, NextCommand, Paragraph, Told, blocks_of, 
 from pbm.board.board import Point
 
 EASY = "To move, reply with your move as the first line. You need no password."
-WAITING = "While you wait, you can answer this mail with {words}; `help` says more."
+WAITING = "While you wait, you can answer this mail with {words}; `help commands` says more."
 OVER = "You can answer with `rematch`, `analyse`, `note`, `chat` or `history`."
 
 
@@ -82,7 +82,10 @@ def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str
 
 def printed(found: Iterable[Letter]) -> str:
     """What a shell prints for all answers to a command. One about a board ends with the command to answer with."""
-    return "\n\n".join(f"{letter.body}\n\n{letter.command.text}" if letter.thread else letter.body for letter in found)
+    return "\n\n".join(
+        f"{one.body}\n\n{'pbm ' * bool(games.package(one.game))}{one.command.text}" if one.thread else one.body
+        for one in found
+    )
 
 
 def as_one(found: Sequence[Letter]) -> dict[str, Any]:
