@@ -27,7 +27,7 @@ def game(both_ways):
     rules("""
 an error names what is wrong
     alice | symple move 101 | The command is written: symple move BOARD USERID PASSWORD MOVE[#n]
-    alice | symple nonsense | There is no command `symple nonsense`; `symple help` lists all commands.
+    alice | symple nonsense | There is no command `symple nonsense`; `help commands` lists all commands.
     alice | nonsense symple | There is no game or command 'nonsense'; `help commands` lists all commands.
     alice | symple move 777 ME c3 | '777'
     alice | symple move 101 alice wrong-secret c3 | The userid or the password is wrong.

@@ -51,7 +51,7 @@ what was probably meant is named
     symple 101 | did you mean `symple show`?
     101 | did you mean `GAME show`?
     symple alice move 101 ME c3 | did you mean `symple move`?
-    alice challenge bob | did you mean `GAME challenge`?
+    alice challenge bob | did you mean `GAME challenge`? GAME is papagra, spiro, spora, sprout or symple; `help
     chess challenge alice bob | did you mean `GAME challenge`?
     tutorial | did you mean `help`?
     seekers | did you mean `all seekers`?
@@ -75,6 +75,7 @@ words that are split or copied are explained
     symple move | BOARD, USERID, PASSWORD and MOVE[#n] are missing.
     symple resign 101 | USERID and PASSWORD are missing.
     signup zoe | PASSWORD is missing.
+    symple challenge size=5 alice bob | Too many words: 3 instead of 2; an option and its value are one word, such as -s
     symple challenge -size 5 alice bob | an option and its value are one word, such as -size=5.
     symple move 101 ME c3 d4 | a move has commas between its parts, and no blanks.
     Game challenge alice bob | GAME is a placeholder; write the name of one in its place: papagra, spiro,
@@ -89,12 +90,12 @@ def test_what_a_newcomer_types_is_refused_with(club_of_two_boards, line, said):
     rules("""
 where nothing is near, nothing is guessed
     hi | There is no game or command 'hi'; `help commands` lists all commands.
-    symple nonsense | There is no command `symple nonsense`; `symple help` lists all commands.
-    symple quit | There is no command `symple quit`; `symple help` lists all commands.
-    symple | There is no command behind `symple`; `symple help` lists all commands.
+    symple nonsense | There is no command `symple nonsense`; `help commands` lists all commands.
+    symple quit | There is no command `symple quit`; `help commands` lists all commands.
+    symple | There is no command behind `symple`; `help commands` lists all commands.
     all | There is no command behind `all`; `help all` lists all commands.
-    symple echo | There is no command `symple echo`; `symple help` lists all commands.
-    symple alice bob | There is no command `symple alice`; `symple help` lists all commands.
+    symple echo | There is no command `symple echo`; `help commands` lists all commands.
+    symple alice bob | There is no command `symple alice`; `help commands` lists all commands.
     symple show 777 | There is no Symple board '777'.
     list chess | There is no game 'chess'; there are papagra, spiro, spora, sprout, symple.
     symple challenge -x alice bob | There is no option '-x'; this game has -size=n, -penalty=n.
@@ -210,7 +211,7 @@ def test_a_placeholder_is_no_password_that_the_operator_can_set_either(shell):
         ("replay 101 1", 2, "There is no game '101'; a game stands in front of the board: papagra, spiro, "),
         ("replay symple 101 1", 2, "Usage: pbm replay [OPTIONS] GAME BOARD"),
         ("symple pla 101", 2, "did you mean `symple plan`?"),
-        ("symple echo", 2, "There is no command `symple echo`; `symple help` lists all commands."),
+        ("symple echo", 2, "There is no command `symple echo`; `help commands` lists all commands."),
         ("outbox lst", 2, "Did you mean 'list'?"),
         ("wait sprio 101", 2, "did you mean spiro?"),
         ("referee sprio", 2, "did you mean spiro?"),

@@ -108,7 +108,7 @@ def refuse_lost_answer(session: Session, title: Line, why: Misused) -> NoReturn:
     else is told *why* the title is no command, and how to go on.
     """
     game, _, number, *_ = (word.lower() for word in title.words)
-    how = "answer the mail about the board itself, at the address for answers that it brings."
+    how = "answer the mail about the board itself, at its reply address."
     if session.store.boards.get(game, number) is None:
         raise why
     board = find_board(session, game, number)
@@ -119,7 +119,7 @@ def refuse_lost_answer(session: Session, title: Line, why: Misused) -> NoReturn:
         raise Misused(f"{why}\n\nOr {how}", point=board.present, reader=name)
     [letter] = letters.of_board(session, board.present, name)
     delivery.queue(session, letter._replace(to=None, reader=name))
-    lost = "This answer came without the address that tells whose it is, and nothing was done."
+    lost = "Your answer did not go to the reply address of the mail about the board, and nothing was done."
     once_more = f"{lost} Please {how} It comes once more with this one."
     raise Misused(once_more, point=board.present, reader=name, stands=True)
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from inspect import cleandoc
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -97,12 +96,9 @@ class Command(click.Command):
         named, options = self.take_named(options) if self.named else ({}, options)
         if options and not self.takes_options:
             raise Refused(f"`{names}` takes no option {options[0]}.")
-        last = len(self.params) - 1
-        if self.params and self.params[last].name == "move":
-            others[last:] = words.one_move(" ".join(others[last:]))
+        if self.params and self.params[-1].name == "move":
+            others[self.moves_at :] = words.one_move(" ".join(others[self.moves_at :]))
         if wrong := self.wrong_number(others):
-            if any(words.is_option(one) and two.isdecimal() for one, two in pairwise(typed)):
-                wrong += "; an option and its value are one word, such as -size=5"
             raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(names)}")
         found: dict[str, Any] = {"options": options} if self.takes_options else {}
         if self.instead and len(others) == len(SIGNED_BOARD):
@@ -160,8 +156,8 @@ class Command(click.Command):
         most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
         if len(others) <= most:
             return ""
-        takes_move = any(parameter.name == "move" for parameter in self.params[-1:])
-        hint = "; a move has commas between its parts, and no blanks" if takes_move else ""
+        hint = "; an option and its value are one word, such as -size=5" if self.takes_options else ""
+        hint = "; a move has commas between its parts, and no blanks" if self.moves_at else hint
         return f"Too many words: {len(others)} instead of {most}{hint}"
 
     def passwords(self, others: Sequence[str]) -> list[str] | None:
@@ -279,15 +275,16 @@ class Root(Group):
         first = words.command(typed[0]) if typed else ""
         found = self.get_command(LOOKUP_CONTEXT, first)
         here, group, rest = (first, found, typed[1:]) if isinstance(found, Group) else ("", self, typed)
-        known = f"`{here} help`" if group is self.game else f"`help {here or 'commands'}`"
+        known = f"`help {here if here in self.commands else 'commands'}` lists all commands."
         if not rest or words.is_option(rest[0]):
-            return Misused(f"There is no command{here and f' behind `{here}`'}; {known} lists all commands.")
+            return Misused(f"There is no command{here and f' behind `{here}`'}; {known}")
         name = words.command(rest[0])
         if not here and name == "game":
             return Misused(f"GAME is a placeholder; write the name of one in its place: {', '.join(games.names())}.")
         what = f"command `{here} {rest[0]}`" if here else f"game or command {rest[0]!r}"
         near = self._meant(group, here, name.rstrip(".,:;!?"), rest[1:], operators)
-        return Misused(f"There is no {what}; {near and f'did you mean `{near}`? '}{known} lists all commands.")
+        which = f"GAME is {texts.enumerated(games.names(), 'or')}; " * near.startswith("GAME ")
+        return Misused(f"There is no {what}; {near and f'did you mean `{near}`? '}{which}{known}")
 
     def _meant(self, group: Group, here: str, word: str, rest: Sequence[str], operators: Sequence[str]) -> str:
         """How the command is written that was probably meant by a *word* behind *here*; empty if none is near."""
