@@ -22,6 +22,7 @@ from pbm.robot_players.program import TERMINATED, command_words, run_until_termi
 from pbm.texts import counted, table
 
 commands = Commands("pbm")
+LOSERS = {None: "", 0: "A has lost. ", 1: "B has lost. "}
 MOST_FAULTS = 10
 """How many faults are listed for people."""
 
@@ -112,7 +113,7 @@ def _text(data: Mapping[str, Any]) -> str:
             f"{test['ratio']:.2f},\nand it ends at {test['lower_bound']:.2f} and at {test['upper_bound']:.2f}."
         )
     faults = [
-        f"Pair {one['pair']}, game {one['game']}: {_loser(one['program'])}{one['fault']}" for one in data["faults"]
+        f"Pair {one['pair']}, game {one['game']}: {LOSERS[one['program']]}{one['fault']}" for one in data["faults"]
     ]
     if len(faults) > MOST_FAULTS:
         faults[MOST_FAULTS:] = [f"and {len(faults) - MOST_FAULTS} more"]
@@ -121,10 +122,6 @@ def _text(data: Mapping[str, Any]) -> str:
 
 def _signed(number: float | None) -> str:
     return "" if number is None else f"{number:+.0f}"
-
-
-def _loser(program: int | None) -> str:
-    return "" if program is None else f"{'AB'[program]} has lost. "
 
 
 def read_words(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str], list[str]]:

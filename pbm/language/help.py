@@ -7,7 +7,7 @@ from textwrap import fill, indent
 
 import games
 from pbm import letters, texts
-from pbm.blocks import Block, Paragraph, Preformatted
+from pbm.blocks import Paragraph, Preformatted
 from pbm.language import words
 from pbm.language.commands import root
 from pbm.language.grammar import Explained
@@ -51,13 +51,10 @@ def help_of_game(_: Session | None, game: str, command: str) -> list[Letter]:
 def help_letter(subject: str) -> Letter:
     """Help on a subject: a game, a command, a text of its own, or nothing for the overview. Raises Refused."""
     title = f"Help {subject}".strip()
-    told = map(_block, _text(subject).split(EMPTY_LINE))
+    parts = _text(subject).split(EMPTY_LINE)
+    # what has more than one blank between words keeps its lines
+    told = [(Preformatted if SPACED.search(part) else Paragraph)(part) for part in parts]
     return letters.plain_letter(told, subject=title, answer="help commands" if subject else "help tutorial")
-
-
-def _block(paragraph: str) -> Block:
-    """A paragraph of a help text, which keeps its lines if there is more than one blank between words of it."""
-    return (Preformatted if SPACED.search(paragraph) else Paragraph)(paragraph)
 
 
 def subjects() -> list[str]:

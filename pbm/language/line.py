@@ -64,8 +64,8 @@ class Line(NamedTuple):
         known, at = self.passwords(), self.command.password_at
         found = [*(known or ())]
         if at and (known is None or any(1 < len(one) < SHORTEST_PASSWORD for one in known)):
-            _, others, takes_move = self.command.split(self.rest)
-            found += [word for word in others[at:] if not (takes_move and masking.is_turn(word))]  # it may have blanks
+            # it may have blanks, and goes on up to the moves
+            found += [word for word in self.rest[at:] if not (self.command.moves_at and masking.is_turn(word))]
             found += self._long(is_user)
         read = masking.without_passwords(self.tree, " ".join(self.typed.split()), is_user)
         text = without(read.text, found)

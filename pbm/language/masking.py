@@ -19,6 +19,7 @@ from pbm.texts import MASK, MOST_COMMENT, PASSWORD_WORDS, written
 TOKENS = re.compile(r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+")
 """What stands between blanks, and blanks as they are written in a link or in HTML."""
 ENCODED_BLANKS = frozenset({"%20", "&nbsp;"})
+BOARD_NUMBER = re.compile("#?[0-9]{3,12}(#-?[0-9]+)?", re.ASCII)
 PUNCTUATION = ",;:()[]{}<>\"'`|*~.!?_=#$/\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 """What may stand around a word."""
 IN_FRONT = frozenset("subject betreff objet asunto oggetto re fwd fw aw wg nag new pbm please i typed".split())
@@ -139,7 +140,7 @@ def _beside_users(tree: Root, found: Sequence[Token], is_user: IsUser | None) ->
     """The words beside a userid that stands beside the number of a board, except the names of games and commands."""
     for at, word in enumerate(found):
         near = [one for one in (at - 1, at + 1) if 0 <= one < len(found)]
-        if any(_is_number(found[one].plain) for one in near) and _is_user(word, is_user):
+        if any(BOARD_NUMBER.fullmatch(found[one].plain) for one in near) and _is_user(word, is_user):
             beside = (one for one in near if not _is_of_a_command(tree, found, one))
             yield from (one for one in beside if may_be_password(found[one].plain))
 
@@ -159,16 +160,13 @@ def _named(text: str, found: Sequence[Token], is_user: IsUser | None) -> Iterato
         if value:
             yield at
         following = range(at + 1, min(at + 5, len(found)))
-        place = next((one for one in following if not _is_between(found[one], is_user)), None)
+        beyond = (one for one in following if found[one].plain.lower() not in BETWEEN)
+        place = next((one for one in beyond if is_user is None or not _is_user(found[one], is_user)), None)
         if place is not None and may_be_password(found[place].plain):
             gap = text[word.start : found[place].start]
             is_said = place > at + 1 or {*":="} & {*gap} or (at and _is_user(found[at - 1], is_user))
             if is_said or is_strange(found[place].plain):
                 yield place
-
-
-def _is_between(word: Token, is_user: IsUser | None) -> bool:
-    return word.plain.lower() in BETWEEN or (is_user is not None and _is_user(word, is_user))
 
 
 def _is_user(word: Token, is_user: IsUser | None) -> bool:
@@ -187,8 +185,3 @@ def behind_users(tree: Root, typed: Sequence[str], is_user: IsUser | None) -> It
         if is_user and is_user(word.strip(PUNCTUATION).lower()):
             near = (one for one in typed[at + 1 : at + 3] if not tree.knows(one))
             yield from (one for one in near if may_be_password(one.strip(PUNCTUATION)))
-
-
-def _is_number(word: str) -> bool:
-    """Whether a word is the number of a board."""
-    return re.fullmatch("#?[0-9]{3,12}(#-?[0-9]+)?", word, re.ASCII) is not None

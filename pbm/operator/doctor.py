@@ -35,7 +35,7 @@ MISSED = timedelta(days=2)
 """How long a forfeit may be due."""
 CLOCK_ERROR = timedelta(minutes=5)
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
-PACKAGE = "Mend or install the package that brings the game; until then the board is kept as it is."
+PACKAGE = "Mend or install the package that brings the game. Until then its boards are kept as they are."
 BOARDS_AT_ONCE = 500
 """How many boards are replayed before progress is shown."""
 
@@ -100,19 +100,14 @@ def examine(
                 _rows(store),
                 _clock(store, now),
             ):
-                yield from _readable(check)
+                try:
+                    yield from check
+                except (OverflowError, ValueError) as why:  # a stored time, list or number
+                    yield Finding("database", f"something in it cannot be read: {why}.", BACKUP)
     except Unusable as why:
         yield Finding("database", str(why), "If it is damaged, go back to a backup: `pbm restore FILE`.")
     yield from _settings()
     yield from _games()
-
-
-def _readable(check: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings of a check, and one more if a stored time, list or number cannot be read."""
-    try:
-        yield from check
-    except (OverflowError, ValueError) as why:
-        yield Finding("database", f"something in it cannot be read: {why}.", BACKUP)
 
 
 def _file(path: Path) -> Iterator[Finding]:
@@ -277,7 +272,6 @@ def _games() -> Iterator[Finding]:
     """Check that every game can be loaded, and that games of other packages keep their promises."""
     for name in games.names():
         package = games.package(name)
-        mend = f"Mend or remove the package {package}." if package else "Install pbm anew."
         try:
             game = games.load(name)
             game.new(**games.read_options(game, []))
@@ -286,7 +280,7 @@ def _games() -> Iterator[Finding]:
             cause = why.__cause__ or why
             whys = [f"{type(cause).__name__}: {cause}."]
         for promise in whys:
-            yield Finding(name, f"the package {package or 'pbm'} has a fault: {promise}", mend)
+            yield Finding(name, f"the package {package or 'pbm'} has a fault: {promise}", PACKAGE)
 
 
 # A game
