@@ -87,7 +87,9 @@ def test_games_are_stored_as_boards_that_look_like_any_others(shell, tmp_path):
     assert shell.json("symple", "standings")["players"] == []
     assert shell.json("outbox", "list")["mails"] == []
     shell.done("doctor")
-    assert shell.refused(*words) == "There is a pool a of Symple already.\n"
+    assert (
+        shell.refused(*words) == "There is a pool a of Symple already; `pbm help tournament` tells how to direct it.\n"
+    )
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -597,7 +597,7 @@ def test_a_backup_is_one_file_that_only_its_owner_can_read_and_overwrites_nothin
         assert kept.refused("backup", file) == f"There is a file {file} already.\n"
         assert Path(file).read_bytes() == before
     nowhere = f"{kept.folder}/nowhere/copy"
-    assert kept.refused("backup", nowhere) == f"{nowhere} cannot be written: there is no such file or folder.\n"
+    assert kept.refused("backup", nowhere) == f"There is no folder {kept.folder}/nowhere; make it first.\n"
 
 
 def test_a_backup_is_readable_by_nobody_else_at_any_moment(several, monkeypatch):

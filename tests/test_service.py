@@ -207,7 +207,10 @@ def test_without_the_client_of_prometheus_it_is_told_what_brings_it(players):
     args = *SERVE, "--metrics=127.0.0.1:0"
     with running(players, *args, PYTHONPATH=str(players.folder)) as process:
         assert process.wait(PATIENCE) == 1
-        assert process.stderr.read() == "--metrics needs the official client of Prometheus: pip install '.[metrics]'.\n"
+        assert process.stderr.read() == (
+            "--metrics needs the official client of Prometheus: `python3 bin/make_environment.py metrics` in a clone, "
+            "or pip install '.[metrics]'.\n"
+        )
 
 
 def test_mail_for_the_postmaster_is_taken_and_goes_to_the_operator(players):

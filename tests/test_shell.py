@@ -107,6 +107,7 @@ BAD = [  # words, exit status, what the user reads
     (["--lmtp", "--listen=nonsense", "serve"], 2, "is not HOST:PORT"),
     (["-x"], 2, "There is no command"),
     (["referee"], 2, "Missing argument 'GAME'."),
+    (["tournament"], 2, "No game is named; `pbm tournament symple` lists the pools of Symple."),
     (["referee", "chess"], 2, "There is no game 'chess'"),
     (["serve", "--port=1"], 1, "No such option '--port'."),
     (["serve", "--listen"], 1, "Option '--listen' requires an argument."),

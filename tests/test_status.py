@@ -131,7 +131,7 @@ def test_twenty_thousand_boards_and_users_are_counted_in_no_time(pair):
 def test_dated_backups_are_kept_as_many_as_one_likes(shell):
     shell.sign_up("alice")
     folder = shell.folder / "backups"
-    assert shell.refused("backup", "--keep=2", str(folder)) == f"There is no folder {folder}.\n"
+    assert shell.refused("backup", "--keep=2", str(folder)) == f"There is no folder {folder}; make it first.\n"
     folder.mkdir()
     others = "notes.txt", "pbm-2026.db", "other-20260101T000000.000000Z.db", "pbm-20260101T000000.000000Z.db.old"
     for name in others:

@@ -784,7 +784,10 @@ def test_without_the_extra_one_sentence_names_it(shell, monkeypatch):
     monkeypatch.setitem(sys.modules, "starlette", None)
     for command in (["serve", "--listen=127.0.0.1:0", "--web=127.0.0.1:0"], ["demo", "--web"]):
         said = shell.refused(*command)
-        assert said == "--web needs Starlette, uvicorn and icalendar: pip install '.[web]' brings them.\n"
+        assert said == (
+            "--web needs Starlette, uvicorn and icalendar: `python3 bin/make_environment.py web` in a clone, or pip "
+            "install '.[web]'.\n"
+        )
 
 
 def test_an_address_of_the_web_server_that_is_taken_or_none_is_refused(shell, web):

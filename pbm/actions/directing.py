@@ -64,7 +64,7 @@ def direct(
             raise Refused(f"{found.title} is not directed by {director}.")
         verb, *others = [word.lower() for word in words]
         if verb not in DIRECTIONS:
-            raise Refused(f"A tournament takes no command {verb!r}; there are {', '.join(DIRECTIONS)}.")
+            raise Refused(f"There is no direction {verb!r}; there are {', '.join(DIRECTIONS)}.")
         written, deed = DIRECTIONS[verb]
         least = len([word for word in written.split() if not word.startswith("[")])
         if len(others) < least or (len(others) > least and verb != "adjudicate"):

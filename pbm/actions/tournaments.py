@@ -52,7 +52,8 @@ def set_up(session: Session, tournament: Tournament, entrants: Sequence[Entrant]
     if not is_pool(tournament.pool):
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {tournament.pool!r}.")
     if store.tournaments.get(*tournament.place) or store.boards.of_tournament(*tournament.place):
-        raise Refused(f"There is a pool {tournament.pool} of {tournament.game.capitalize()} already.")
+        there = f"There is a pool {tournament.pool} of {tournament.game.capitalize()} already"
+        raise Refused(f"{there}; `pbm help tournament` tells how to direct it.")
     refuse([*_problems_of_plan(session, tournament, players), *problems_of_players(session, tournament.game, players)])
     if tournament.director and store.users.missing(tournament.director):
         raise Refused(f"There is no user {tournament.director!r}.")

@@ -50,8 +50,9 @@ def backup(file: Path, keep: int | None) -> None:
     source = _present(database_path())
     now = datetime.now(UTC)
     with refusing_os_errors(f"{file} cannot be written"):
-        if keep is not None and not file.is_dir():
-            raise Refused(f"There is no folder {file}.")
+        folder = file.parent if keep is None else file
+        if not folder.is_dir():
+            raise Refused(f"There is no folder {folder}; make it first.")
         target = file if keep is None else file / f"{source.stem}-{now:{TIME}}{source.suffix}"
         if target.exists():
             raise Refused(f"There is a file {target} already.")

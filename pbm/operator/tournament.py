@@ -64,9 +64,7 @@ commands = Commands("pbm")
 
 
 @commands.command(help=TOURNAMENT, context_settings={"ignore_unknown_options": True})
-@click.argument(
-    "words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME [POOL [USERID...|DIRECTION... [-options]]]"
-)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="GAME [POOL [USERID...|DIRECTION... [-options]]]")
 @click.option("--type", "kind", metavar="TYPE", help=f"{', '.join(TOURNAMENT_KINDS)}; else roundrobin.")
 @click.option("--rounds", metavar="N", help="How many rounds a Swiss tournament or a ladder has.")
 @click.option("--best-of", metavar="N", help="How many games a match of a knockout has.")
@@ -108,7 +106,7 @@ def tournament(
     options, named = split_options(words, ctx)
     others = [word.lower() for word in named]
     if not others:
-        raise click.UsageError("No game is named.", ctx)
+        raise click.UsageError("No game is named; `pbm tournament symple` lists the pools of Symple.", ctx)
     if others[0] in DIRECTIONS and len(others) > 2:
         others = [*others[1:3], others[0], *others[3:]]
     game, pool, players = game_name(others[0]), "".join(others[1:2]), others[2:]

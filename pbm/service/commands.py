@@ -165,7 +165,10 @@ def _web_server_class() -> "type[WebServer]":
     try:
         from pbm.service.web import WebServer
     except ImportError as why:
-        raise Refused("--web needs Starlette, uvicorn and icalendar: pip install '.[web]' brings them.") from why
+        raise Refused(
+            "--web needs Starlette, uvicorn and icalendar: "
+            "`python3 bin/make_environment.py web` in a clone, or pip install '.[web]'."
+        ) from why
     return WebServer
 
 
@@ -175,7 +178,10 @@ def _start_metrics(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
     try:
         from pbm.service.metrics import Metrics
     except ImportError as why:
-        raise Refused("--metrics needs the official client of Prometheus: pip install '.[metrics]'.") from why
+        raise Refused(
+            "--metrics needs the official client of Prometheus: "
+            "`python3 bin/make_environment.py metrics` in a clone, or pip install '.[metrics]'."
+        ) from why
     figures = Metrics(opened.store.path, opened.now)
     with refusing_os_errors(f"The metrics cannot listen on {metrics}"):
         port = figures.listen(where.host, where.port)
