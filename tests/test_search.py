@@ -15,7 +15,7 @@ import games
 from games import spiro, spora
 from pbm.robots import Player, thinker
 from pbm.robots.general import Rules, leader
-from pbm.robots.search import Search
+from pbm.robots.search import Search, Tuning
 from pbm.robots.spora import BestFirst
 from pbm.robots.thinking import Limit
 
@@ -252,6 +252,12 @@ def test_turns_that_were_sampled_twice_do_not_end_the_sampling():
     _, states = begun("symple", Random(4), 2, "-size=5")
     root, _ = Search(Twins("symple")).grow(states, Limit(playouts=300), Random(1))
     assert len(root.turns) > 15
+
+
+def test_more_turns_are_sampled_when_those_sampled_first_all_have_a_position():
+    _, states = begun("symple", Random(4), 2, "-size=9")
+    root, _ = Search(Rules("symple"), Tuning(at_root=10, inside=2)).grow(states, Limit(playouts=300), Random(1))
+    assert len(root.children) > 10
 
 
 class Seer(Rules):

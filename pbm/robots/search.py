@@ -230,8 +230,7 @@ class Search(Generic[P, T]):
             return True
         if not root.is_expanded or len(root.hopeful) > 1:
             return False
-        self._list_all(root)  # a hundred samples can all be the same turn
-        return root.is_expanded and not self._sample_more(root, rng)
+        return not self._find_more(root, rng)  # a hundred samples can all be the same turn
 
     # The tree
 
@@ -239,7 +238,7 @@ class Search(Generic[P, T]):
         """Go down to a position that is new or proven, play the game from there, and note the result on the way."""
         path, node, is_new = [root], root, False
         while node.proof is None:
-            if node.is_expanded and not node.hopeful and not self._sample_more(node, rng):
+            if node.is_expanded and not node.hopeful and not self._find_more(node, rng):
                 break
             child, is_new = self._thrown(node, rng) if node.throws is not None else self._child(node, rng)
             path.append(child)
@@ -280,7 +279,8 @@ class Search(Generic[P, T]):
             node.turns = list(self.knowledge.turns(node.position, self.inside, rng))
         tuning, number = self.tuning, len(node.children)
         hopeful = node.hopeful
-        if number < len(node.turns) and (not hopeful or number < tuning.first * (node.visits + 1) ** tuning.growth):
+        has_room = not hopeful or number < tuning.first * (node.visits + 1) ** tuning.growth
+        if has_room and (number < len(node.turns) or self._find_more(node, rng)):
             child = Node(self.knowledge, self.knowledge.play(node.position, node.turns[number]))
             node.children.append(child)
             return child, True
@@ -319,12 +319,11 @@ class Search(Generic[P, T]):
             node.are_all = turns is not None
         return node.are_all
 
-    def _sample_more(self, node: Node[P, T], rng: Random) -> bool:
-        """Sample twice as many turns, because those sampled need not be all. Returns whether some are new."""
-        if node.are_all:
-            return False
-        more = self.knowledge.turns(node.position, 2 * len(node.turns) + 2, rng)
-        node.turns += [turn for turn in more if turn not in node.turns]
+    def _find_more(self, node: Node[P, T], rng: Random) -> bool:
+        """Find more turns of a position: all if they are few, or else by more samples. Returns whether some are new."""
+        if not self._list_all(node):
+            more = self.knowledge.turns(node.position, 2 * len(node.turns) + 2, rng)
+            node.turns += [turn for turn in more if turn not in node.turns]
         return not node.is_expanded
 
 
