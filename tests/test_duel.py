@@ -75,13 +75,6 @@ def test_on_a_terminal_a_bar_grows_and_the_result_is_told_to_people(tmp_path, mo
     assert faults[2].startswith("Pair 2, game 1: A has lost. The program has ended")
 
 
-def test_a_program_goes_on_from_game_to_game(duel, tmp_path):
-    counting = FIRST_FREE.replace("import json, sys", "import json, sys\nopen('started', 'a').write('x')")
-    one = program(tmp_path, "one", counting.replace("'started'", repr(str(tmp_path / "started"))))
-    duel("symple", one, program(tmp_path), "--games=4", "-size=5")
-    assert (tmp_path / "started").read_text() == "x"
-
-
 @pytest.mark.parametrize(
     ("other", "fault"),
     [

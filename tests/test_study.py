@@ -67,9 +67,10 @@ def test_a_game_goes_on_from_an_old_position_with_other_players(spiro):
 
 
 @pytest.mark.parametrize(
-    ("word", "moves"), [("101", 6), ("101#-1", 5), ("SPIRO-101#2", 2), ("spiro-101#-2", 4), ("101#0", 0)]
+    ("word", "moves"),
+    [("101", 6), ("101#-1", 5), ("SPIRO-101#2", 2), ("spiro-101#-2", 4), ("101#0", 0), ("101#7", 6), ("101#-7", 0)],
 )
-def test_the_position_is_named_as_everywhere(spiro, word, moves):
+def test_the_position_is_named_as_everywhere_and_beyond_the_moves_is_the_end_or_the_start(spiro, word, moves):
     new = studied(spiro, word)
     assert (new.row.source, new.row.given, len(new.turns)) == ("101", moves, moves)
 
@@ -172,11 +173,6 @@ def test_sides_that_were_chosen_stay_chosen(club):
 def test_what_cannot_be_a_beginning_is_refused(spiro, options, reason):
     assert reason in spiro.why_refused(f"spiro challenge {options} alice bob")
     assert spiro.store.boards.get("spiro", "102") is None
-
-
-@pytest.mark.parametrize(("source", "moves"), [("101#7", 6), ("101", 6), ("spiro-101#-2", 4), ("101#-7", 0)])
-def test_a_number_beyond_the_moves_of_a_board_means_its_end_or_its_start(spiro, source, moves):
-    assert len(studied(spiro, source).turns) == moves
 
 
 def test_nothing_goes_on_where_the_game_was_over(spiro):
