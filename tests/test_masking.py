@@ -354,6 +354,9 @@ def test_no_word_of_a_password_with_blanks_comes_back_or_is_logged(pair, front, 
         raw = message("multiple", f"{line}\n{body}") if body else message(line)
         outcome = outcome_of(pair.server, raw, ALICE)
         assert f"> {front.removesuffix(' alice-secret')} PASSWORD" in pair.mails()[-1].text
+        if front == "signup carl":  # below the subject, too
+            handle(pair.server, message(front, words), None)
+            assert f"\n> {' '.join(['PASSWORD'] * len(words.split()))}\n" in pair.mails()[-1].text
         told = {*f"{pair.mails()[-1].text} {outcome.command} {outcome.reason}".replace("'", " ").split()}
         assert not told & {*words.split()} - {"a@b"}
 

@@ -99,7 +99,9 @@ class Line(NamedTuple):
         text = masking.without_passwords(self.tree, f"{typed}\n{body}", is_user).text.partition("\n")[2]
         first = next((one for one in text.splitlines() if one.strip()), "")
         words = [word.strip(masking.PUNCTUATION) for word in first.split()] if self.passwords() is None else []
-        secrets = [*filter(masking.is_strange, words), *masking.behind_users(self.tree, words, is_user)]
+        is_new = self.command and "new_password" in self.command.ways[0]  # it may have blanks
+        near_users = masking.behind_users(self.tree, words, is_user)
+        secrets = words if is_new else [*filter(masking.is_strange, words), *near_users]
         return text.replace(first, without(first, secrets), 1)
 
     def _long(self, is_user: IsUser | None) -> list[str]:
