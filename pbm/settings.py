@@ -81,18 +81,18 @@ def open_server() -> Server:
     if host == own_host and local.partition("+")[0] in {name, "postmaster"}:
         raise Unusable("PBM_OPERATOR is an address of this server; it has to be one at which somebody reads mail.")
     boards = _chosen("PBM_ROBOT_BOARDS", re.compile("[0-9]{1,9}", re.ASCII).fullmatch, "no number of boards")
-    minutes = float(_chosen("PBM_ROBOT_MINUTES", _is_minutes, "no number of minutes above 0, up to 60") or 1)
+    minutes = _chosen(
+        "PBM_ROBOT_MINUTES",
+        lambda text: re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,3})?", text, re.ASCII) and 0 < float(text) <= 60,
+        "no number of minutes above 0, up to 60",
+    )
     return Server(
         store,
         own,
         Passwords(),
         operator=operator,
         robot_boards=int(boards or 5),
-        robot_minutes=minutes,
+        robot_minutes=float(minutes or 1),
         site=site(),
         web=site("PBM_WEB"),
     )
-
-
-def _is_minutes(text: str) -> bool:
-    return bool(re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,3})?", text, re.ASCII)) and 0 < float(text) <= 60
