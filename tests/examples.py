@@ -125,6 +125,13 @@ def play_at_random(board: Board, rng: Random, most: int) -> None:
         board.play(board.turn, move, played, automatic=move == SKIP)
 
 
+def played(state: Any, *turns: str) -> Any:
+    """The position after these turns, as players write them."""
+    for turn in turns:
+        state = state.play(state.parse(turn))
+    return state
+
+
 def played_by_robot(state: Any, text: str) -> Any:
     """The position after a turn of a robot, which is legal and in canonical form, or the skip that the rules make."""
     assert state.must_skip if text == SKIP else state.parse(text) == text

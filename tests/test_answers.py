@@ -20,7 +20,7 @@ from pbm.texts import WIDTH
 import helptexts
 from conftest import ADDRESS, PASSWORDS, handle, mail_of
 from contract import follow
-from examples import rules, stored_board
+from examples import played, rules, stored_board
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 EASY = "To move, reply with your move as the first line. You need no password."
@@ -92,10 +92,7 @@ def test_a_board_mail_ends_with_a_line_of_notation_and_the_command_below_it(club
 def test_the_examples_of_a_notation_are_moves_of_the_game(game, options, moves, example):
     rules = games.load(game)
     assert example in rules.NOTATION
-    state = rules.new(**games.read_options(rules, options.split()))
-    for move in moves:
-        state = state.play(state.parse(move))
-    assert state.parse(example)
+    assert played(rules.new(**games.read_options(rules, options.split())), *moves).parse(example)
 
 
 def test_a_game_that_brings_no_notation_names_its_help_there(board, monkeypatch):

@@ -17,6 +17,7 @@ import games
 import helptexts
 from browsers import NEEDS_BROWSER, PHONE, WIDTH, Screen
 from conftest import PASSWORDS, Shell
+from examples import played
 from patience import until
 from test_mail import message
 from test_web import serving
@@ -333,9 +334,7 @@ def test_a_whole_game_is_played_by_keyboard_alone(visitor):
         return visitor.all("[value=rematch]") or visitor.text("[data-part=status]").startswith("alice")
 
     while not visitor.all("[value=rematch]"):
-        state = games.load("symple").new(size=5)
-        for move in visitor.moves("symple", board):
-            state = state.play(state.parse(move))
+        state = played(games.load("symple").new(size=5), *visitor.moves("symple", board))
         cells = min((state.random(Random(seed)) for seed in range(20)), key=len).split(",")
         for cell in cells:
             keyboard.tap(cell.lstrip("+"))

@@ -13,7 +13,7 @@ from games import SKIP, Illegal, papagra
 from games.boards import Hexagon
 from pbm import referee
 
-from examples import examples, picture_cells, random_game, refusal
+from examples import examples, picture_cells, played, random_game, refusal
 from reference_papagra import Papagra, same_shape, spaces
 
 SIDES = ("pink", "black")
@@ -24,13 +24,6 @@ def position(picture, turn="pink", marks=(0, 0), **options):
     cells = {name: "P" if stone == "o" else "B" for name, stone in picture_cells(picture, is_hexagonal=True).items()}
     view = {"cells": cells, "turn": turn, "marks": dict(zip(SIDES, marks, strict=True))}
     return papagra.setup(view, size=len(picture.strip().splitlines()) // 2 + 1, **options)
-
-
-def played(state, *turns):
-    """The position after these turns, as players write them."""
-    for turn in turns:
-        state = state.play(state.parse(turn))
-    return state
 
 
 def marks(state):

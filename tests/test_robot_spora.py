@@ -11,7 +11,7 @@ from pbm.robots.spora import BestFirst, thinker
 from pbm.robots.spora.values import Spora
 from pbm.robots.thinking import Limit
 
-from examples import examples, played_by_robot, some_position
+from examples import examples, played, played_by_robot, some_position
 
 SEEDS = st.integers(0, 2**32)
 SIZES = st.sampled_from((5, 6, 7, 9))
@@ -34,13 +34,6 @@ def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_ru
             assert knowledge.outcome(after) == 1 - result.winner
 
 
-def after(size, turns):
-    state = spora.new(size=size)
-    for turn in turns.split():
-        state = state.play(state.parse(turn))
-    return state
-
-
 @pytest.mark.parametrize(
     ("size", "turns", "winning"),
     [
@@ -60,7 +53,7 @@ def after(size, turns):
     ],
 )
 def test_a_turn_that_captures_all_is_played(size, turns, winning):
-    state = after(size, turns)
+    state = played(spora.new(size=size), *turns.split())
     assert state.play(state.parse(winning)).result().winner == state.turn
     thought = thinker({"size": size}).think([state], Limit(playouts=1), Random(1))
     assert state.play(thought.move).result().winner == state.turn

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from games import SKIP, Illegal, read_options, spora
 
-from examples import attempt, examples, pairs, picture_cells, random_game, refusal, table
+from examples import attempt, examples, pairs, picture_cells, played, random_game, refusal, table
 from reference_spora import Reference
 
 LETTERS = "abcdefghijklmnopqrstuvwxy"
@@ -26,12 +26,6 @@ def cells(state):
 
 def stacks(state, colour):
     return {name: int(stack[1]) for name, stack in cells(state).items() if stack[0] == colour}
-
-
-def after(state, *turns):
-    for turn in turns:
-        state = state.play(state.parse(turn))
-    return state
 
 
 def is_legal(state, text):
@@ -64,7 +58,7 @@ def test_the_usual_board_has_13_rows_and_a_komi_of_3_which_is_open_with_the_pie_
     assert read_options(spora, ["-pie"])["komi"] is None
     view = spora.new(pie=True).view()
     assert (view["komi"], view["scores"]) == (None, {"black": 0, "white": 0})
-    assert after(spora.new(size=9), "i9").view()["cells"] == {"i9": "B1"}
+    assert played(spora.new(size=9), "i9").view()["cells"] == {"i9": "B1"}
 
 
 # The pie rule
@@ -76,7 +70,7 @@ def test_the_usual_board_has_13_rows_and_a_komi_of_3_which_is_open_with_the_pie_
 def test_the_first_player_names_the_komi(text, komi):
     start = spora.new(pie=True)
     assert start.parse(text) == f"komi={komi}"
-    named = after(start, text)
+    named = played(start, text)
     assert named.view()["komi"] == komi
     assert named.view()["scores"]["white"] == komi + 0.5
 
@@ -88,26 +82,26 @@ def test_no_other_first_turn_is_possible_with_the_pie_rule(text):
 
 @pytest.mark.parametrize(("answer", "seats"), [("black", (1, 0)), ("WHITE", (0, 1))])
 def test_the_second_player_chooses_a_side_and_then_black_drops(answer, seats):
-    state = after(spora.new(pie=True, size=5), "komi=2", answer)
+    state = played(spora.new(pie=True, size=5), "komi=2", answer)
     assert state.seats == seats
     assert state.view()["turn"] == "black"
-    assert cells(after(state, "a1")) == {"a1": "B1"}
+    assert cells(played(state, "a1")) == {"a1": "B1"}
 
 
 @pytest.mark.parametrize("text", ["a1", "komi=3", "b", ""])
 def test_the_answer_to_a_komi_is_black_or_white(text):
-    assert "The komi is 2; choose your side" in refusal(after(spora.new(pie=True), "komi=2"), text)
+    assert "The komi is 2; choose your side" in refusal(played(spora.new(pie=True), "komi=2"), text)
 
 
 def test_the_turns_of_the_pie_rule_are_listed_and_the_first_turns_behind_them_are_drops_alone():
     start = spora.new(pie=True)
     assert list(islice(start.moves(), 5)) == ["komi=0", "komi=1", "komi=-1", "komi=2", "komi=-2"]
-    assert list(after(start, "komi=1").moves()) == ["black", "white"]
-    state = after(spora.new(pie=True, size=5), "komi=2", "black")
+    assert list(played(start, "komi=1").moves()) == ["black", "white"]
+    state = played(spora.new(pie=True, size=5), "komi=2", "black")
     assert "Your first turn is a drop alone" in refusal(state, "a1:2,a1@n")
-    state = after(state, "a1:2")
+    state = played(state, "a1:2")
     assert "Your first turn is a drop alone" in refusal(state, "e5:2,e5@s")
-    assert is_legal(after(state, "e5:2"), "c3,a1@n")
+    assert is_legal(played(state, "e5:2"), "c3,a1@n")
 
 
 # The drop
@@ -125,15 +119,15 @@ def test_a_turn_is_written(text, canonical):
 
 
 def test_a_drop_puts_pieces_of_the_reserve_on_an_empty_point_or_an_own_stack_which_keeps_four():
-    state = after(position(OPEN, reserve={"black": 9, "white": 9}), "d4:3")
+    state = played(position(OPEN, reserve={"black": 9, "white": 9}), "d4:3")
     assert cells(state)["d4"] == "B3"
     assert state.view()["reserve"] == {"black": 6, "white": 9}
-    assert cells(after(position(OPEN), "e1:2"))["e1"] == "B3"
-    state = after(position(OPEN, reserve={"black": 9, "white": 9}), "e1:4")
+    assert cells(played(position(OPEN), "e1:2"))["e1"] == "B3"
+    state = played(position(OPEN, reserve={"black": 9, "white": 9}), "e1:4")
     assert cells(state)["e1"] == "B4"
     assert state.view()["reserve"]["black"] == 5
     state = position(OPEN)
-    assert cells(after(state, "b2")) == cells(state)
+    assert cells(played(state, "b2")) == cells(state)
     state = position(OPEN, reserve={"black": 2, "white": 9})
     assert refusal(state, "c3:3") == "c3:3 is not possible: your reserve has 2."
 
@@ -162,7 +156,7 @@ def test_what_is_no_drop_is_refused(text, why):
 def test_the_first_turn_of_each_player_is_any_drop_alone():
     state = spora.new(size=5)
     assert "Your first turn is a drop alone; leave out the sowing from b2." in refusal(state, "a1,b2@n")
-    state = after(state, "b2:4")
+    state = played(state, "b2:4")
     assert "Your first turn is a drop alone" in refusal(state, "a1,b2@n")
     assert len(list(state.moves())) == 24 * 4
     assert len(list(spora.new(size=13).moves())) == 676
@@ -195,7 +189,7 @@ BIG = """
 )
 def test_what_a_sowing_leaves(stands, turn, left):
     state = spora.setup({"cells": {"f7": "W1", **pairs(stands)}, "turn": "black"}, size=7)
-    assert stacks(after(state, turn), "B") == {name: int(height) for name, height in pairs(left).items()}
+    assert stacks(played(state, turn), "B") == {name: int(height) for name, height in pairs(left).items()}
 
 
 @pytest.mark.parametrize(
@@ -257,7 +251,7 @@ def test_an_enemy_stack_takes_a_hand_of_twice_its_pieces(hand, height, captures)
     text = "a3,a1@" + "ennn"[:hand]
     assert is_legal(state, text) == captures
     if captures:
-        assert cells(after(state, text))["b1"] == "B1"
+        assert cells(played(state, text))["b1"] == "B1"
 
 
 @pytest.mark.parametrize("stack", ["W3", "W4"])
@@ -267,7 +261,7 @@ def test_no_hand_is_named_that_would_capture_three_pieces(stack):
 
 
 def test_four_can_capture_two_and_then_single_ones():
-    assert cells(after(row("B4 W2 W1 W1 ."), "a3,a1@eeee")) == pairs("a3=B1 b1=B1 c1=B1 d1=B1 e1=B1 c5=B1 e3=W1 e5=W1")
+    assert cells(played(row("B4 W2 W1 W1 ."), "a3,a1@eeee")) == pairs("a3=B1 b1=B1 c1=B1 d1=B1 e1=B1 c5=B1 e3=W1 e5=W1")
 
 
 @pytest.mark.parametrize(
@@ -294,7 +288,7 @@ def test_a_capture_can_leave_a_single_group_which_is_dead_or_several_before_the_
         .  .  .  .  .
         B2 W1 .  .  .
     """)
-    assert cells(after(state, "a3,a1@en")) == {"a3": "B1", "b1": "B1", "b2": "B1", "c5": "B1"}
+    assert cells(played(state, "a3,a1@en")) == {"a3": "B1", "b1": "B1", "b2": "B1", "c5": "B1"}
     state = position("""
         B1 .  .  .  .
         .  .  .  .  .
@@ -303,7 +297,7 @@ def test_a_capture_can_leave_a_single_group_which_is_dead_or_several_before_the_
         W1 W1 W1 .  .
     """)
     # when b1 has gone, a1 and c1 are two groups, and no path leads from one to the other
-    assert cells(after(state, "e5,b2@sw")) == pairs("a1=B1 a2=B1 a5=B1 b1=B1 c2=B1 e5=B1")
+    assert cells(played(state, "e5,b2@sw")) == pairs("a1=B1 a2=B1 a5=B1 b1=B1 c2=B1 e5=B1")
 
 
 # Capturing by enclosure
@@ -323,18 +317,18 @@ SOURCE = """
 
 
 def test_the_source_encloses_d1_by_d2_ws_and_e1_by_e2_wse_in_the_middle_of_the_sowing_and_refuses_f2_es():
-    assert cells(after(position(SOURCE), "e1,d2@ws")) == pairs(
+    assert cells(played(position(SOURCE), "e1,d2@ws")) == pairs(
         "b2=B1 b4=B2 c1=B1 c2=B1 c4=B1 d2=B1 e1=B1 d3=W2 e2=W4 f3=W1 g1=W1 h5=W1"
     )
-    assert cells(after(position(SOURCE), "e1,d2@ws", "f1,e2@wse")) == pairs(
+    assert cells(played(position(SOURCE), "e1,d2@ws", "f1,e2@wse")) == pairs(
         "b2=B1 b4=B2 c1=B1 c2=B1 c4=B1 d1=W1 d2=W1 d3=W2 e1=W1 e2=W1 f1=W1 f3=W1 g1=W1 h5=W1"
     )
-    state = after(position(SOURCE), "e1,d2@ws")
+    state = played(position(SOURCE), "e1,d2@ws")
     assert (
         "only a hand of 2 or more captures the black stack of 1 on e1, and the hand that comes there has 1"
         in refusal(state, "b8,e2@wse")
     )
-    state = after(position(SOURCE), "e1,d2@ws", "f1,e2@wse")
+    state = played(position(SOURCE), "e1,d2@ws", "f1,e2@wse")
     assert refusal(state, "f2:3,f2@es") == "f2 was dropped on in this turn; only another stack can be sown."
     assert is_legal(state, "f2:3")
 
@@ -343,7 +337,7 @@ def test_the_source_encloses_d1_by_d2_ws_and_e1_by_e2_wse_in_the_middle_of_the_s
 def test_j7_sses_of_the_source_encloses_a_stack_of_four(path):
     cells_before = {"k6": "B4", "a1": "B1", "a3": "B1", "j7": "W4", "k7": "W1", "l7": "W1", "c9": "W1"}
     state = spora.setup({"cells": cells_before, "turn": "white"})
-    left = cells(after(state, f"l6,j7@{path}"))
+    left = cells(played(state, f"l6,j7@{path}"))
     assert "k6" not in left
     assert {name for name, stack in left.items() if stack[0] == "B"} == {"a1", "a3"}
 
@@ -358,8 +352,8 @@ WALL = """
 
 
 def test_a_group_is_alive_while_a_path_of_empty_points_leads_to_another_one_or_is_captured_at_once():
-    assert "a1" in cells(after(position(WALL, turn="white"), "d2"))
-    assert cells(after(position(WALL, turn="white"), "d1")) == pairs("a4=W1 b3=W1 c2=W1 d1=W1 d5=W1 e1=B1 e3=B1")
+    assert "a1" in cells(played(position(WALL, turn="white"), "d2"))
+    assert cells(played(position(WALL, turn="white"), "d1")) == pairs("a4=W1 b3=W1 c2=W1 d1=W1 d5=W1 e1=B1 e3=B1")
 
 
 def test_the_only_group_that_a_colour_ever_had_is_alive_until_it_gets_a_second_one():
@@ -370,7 +364,7 @@ def test_the_only_group_that_a_colour_ever_had_is_alive_until_it_gets_a_second_o
         W1 .  .  .  .
         B1 .  .  .  .
     """, turn="white")  # fmt: skip
-    state = after(state, "b1")
+    state = played(state, "b1")
     assert cells(state)["a1"] == "B1"
     assert is_legal(state, "a1:2")
     state = position("""
@@ -392,7 +386,7 @@ def test_nothing_is_counted_while_pieces_are_lifted():
         B1 .  B1 .  .
         B1 B1 B1 .  .
     """)
-    assert cells(after(state, "a1,b1@n")) == pairs("a1=B2 a2=B1 b2=B1 c1=B1 c2=B1 d5=W1")
+    assert cells(played(state, "a1,b1@n")) == pairs("a1=B2 a2=B1 b2=B1 c1=B1 c2=B1 d5=W1")
 
 
 def test_the_enemy_is_captured_first():
@@ -404,7 +398,7 @@ def test_the_enemy_is_captured_first():
         B1 W1 B1 W1 W1
     """, reserve={"black": 3, "white": 3})  # fmt: skip
     # c3 takes the last empty point of all groups around it, of either colour
-    assert cells(after(state, "a1,c4@s")) == pairs("a1=B2 a3=B1 c1=B1 c2=B1 c3=B1 c4=B1 c5=B1")
+    assert cells(played(state, "a1,c4@s")) == pairs("a1=B2 a3=B1 c1=B1 c2=B1 c3=B1 c4=B1 c5=B1")
 
 
 POCKET = """
@@ -418,9 +412,9 @@ POCKET = """
 
 def test_a_sown_piece_in_a_dead_group_is_captured_with_it_and_the_sowing_goes_on_there():
     # a3 joins the only two black groups in the corner
-    assert stacks(after(position(POCKET), "d1,a4@s"), "B") == {"c3": 4, "d1": 1, "e2": 4}
+    assert stacks(played(position(POCKET), "d1,a4@s"), "B") == {"c3": 4, "d1": 1, "e2": 4}
     whites = "b1=W1 b2=W1 b3=W1 b5=W1 c4=W1 d2=W3 e5=W1"
-    assert cells(after(position(POCKET), "d1,a4@ss")) == pairs(f"{whites} c3=B4 d1=B1 e2=B4")
+    assert cells(played(position(POCKET), "d1,a4@ss")) == pairs(f"{whites} c3=B4 d1=B1 e2=B4")
 
 
 # The dropped stack
@@ -440,7 +434,7 @@ def test_a_turn_after_which_the_dropped_stack_is_dead_is_illegal_and_the_sowing_
         "The stack dropped at a1 would be dead at the end of the turn: "
         "no path of empty points leads from its group to another black group."
     )
-    assert cells(after(position(CORNER), "a1,c1@wn")) == pairs("a1=B1 a2=W1 b1=B1 b2=B1 c5=W1 e5=B1")
+    assert cells(played(position(CORNER), "a1,c1@wn")) == pairs("a1=B1 a2=W1 b1=B1 b2=B1 c5=W1 e5=B1")
 
 
 def test_a_drop_that_captures_can_be_alive_without_an_empty_point_at_first():
@@ -451,7 +445,7 @@ def test_a_drop_that_captures_can_be_alive_without_an_empty_point_at_first():
         W1 B1 .  .  W1
         .  W1 B1 .  .
     """)
-    assert cells(after(state, "a1")) == pairs("a1=B1 a3=B1 b2=B1 c1=B1 e2=W1 e4=W1")
+    assert cells(played(state, "a1")) == pairs("a1=B1 a3=B1 b2=B1 c1=B1 e2=W1 e4=W1")
 
 
 def test_joining_the_last_two_groups_is_illegal_unless_the_sowing_parts_them_again():
@@ -475,7 +469,7 @@ def test_joining_the_last_two_groups_is_illegal_unless_the_sowing_parts_them_aga
         .  .  .  .  B4
     """)
     assert not is_legal(state, "d2:4")
-    assert cells(after(state, "d2:4,e2@w")) == pairs("b4=W4 c5=W1 c2=B3 d2=B4 e1=B4 e3=B1 e4=B1")
+    assert cells(played(state, "d2:4,e2@w")) == pairs("b4=W4 c5=W1 c2=B3 d2=B4 e1=B4 e3=B1 e4=B1")
 
 
 EYE = """
@@ -490,7 +484,7 @@ EYE = """
 def test_an_empty_territory_is_secure_from_drops_and_not_from_sowing():
     assert refusal(position(EYE), "a3").startswith("The stack dropped at a3 would be dead")
     whites = "a2=W1 a4=W1 b2=W1 b4=W1"
-    assert cells(after(position(EYE), "e2,c2@nww")) == pairs(f"{whites} a3=B1 b3=B1 c2=B1 c3=B1 e2=B2")
+    assert cells(played(position(EYE), "e2,c2@nww")) == pairs(f"{whites} a3=B1 b3=B1 c2=B1 c3=B1 e2=B2")
 
 
 # The last turn
@@ -510,14 +504,14 @@ def last(turn, **reserve):
 
 
 def test_when_a_reserve_is_empty_the_other_player_has_one_last_turn_of_single_pieces():
-    state = after(last("white", black=4, white=2), "c3:2")
+    state = played(last("white", black=4, white=2), "c3:2")
     assert not state.view()["over"]
     assert state.view()["turn"] == "black"
     assert state.view()["reserve"] == {"black": 4, "white": 0}
-    assert after(state, "a2").view()["over"]
-    state = after(last("black", black=4, white=0), "a2,c3,a2,d1")
+    assert played(state, "a2").view()["over"]
+    state = played(last("black", black=4, white=0), "a2,c3,a2,d1")
     assert cells(state) == pairs("a1=B1 a2=B2 a4=W1 b5=W1 c3=B1 d1=B2 e2=W1")
-    assert after(last("black", black=4, white=0), "c3").view()["reserve"] == {"black": 0, "white": 0}
+    assert played(last("black", black=4, white=0), "c3").view()["reserve"] == {"black": 0, "white": 0}
 
 
 @pytest.mark.parametrize(
@@ -552,10 +546,10 @@ def test_each_piece_of_the_last_turn_has_to_be_alive_when_it_is_dropped_and_capt
     # a5 is dead before b4 is taken, and alive after that
     state = last("black", black=4, white=0)
     assert not is_legal(state, "a5,c5,b4,a3")
-    assert cells(after(state, "c5,b4,a3,a5"))["a5"] == "B1"
-    state = after(last("black", black=4, white=0), "d2,e1,e3")
+    assert cells(played(state, "c5,b4,a3,a5"))["a5"] == "B1"
+    state = played(last("black", black=4, white=0), "d2,e1,e3")
     assert "e2" not in cells(state)
-    assert cells(after(last("black", black=4, white=0), "d2,e1,e3,e2"))["e2"] == "B1"
+    assert cells(played(last("black", black=4, white=0), "d2,e1,e3,e2"))["e2"] == "B1"
 
 
 # The end of the game
@@ -608,17 +602,17 @@ LOST = """
     ],
 )
 def test_the_higher_score_wins_after_the_last_turn_or_when_a_side_has_lost_all_its_stacks(state, turns, winner, scores):
-    view = after(state, *turns).view()
+    view = played(state, *turns).view()
     assert (view["over"], view["winner"]) == (True, winner)
     assert view["scores"] == dict(zip(spora.SIDES, scores, strict=True))
 
 
 def test_a_side_without_stacks_has_lost_at_once_but_not_before_its_first_drop_and_nothing_is_played_then():
-    view = after(position(LOST, reserve={"black": 1, "white": 9}), "e5,a1@en").view()
+    view = played(position(LOST, reserve={"black": 1, "white": 9}), "e5,a1@en").view()
     assert (view["over"], view["winner"], view["turn"]) == (True, "black", "white")
     assert view["reserve"] == {"black": 0, "white": 9}
-    assert not after(spora.new(size=5), "c3").view()["over"]
-    state = after(position(LOST), "e5,a1@en")
+    assert not played(spora.new(size=5), "c3").view()["over"]
+    state = played(position(LOST), "e5,a1@en")
     assert refusal(state, "a1") == "The game is over."
     assert refusal(state, SKIP) == "The game is over."
     assert list(state.moves()) == []
@@ -628,7 +622,7 @@ def test_a_side_without_stacks_has_lost_at_once_but_not_before_its_first_drop_an
 def test_equal_scores_without_a_komi_are_a_draw():
     stacks = {"a1": "B1", "e5": "W1"}
     state = spora.setup({"cells": stacks, "turn": "black", "reserve": {"white": 0}}, size=5, pie=True)
-    view = after(state, "a1").view()
+    view = played(state, "a1").view()
     assert (view["over"], view["winner"], view["scores"]) == (True, "draw", {"black": 1, "white": 1})
 
 
@@ -684,7 +678,7 @@ def test_a_board_of_25_columns_has_coordinates_on_all_sides_in_78_columns():
 def test_the_picture_shows_colours_heights_what_changed_and_what_kind_of_turn_comes():
     state = position(SOURCE)
     assert (
-        spora.draw(after(state, "e1,d2@ws"), state)
+        spora.draw(played(state, "e1,d2@ws"), state)
         == """\
    a  b  c  d  e  f  g  h  i
  9 .  .  .  .  .  .  .  .  .  9
@@ -706,7 +700,7 @@ white       5          0   3.5    8.5       38"""
     )
     start = spora.new(pie=True, size=5)
     assert spora.draw(start).endswith("\n\nBlack names the komi.")
-    assert spora.draw(after(start, "komi=1"), start).endswith("\n\nWhite chooses a side.")
+    assert spora.draw(played(start, "komi=1"), start).endswith("\n\nWhite chooses a side.")
     assert spora.draw(last("black", black=4, white=0)).endswith(
         "\n\nWhite's reserve is empty: this is the last turn, of single pieces."
     )
@@ -774,4 +768,4 @@ def test_random_turns_are_of_all_kinds():
     assert any("@" not in move and ":" not in move for move in moves)
     assert any(move.count(",") > 1 for move in moves)
     assert spora.new(pie=True).random(Random(1)).startswith("komi=")
-    assert after(spora.new(pie=True), "komi=1").random(Random(1)) in spora.SIDES
+    assert played(spora.new(pie=True), "komi=1").random(Random(1)) in spora.SIDES
