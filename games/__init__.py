@@ -40,6 +40,9 @@ class Illegal(ValueError):
 class Unloadable(Illegal):
     """A game of another package that cannot be loaded, which is refused as a move is. Its text says why."""
 
+    status = 1
+    """The exit status of a shell command that it ends."""
+
 
 class Result(NamedTuple):
     """How a game ended."""

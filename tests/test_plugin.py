@@ -362,7 +362,8 @@ def test_a_package_with_a_fault_is_named_in_every_answer_and_its_boards_are_kept
     elsewhere.sign_up("alice", "bob")
     elsewhere.process("take", "challenge", "alice", "bob")
     (tmp_path / "site" / "take_game.py").write_text(MODULE.replace("from typing", fault))
-    for line in ("take challenge alice bob", "take move 101 alice alice-secret 1", "take show 101", "take help"):
+    lines = "challenge alice bob", "move 101 alice alice-secret 1", "show 101", "help"
+    for line in (*(f"take {one}" for one in lines), "referee take"):
         refused = elsewhere.process(*line.split())
         assert refused.returncode == 1
         assert "The package take has a fault (" in " ".join(refused.stderr.split())

@@ -19,6 +19,7 @@ from pathlib import Path
 import click
 from click.exceptions import NoArgsIsHelpError
 
+import games
 from pbm import texts
 from pbm.refusals import Refused, refusing_os_errors
 from pbm.server import Server
@@ -89,7 +90,7 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
             return fail(told, 1, as_json=as_json)
         usage = f"\n\n{why.ctx.get_usage()}" if why.ctx else ""
         return fail(told + usage, 2, as_json=as_json)
-    except (Refused, Unusable) as why:
+    except (Refused, Unusable, games.Unloadable) as why:
         return fail(str(why), why.status, as_json=as_json)
     except sqlite3.Error as why:  # one that no transaction has told
         return fail(f"The database {database_path()} cannot be used: {problem(why)}.", 1, as_json=as_json)

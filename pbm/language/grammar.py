@@ -156,7 +156,7 @@ class Command(click.Command):
         most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
         if len(others) <= most:
             return ""
-        hint = "; an option and its value are one word, such as -size=5" if self.takes_options else ""
+        hint = "; an option and its value are one word, such as -size=5" * self.takes_options
         hint = "; a move has commas between its parts, and no blanks" if self.moves_at else hint
         return f"Too many words: {len(others)} instead of {most}{hint}"
 
