@@ -62,7 +62,6 @@ def test_what_a_challenge_does(both_ways, story):
 def test_a_challenge_fills_in_the_usual_options(both_ways):
     both_ways.give("alice", "symple challenge -penalty=6 alice bob")
     assert both_ways.at().options == {"size": 19, "penalty": 6}
-    both_ways.refused("alice", "spora challenge -pie -komi=3 alice bob")
 
 
 def test_by_mail_a_challenge_comes_from_a_confirmed_address_of_any_user(by_mail):

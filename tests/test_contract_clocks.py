@@ -153,7 +153,7 @@ def test_what_clocks_and_vacations_tell(both_ways, story):
 def test_1_whoever_sends_a_command_it_is_the_player_to_move_who_forfeits(both_ways, name, line):
     story = f"challenge --totaltime=3 alice bob / plays c3 b1 / 3 days / {name}: {line} / winner bob"
     read = "sender reads alice had used up their time / alice gets Symple Board 101 ** / bob gets Symple Board 101 **"
-    follow(both_ways, f"{story} / played c3 b1 (Forfeit) / {read}")
+    follow(both_ways, f"{story} / played c3 b1 (Forfeit) / plan / {read}")
 
 
 # Step 5: users who are gone

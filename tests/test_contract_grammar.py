@@ -201,10 +201,6 @@ def test_a_password_has_6_to_256_characters_without_quotes_and_colons_and_starts
     assert password not in four.refused("dora", f"change password ME {password}").text
 
 
-def test_a_password_is_compared_in_its_exact_case(begun):
-    begun.refused("alice", "symple move 101 alice ALICE-SECRET c3")
-
-
 # Boards
 
 

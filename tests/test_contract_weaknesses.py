@@ -1,6 +1,7 @@
 """Weaknesses of the original server, by number (docs/command-language.md, section 11).
 
-Number 1 is also in test_plans_secret, 4 in test_contract_grammar, 7 in test_ratings, 15 in test_mail.
+Number 1 is also in test_plans_secret, 4 in test_contract_grammar, 7 in test_ratings, 15 in test_mail, 17 in
+test_contract_clocks.
 """
 
 import os
@@ -178,9 +179,6 @@ all read no Subject / clean up / told / bob: move accept / stranger: symple hist
 userids mean the same user in any case everywhere
     alice: symple challenge -size=5 ALICE Bob / alice: symple move 101 ALICE alice-secret a1 / played a1 / \
 stranger: symple games Alice / sender reads alice bob / dave refused: signup AlicE other-secret
-who forfeits for total time is the player to move, and not who sends a command
-    challenge --totaltime=2 alice bob / plays c3 b1 / 2 days / bob: move e5 / winner bob / plan / \
-sender reads alice had used up their time
 a refused challenge uses up no number
     bob: symple reject ME / alice: symple challenge alice nosuch / alice: symple challenge alice bob / \
 alice: symple challenge -size=6 alice carol / alice: symple challenge alice alice alice / \
