@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import current_thread, main_thread
 from types import FrameType
 
 COMMAND_SECONDS_IN_SHELL, COMMAND_SECONDS_BY_MAIL = 5.0, 0.45
@@ -54,12 +55,17 @@ def uncounted() -> Iterator[None]:
 
 @contextmanager
 def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
-    """Stop what is done inside after so many seconds of computing. Raises TimeoutError then. In the main thread only.
+    """Stop what is done inside after so many seconds of computing. Raises TimeoutError then.
+
+    Other threads than the main one are not stopped, for they hold up nobody.
 
     With *all_counts*, all time that passes counts, not only what this thread computes. An outer limit goes on when an
     inner one ends. Python code and searches for regular expressions are stopped at once; one long operation of another
     library is stopped only when it ends.
     """
+    if current_thread() is not main_thread():
+        yield
+        return
     timer, sent, clock = signal.ITIMER_PROF, signal.SIGPROF, time.thread_time
     if all_counts:
         timer, sent, clock = signal.ITIMER_REAL, signal.SIGALRM, time.monotonic

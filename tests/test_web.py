@@ -702,10 +702,13 @@ def test_who_only_asks_does_not_wait_for_those_who_write(web):
 def test_a_mail_does_not_wait_for_the_pages_of_a_large_board(web):
     with Store(web.shell.folder / "pbm.db") as store, store.writing():
         session, rng = Session(Server(store, ADDRESS, Passwords())), random.Random(3)
+        spiro = start(session, "spiro", ["-small"], ("alice", "bob"), times=Clocks())
         board = start(session, "symple", ["-size=25"], ("alice", "bob"), times=Clocks())
         while len(board.turns) < 100:
             board.play(board.turn, board.state.random(rng), session.now)
         store_turns(session, board)
+        address = tokens.reply_address(session.server, *spiro.row.place, "alice")
+    assert 'name="move"' in web.post(token=address, text="show")[1]["page"]  # with its turns
     token = web.token("alice", board.row.board)
     with ThreadPoolExecutor(4) as pool:
         posts, mails = [pool.submit(web.post, token=token, text="show") for _ in range(12)], 0
