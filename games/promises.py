@@ -337,7 +337,7 @@ def _check_end(state: State) -> None:
     _keep(not state.must_skip, "A turn is skipped after the end.")
     _keep(state.dice_needed == 0, "Dice are needed after the end.")
     for text in (SKIP, *RUBBISH):
-        _check_rubbish(state, text, {}, "after the end")
+        _check_rubbish(state, text, {})
 
 
 def _check_moves(state: State, rng: Random) -> str:
@@ -362,11 +362,11 @@ def _check_moves(state: State, rng: Random) -> str:
         )
     known = dict.fromkeys(listed) if len(listed) < LISTED else {}
     for text in (*RUBBISH, f"{chosen},{chosen}", chosen[:-1], f"{chosen}?"):
-        _check_rubbish(state, text, known, "")
+        _check_rubbish(state, text, known)
     return chosen
 
 
-def _check_rubbish(state: State, text: str, known: Mapping[str, None], when: str) -> None:
+def _check_rubbish(state: State, text: str, known: Mapping[str, None]) -> None:
     """Check a text that is probably no move: it has to be refused in a sentence, or else read as one of the moves."""
     try:
         canonical = state.parse(text)
@@ -375,7 +375,7 @@ def _check_rubbish(state: State, text: str, known: Mapping[str, None], when: str
     except Exception as why:
         raise Broken(f"{quoted(text)}, written as a move, raised {_named(why)} and not Illegal.") from why
     else:
-        _keep(not when, f"{quoted(text)} is taken for a move {when}.")
+        _keep(state.result() is None, f"{quoted(text)} is taken for a move after the end.")
         is_move = not known or canonical in known or _end(state, canonical) in {_end(state, move) for move in known}
         _keep(is_move, f"{quoted(text)} is read as {quoted(canonical)}, which is not one of the moves.")
         _keep(

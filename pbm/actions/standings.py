@@ -1,7 +1,6 @@
 """The lists of a game: its players by rating, and the games that are over."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import tzinfo
 from functools import partial
 from itertools import groupby
 from math import ceil
@@ -15,7 +14,7 @@ from pbm.board.ratings import Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, PlayerRow, Robot, Section, Store
+from pbm.store import PlayerRow, Robot, Section, Store
 from pbm.texts import WIDTH, ZONELESS_TIME_FORMAT, counted
 
 SECTIONS = {
@@ -106,13 +105,38 @@ def history(session: Session, game: str, page: str) -> list[Letter]:
     name, history = game.capitalize(), partial(session.store.boards.history, game)
     found, following = lists.on_page(session, page, history, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)
-    rows = [_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in found]
+    rows = [
+        {
+            f"Ended ({zone})": f"{(row.ended or row.started).astimezone(zone):{ZONELESS_TIME_FORMAT}}",
+            "Board": row.board,
+            "Winner": row.winner or "TIE",
+            "Pts": str(POINTS),
+            "Moves": str(row.moves),
+            "Rated": "" if is_rated else "unrated",
+            "Reason": row.reason or "",
+            "Players": f"{row.first_player} {row.second_player}",
+        }
+        for row, is_rated in found
+    ]
+    shown = [
+        {
+            "board": row.board,
+            "ended": row.ended and row.ended.isoformat(),
+            "winner": row.winner or "draw",
+            "points": POINTS,
+            "moves": row.moves,
+            "rated": is_rated,
+            "reason": row.reason,
+            "players": [*row.players],
+        }
+        for row, is_rated in found
+    ]
     letter = letters.plain_letter(
         [_fitting(lists.aligned(rows, NUMBERS, RARE).text)] if rows else f"No game of {name} is over yet.",
         subject=f"Historical List of {name} games",
         answer=f"{game} standings",
         game=game,
-        games=[_of_game(row, is_rated=is_rated) for row, is_rated in found],
+        games=shown,
     )
     return [lists.with_next(letter, f"{game} history", following)]
 
@@ -205,20 +229,6 @@ def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot])
     }
 
 
-def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, str]:
-    """A row of the history."""
-    return {
-        f"Ended ({zone})": f"{(row.ended or row.started).astimezone(zone):{ZONELESS_TIME_FORMAT}}",
-        "Board": row.board,
-        "Winner": row.winner or "TIE",
-        "Pts": str(POINTS),
-        "Moves": str(row.moves),
-        "Rated": "" if is_rated else "unrated",
-        "Reason": row.reason or "",
-        "Players": f"{row.first_player} {row.second_player}",
-    }
-
-
 def _fitting(table: str) -> Preformatted:
     """A table of games; a second player who does not fit into the line goes below the first one."""
     below = " " * min(table.index("Players"), WIDTH - LONGEST)
@@ -240,18 +250,4 @@ def _of_player(player: PlayerRow, active: int, *, is_robot: bool) -> dict[str, A
         "limit": player.most,
         "seeking": player.seeking,
         **({"robot": True} if is_robot else {}),
-    }
-
-
-def _of_game(row: BoardRow, *, is_rated: bool) -> dict[str, Any]:
-    """A row of the history for programs."""
-    return {
-        "board": row.board,
-        "ended": row.ended and row.ended.isoformat(),
-        "winner": row.winner or "draw",
-        "points": POINTS,
-        "moves": row.moves,
-        "rated": is_rated,
-        "reason": row.reason,
-        "players": [*row.players],
     }

@@ -136,15 +136,6 @@ def _find_person(server: Server, userid: str) -> UserRow:
 # Addresses
 
 
-def _known(server: Server, userid: str, address: str) -> Address:
-    """An address of a user. Raises Refused if the user does not have it."""
-    user = find_user(server, userid)
-    found = [one for one in server.store.users.addresses(user.userid) if one.address.lower() == address.lower()]
-    if not found:
-        raise Refused(f"{address} is no address of {user.userid}.")
-    return found[0]
-
-
 @commands.group(cls=Listing)
 def addresses() -> None:
     """List the addresses of users, add or drop them."""
@@ -187,9 +178,13 @@ def drop_address(userid: str, address: str) -> None:
     """Take an address from a user, and drop the mails that are waiting to go there."""
     server = open_existing()
     with server.store.writing():
-        known = _known(server, userid, address)
+        user = find_user(server, userid)
+        found = server.store.users.addresses(user.userid)
+        known = next((one for one in found if one.address.lower() == address.lower()), None)
+        if not known:
+            raise Refused(f"{address} is no address of {user.userid}.")
         dropped = server.store.users.drop_address(known.userid, known.address)
-        is_last = not server.store.users.addresses(known.userid)
+        is_last = len(found) == 1
     text = f"{known.address} is no address of {known.userid} any more."
     if dropped:
         text += f" Mails dropped: {dropped}."
