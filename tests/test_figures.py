@@ -136,11 +136,6 @@ def test_a_picture_marks_what_the_last_turn_has_put_and_where_stacks_have_change
 # What the text says
 
 
-def board_lines(position):
-    """The lines of the board in text, without what stands below it."""
-    return position.text.split("\n")[: position.text.height]
-
-
 def numbers(text):
     return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)]
 
@@ -236,7 +231,9 @@ def test_a_picture_has_the_coordinates_of_the_text(kind):
     game = games.load(game)
     empty = game.setup({"cells": {}}, **games.read_options(game, words))
     labels = [label for label in game.figure(empty).labels if label.role == "coordinate"]
-    written = re.findall(r"(?<!\w)(?:[a-z]|\d+)(?!\w)", "\n".join(board_lines(Played(game, {}, empty, None))))
+    text = Played(game, {}, empty, None).text
+    above = "\n".join(text.split("\n")[: text.height])  # the board, without what stands below it
+    written = re.findall(r"(?<!\w)(?:[a-z]|\d+)(?!\w)", above)
     assert Counter(label.text for label in labels) == Counter(written)
     cells = game.figure(empty).cells
     for label in labels:

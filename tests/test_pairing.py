@@ -117,13 +117,9 @@ def can_be_paired(names, meetings, never):
     return 2 * len(nx.max_weight_matching(nx.Graph(map(tuple, pairs)), maxcardinality=True)) == len(names)
 
 
-def sides_of(name, meetings):
-    return [1 if one.first == name else -1 for one in meetings if name in one.pair and not one.is_bye]
-
-
 def within_c3(name, meetings):
     """Nobody has one side three times more than the other, or three times in a row."""
-    sides = sides_of(name, meetings)
+    sides = [1 if one.first == name else -1 for one in meetings if name in one.pair and not one.is_bye]
     return abs(sum(sides)) < 3 and abs(sum(sides[-3:])) < 3
 
 
