@@ -260,6 +260,14 @@ def test_more_turns_are_sampled_when_those_sampled_first_all_have_a_position():
     assert len(root.children) > 10
 
 
+def test_sampling_ends_when_it_finds_no_other_turn(monkeypatch):
+    _, states = begun("symple", Random(4), 0, "-size=5")
+    sampled, turns = [], Rules.turns
+    monkeypatch.setattr(Rules, "turns", lambda self, at, *args: sampled.append(at) or turns(self, at, *args))
+    root, _ = Search(Rules("symple"), Tuning(at_root=10, inside=2)).grow(states, Limit(playouts=300), Random(1))
+    assert (len(root.children), sampled.count(root.position) < 10) == (25, True)
+
+
 class Seer(Rules):
     """The rules of a game, and somebody who sees that its first side wins nine games of ten."""
 

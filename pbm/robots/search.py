@@ -101,7 +101,7 @@ class Knowledge(Protocol[P, T]):
 class Node(Generic[P, T]):
     """A position in the tree, with the results of the games that were played through it."""
 
-    __slots__ = ("are_all", "children", "position", "proof", "side", "throws", "turns", "visits", "worth")
+    __slots__ = ("are_all", "children", "is_sampled", "position", "proof", "side", "throws", "turns", "visits", "worth")
 
     def __init__(self, knowledge: Knowledge[P, T], position: P) -> None:
         """Make a leaf of the tree."""
@@ -117,6 +117,8 @@ class Node(Generic[P, T]):
         """Turns sampled when a leaf is visited again, those first that look best; empty until then."""
         self.are_all: bool | None = None
         """Whether these are all turns; None before the first try to list them all."""
+        self.is_sampled = False
+        """Whether more samples have found no other turn: they are not tried again, or each visit would cost as much."""
         self.children: list[Node[P, T]] = []
         """The positions after the first of these turns, one for each."""
         is_thrown = self.proof is None and knowledge.needs_dice(position)
@@ -280,7 +282,9 @@ class Search(Generic[P, T]):
         tuning, number = self.tuning, len(node.children)
         hopeful = node.hopeful
         has_room = not hopeful or number < tuning.first * (node.visits + 1) ** tuning.growth
-        if has_room and (number < len(node.turns) or self._find_more(node, rng)):
+        if has_room and number == len(node.turns) and not node.is_sampled:
+            node.is_sampled = not self._find_more(node, rng)
+        if has_room and number < len(node.turns):
             child = Node(self.knowledge, self.knowledge.play(node.position, node.turns[number]))
             node.children.append(child)
             return child, True
