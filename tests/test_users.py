@@ -178,8 +178,8 @@ def test_nothing_but_names_and_games_is_kept_of_a_user_who_has_signed_off(club):
     assert tables_with_alice() == {"users", "players", "turns", "results", "events", "outbox"}
 
 
-def test_a_damaged_board_does_not_keep_a_user_from_signing_off(club):
-    club.signed_up("alice", "bob")
+def test_a_damaged_board_does_not_keep_a_user_from_signing_off(club, monkeypatch):
+    club.signed_up("alice", "bob", "carol")
     for _ in range(2):
         club.say("symple challenge -size=5 alice bob")
         club.say(f"symple move {club.store.boards.names(BoardFilter(['symple']))[-1][1]} alice alice-secret c3")
@@ -187,3 +187,8 @@ def test_a_damaged_board_does_not_keep_a_user_from_signing_off(club):
     club.say("signoff bob bob-secret")
     assert club.store.users.missing("bob")
     assert club.store.boards.names(BoardFilter(["symple"])) == [("symple", "101")]
+    for line in "challenge -size=5 carol alice", "move 103 carol carol-secret c3", "move 103 alice alice-secret a1":
+        club.say(f"symple {line}")
+    monkeypatch.setattr("games.symple.draw", lambda *_: {}["x"])
+    club.say("signoff carol carol-secret")
+    assert club.store.users.missing("carol")

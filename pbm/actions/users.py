@@ -15,6 +15,7 @@ from pbm.access.guesses import NO_FAILURES
 from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same, reply_address, token_of
 from pbm.actions import challenges, finding, turns
+from pbm.board.board import FAULTS
 from pbm.board.clocks import Clocks
 from pbm.budget import uncounted
 from pbm.delivery.mail import add_to_outbox
@@ -79,7 +80,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     for game in games.names():
         for row in session.store.boards.found(BoardFilter([game], [name], over=False)):
             # a damaged board is left to the clean-up
-            with uncounted(), suppress(Refused), session.store.writing():
+            with uncounted(), suppress(Refused, *FAULTS), session.store.writing():
                 board = finding.find_board(why, game, row.board)
                 told += turns.quit_board(why, board, name, reason="signed off")
     printed = delivery.answer(session, name, *told)
