@@ -35,9 +35,9 @@ class Tuning(NamedTuple):
     exploration: float = 0.7
     """The constant of UCB1 (Auer, Cesa-Bianchi and Fischer 2002), for values from 0 to 1."""
     at_root: int = 100
-    """How many turns are sampled for the position that is thought about."""
+    """How many turns are sampled at first for the position that is thought about."""
     inside: int = 20
-    """How many are sampled for a later one."""
+    """How many are sampled at first for a later one."""
     first: float = 3
     growth: float = 0.45
     """A position that was visited n times has up to first * (n + 1) ** growth children."""
