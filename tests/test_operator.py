@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from games import SKIP
 from pbm import console, texts
-from pbm.actions import cleanup, proofs
+from pbm.actions import cleanup, lists, proofs
 from pbm.board import clocks, records
 from pbm.board.board import FORFEIT, RESIGN, Board
 from pbm.board.records import Unsound, outcome, replayed
@@ -827,6 +827,8 @@ def test_a_damaged_board_is_named_and_holds_up_no_other(several, operate, tmp_pa
     assert operate("export", "symple", "--all", as_json=True).data["failed"] == [done.err.strip()]
     assert operate("replay", "symple", "101").err == operate("picture", "symple", "101", "x.svg").err == done.err
     assert "Show summary" in [letter.subject for letter in several.say("symple show 101 102")]
+    [listed] = lists.table(Session(several.server, as_json=True), "symple", ["all"])
+    assert ([one["board"] for one in listed.data["boards"]], listed.data["missing"]) == (["102"], ["101"])
 
 
 def test_a_record_never_tells_the_secret_of_a_game_that_goes_on(several, operate):

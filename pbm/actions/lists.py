@@ -217,10 +217,14 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
 def _letter_of_table(session: Session, game: str, rows: Sequence[BoardRow]) -> Letter:
     """The letter with a table of these boards."""
     shown = aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})
-    boards = rows if session.as_json else ()
-    found = [letters.data(board_of(session, row).present) for row in boards]
+    data: dict[str, Any] = {"boards": []}
+    for row in rows if session.as_json else ():
+        try:
+            data["boards"].append(letters.data(board_of(session, row).present))
+        except Refused:  # it cannot be read, but the table has it
+            data.setdefault("missing", []).append(row.board)
     subject = f"List of {game.capitalize()} games"
-    return letters.plain_letter([shown], subject=subject, answer=f"{game} show {rows[0].board}", boards=found)
+    return letters.plain_letter([shown], subject=subject, answer=f"{game} show {rows[0].board}", **data)
 
 
 def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
