@@ -357,6 +357,7 @@ def test_the_command_that_a_board_mail_ends_with_needs_no_password_in_an_answer(
         "Symple Board 101 bob e5",
         "Symple Board 102 alice e5",
         "symple accept alice",
+        "symple queue 101 alice alice-secret",
     ],
 )
 def test_what_is_copied_from_elsewhere_is_no_answer(board, typed):

@@ -45,7 +45,7 @@ MEANT = {
     "clocks": "challenge",
     "commands": "help",
     "digest": "mail",
-    "forfeit": "challenge",
+    "forfeit": "resign",
     "hallo": "help",
     "hello": "help",
     "info": "help",
