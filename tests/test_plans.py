@@ -113,6 +113,7 @@ def test_an_answer_that_is_broken_behind_a_comma_goes_on_below():
 
 def test_a_comment_is_no_part_of_the_line_above_it_which_has_a_move_too_many():
     assert split_plan("if c3 then d4 e5\nHello") == (["if c3 then d4 e5"], "Hello")
+    assert split_plan("if c3 then d4; if you like, e5\nHello") == (["if c3 then d4  if you like, e5"], "Hello")
 
 
 def plan(*typed):

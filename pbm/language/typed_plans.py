@@ -100,7 +100,12 @@ def split_plan(text: str) -> tuple[list[str], str]:
         if is_line(row):
             found.append(row)
             moves, above = 0, ""
-        elif found and (ROW_GOES_ON.match(row) or moves < 2 or (MOVE_BEGIN.match(part) and words.goes_on(above, part))):
+        elif found and (
+            joined[start - 1] == ";"  # prose there is refused with the line: it is no line of the comment
+            or ROW_GOES_ON.match(row)
+            or moves < 2
+            or (MOVE_BEGIN.match(part) and words.goes_on(above, part))
+        ):
             found[-1] += f" {row}"
         else:
             return found, text[start:]
