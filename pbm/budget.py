@@ -57,11 +57,10 @@ def uncounted() -> Iterator[None]:
 def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
     """Stop what is done inside after so many seconds of computing. Raises TimeoutError then.
 
-    Other threads than the main one are not stopped, for they hold up nobody.
+    Only the main thread can be stopped: in another one there is no limit. Limits do not stand within each other.
 
-    With *all_counts*, all time that passes counts, not only what this thread computes. An outer limit goes on when an
-    inner one ends. Python code and searches for regular expressions are stopped at once; one long operation of another
-    library is stopped only when it ends.
+    With *all_counts*, all time that passes counts, not only what this thread computes. Python code and searches for
+    regular expressions are stopped at once; one long operation of another library is stopped only when it ends.
     """
     if current_thread() is not main_thread():
         yield
@@ -69,8 +68,8 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
     timer, sent, clock = signal.ITIMER_PROF, signal.SIGPROF, time.thread_time
     if all_counts:
         timer, sent, clock = signal.ITIMER_REAL, signal.SIGALRM, time.monotonic
-    is_running, begin = True, clock()
-    until = begin + seconds - _granted.get()
+    is_running = True
+    until = clock() + seconds - _granted.get()
 
     def stop(_: int, frame: FrameType | None) -> None:
         if not is_running:
@@ -82,8 +81,8 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
         signal.setitimer(timer, seconds)  # in case something catches even _Stopped
         raise _Stopped
 
-    outer = signal.signal(sent, stop)  # it stays: without it, a signal that comes late would end the process
-    left, _ = signal.setitimer(timer, seconds)
+    signal.signal(sent, stop)  # it stays: without it, a signal that comes late would end the process
+    signal.setitimer(timer, seconds)
     try:
         yield
     except _Stopped:
@@ -91,6 +90,3 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
     finally:
         is_running = False
         signal.setitimer(timer, 0)
-        if left:
-            signal.signal(sent, outer)
-            signal.setitimer(timer, max(left - (clock() - begin), RETRY_SECONDS))

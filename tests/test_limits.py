@@ -116,14 +116,6 @@ def test_what_must_be_done_is_not_counted_and_what_follows_it_is():
         computing(0.5)
 
 
-def test_an_outer_limit_goes_on_when_an_inner_one_ends():
-    with pytest.raises(TimeoutError, match="it took more than"), limited(0.3):
-        for _ in range(5):
-            with limited(5):
-                computing(0.04)
-        computing(5)
-
-
 def test_whoever_plays_on_many_boards_can_sign_off_by_mail(board, monkeypatch):
     monkeypatch.setattr("pbm.actions.turns.quit_board", lambda *_, **__: computing(0.5) or [])
     with limited(0.2):
