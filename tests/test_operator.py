@@ -823,7 +823,7 @@ def test_a_damaged_board_is_named_and_holds_up_no_other(several, operate, tmp_pa
     change(several, "UPDATE boards SET options = '-size=2' WHERE game = 'symple' AND board = '101'")
     done = operate("export", "symple", "--all")
     assert (json.loads(done.out)["board"], done.status) == ("102", 1)
-    assert "Symple board 101 cannot be read at the moment" in done.err
+    assert "Symple board 101 cannot be read at the moment. -size=n takes an odd number from 5 to 25. `pbm " in done.err
     assert operate("export", "symple", "--all", as_json=True).data["failed"] == [done.err.strip()]
     assert operate("replay", "symple", "101").err == operate("picture", "symple", "101", "x.svg").err == done.err
     assert "Show summary" in [letter.subject for letter in several.say("symple show 101 102")]

@@ -72,8 +72,9 @@ def told_of_fault(row: BoardRow, why: Exception) -> str:
     """The sentences about a board that raises one of FAULTS: what is wrong, and what helps."""
     can_go = games.exists(row.game) and not row.ended and not isinstance(why, games.Unloadable)
     or_else = f", and `pbm boards remove {row.game} {row.board}` removes it" if can_go else ""
+    what = why if isinstance(why, Illegal) else f"{type(why).__name__}: {why}."
     return (
-        f"{row.game.capitalize()} board {row.board} cannot be read at the moment ({type(why).__name__}: {why}). "
+        f"{row.game.capitalize()} board {row.board} cannot be read at the moment. {what} "
         f"`pbm doctor` tells the operator what helps{or_else}."
     )
 
