@@ -363,7 +363,7 @@ def test_a_package_with_a_fault_is_named_in_every_answer_and_its_boards_are_kept
     elsewhere.process("take", "challenge", "alice", "bob")
     (tmp_path / "site" / "take_game.py").write_text(MODULE.replace("from typing", fault))
     lines = "challenge alice bob", "move 101 alice alice-secret 1", "show 101", "help"
-    for line in (*(f"take {one}" for one in lines), "referee take"):
+    for line in (*(f"take {one}" for one in lines), "referee take", f"site {tmp_path}/web"):
         refused = elsewhere.process(*line.split())
         assert refused.returncode == 1
         assert "The package take has a fault (" in " ".join(refused.stderr.split())
@@ -371,3 +371,4 @@ def test_a_package_with_a_fault_is_named_in_every_answer_and_its_boards_are_kept
     told = elsewhere.process("doctor").stdout
     assert "take 101: it cannot be set up: The package take has a fault (" in told
     assert "restore" not in told
+    assert (tmp_path / "web" / "symple" / "index.html").exists()

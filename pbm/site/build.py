@@ -247,7 +247,10 @@ def _sources() -> str:
     folders = [files("pbm.site"), *(files("pbm.site") / part for part in ("templates", "assets"))]
     folders += [files("pbm.drawing"), files("games")]
     items = [item for folder in folders for item in folder.iterdir() if item.is_file()]
-    helps = [of_game(game) for game in games.names()]
+    helps = []
+    for game in games.names():
+        with suppress(games.Unloadable):  # its pages are not made, but all others are
+            helps.append(of_game(game))
     return _digest([item.read_bytes() for item in sorted(items, key=lambda item: item.name)], helps)
 
 
