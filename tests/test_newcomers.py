@@ -77,6 +77,7 @@ words that are split or copied are explained
     signup zoe | PASSWORD is missing.
     symple challenge size=5 alice bob | Too many words: 3 instead of 2; an option and its value are one word, such as -s
     symple challenge -size 5 alice bob | an option and its value are one word, such as -size=5.
+    symple challenge alice bob carol | Too many words: 3 instead of 2. The command is written:
     symple move 101 ME c3 d4 | a move has commas between its parts, and no blanks.
     Game challenge alice bob | GAME is a placeholder; write the name of one in its place: papagra, spiro,
     """),

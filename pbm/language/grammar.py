@@ -156,7 +156,8 @@ class Command(click.Command):
         most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
         if len(others) <= most:
             return ""
-        hint = "; an option and its value are one word, such as -size=5" * self.takes_options
+        is_option = self.takes_options and not all(map(is_userid, others))
+        hint = "; an option and its value are one word, such as -size=5" * is_option
         hint = "; a move has commas between its parts, and no blanks" if self.moves_at else hint
         return f"Too many words: {len(others)} instead of {most}{hint}"
 

@@ -180,7 +180,7 @@ def may_be_password(word: str) -> bool:
 
 
 def behind_users(tree: Root, typed: Sequence[str], is_user: IsUser | None) -> Iterator[str]:
-    """The words that may be passwords and stand, as in each command, right behind a user; OLD and NEW are two."""
+    """The words that may be passwords, of the two behind each user: commands have OLD and NEW there."""
     for at, word in enumerate(typed):
         if is_user and is_user(word.strip(PUNCTUATION).lower()):
             near = (one for one in typed[at + 1 : at + 3] if not tree.knows(one))
