@@ -213,6 +213,7 @@ def test_a_line_for_the_log_says_no_word_that_may_be_a_password(line):
     [
         "I beat alice on board 101 yesterday",
         "I beat alice on board 101 yesterday evening, wonderful.",
+        "Call 5551234, bob",
         "Shall we continue on board 102 instead, alice?",
         "Symple is my favourite game, together with Papagra.",
         "I accept your challenge gladly, alice, and thank you.",

@@ -138,11 +138,11 @@ def _by_grammar(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> I
 
 def _beside_users(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
     """The words beside a userid that stands beside the number of a board, except the names of games and commands."""
-    for at, word in enumerate(found):
-        near = [one for one in (at - 1, at + 1) if 0 <= one < len(found)]
-        if any(BOARD_NUMBER.fullmatch(found[one].plain) for one in near) and _is_user(word, is_user):
-            beside = (one for one in near if not _is_of_a_command(tree, found, one))
-            yield from (one for one in beside if may_be_password(found[one].plain))
+    for at, word in enumerate(found[1:-1], 1):
+        for one, other in (at - 1, at + 1), (at + 1, at - 1):  # a long number is no password beside itself
+            is_near = BOARD_NUMBER.fullmatch(found[other].plain) and may_be_password(found[one].plain)
+            if is_near and _is_user(word, is_user) and not _is_of_a_command(tree, found, one):
+                yield one
 
 
 def _is_of_a_command(tree: Root, found: Sequence[Token], at: int) -> bool:
