@@ -150,7 +150,7 @@ def without(text: str, secrets: Iterable[str]) -> str:
     """A text with each of the secrets replaced by the word PASSWORD; too short for a password, only whole words are."""
     ways = (
         re.escape(secret) if len(secret) >= SHORTEST_PASSWORD else rf"(?<!\S){re.escape(secret)}(?!\S)"
-        for secret in sorted(filter(None, secrets), key=len, reverse=True)
+        for secret in sorted({*filter(None, secrets)}, key=len, reverse=True)
     )
     found = "|".join(ways)
     return re.sub(found, MASK, text) if found else text

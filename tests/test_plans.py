@@ -9,6 +9,7 @@ from pbm.actions import turns
 from pbm.actions.turns import parsed
 from pbm.board import plan_lines
 from pbm.board.plan_lines import Conditional
+from pbm.budget import limited
 from pbm.language.typed_plans import read, split_plan
 
 from contract import follow
@@ -114,6 +115,11 @@ def test_an_answer_that_is_broken_behind_a_comma_goes_on_below():
 def test_a_comment_is_no_part_of_the_line_above_it_which_has_a_move_too_many():
     assert split_plan("if c3 then d4 e5\nHello") == (["if c3 then d4 e5"], "Hello")
     assert split_plan("if c3 then d4; if you like, e5\nHello") == (["if c3 then d4  if you like, e5"], "Hello")
+
+
+def test_many_semicolons_are_soon_read():
+    with limited(1):
+        assert split_plan("if c3 then d4\n" + ";" * 50_000)[1]
 
 
 def plan(*typed):

@@ -36,7 +36,7 @@ WHO_PLAYS = re.compile(r"\b(?:(?!then\b|any\b)[a-z'\u2019]{1,20} )?(?:plays?|ans
 BROKEN_WITHIN = re.compile(r"(?:\b(?:then|if(?:\s+\S+)?)|[->\u2010-\u2015\u2190-\u21ff])\n|\n\W*then\b", re.IGNORECASE)
 """Where a line of a plan was broken within a step."""
 BROKEN_AT_IF = re.compile(
-    r"\b(?:and|then)\s*\n\s*if\b|(?:^|;)[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?(?:and\s+)?if\s*\n", re.IGNORECASE
+    r"\b(?:and|then)\s*\n\s*if\b|(?:^|;)[^\w\n;]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?(?:and\s+)?if\s*\n", re.IGNORECASE
 )
 """Where two rows are one, although the second one begins a line, or the first one seems to be whole."""
 ROW_GOES_ON = re.compile(r"\W*(?:then\s+if\b|(?:then|and\s+if)\s+(?:\S*\d|any\b|--))", re.IGNORECASE)
