@@ -94,7 +94,7 @@ def test_a_game_goes_as_in_the_reference_which_reads_the_same_turns(name, data, 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "boards"), LARGE)
-@examples(7)
+@examples(4)
 @given(st.data(), SEEDS)
 def test_a_game_on_a_large_board_goes_as_in_the_reference_which_reads_the_same_turns(name, boards, data, seed):
     check_game(name, data.draw(st.fixed_dictionaries(boards)), seed, 60, 0.2)
