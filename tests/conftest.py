@@ -69,9 +69,11 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what takes long, but for ``bin/test --all``."""
-    if IS_QUICK:
-        is_long = [item.get_closest_marker("long") is not None for item in items]
+    """Leave out what takes long, but for ``bin/test --all``, which begins with it, lest it run alone at the end."""
+    is_long = [item.get_closest_marker("long") is not None for item in items]
+    if not IS_QUICK:
+        items[:] = [*compress(items, is_long), *(item for item, first in zip(items, is_long, strict=True) if not first)]
+    else:
         config.hook.pytest_deselected(items=[*compress(items, is_long)])
         items[:] = [item for item, left_out in zip(items, is_long, strict=True) if not left_out]
 

@@ -28,12 +28,11 @@ BOARDS = {
     "sprout": {"board": st.just("limping-3")},
     "symple": {"size": st.just(5), "penalty": PENALTIES},
 }
-LARGE = [
-    *(("spora", {"size": st.sampled_from(range(first, 26, 4))}) for first in (8, 9, 10, 11)),
-    *(("sprout", {"board": st.sampled_from([*sprout.BOARDS][first::4])}) for first in range(4)),
-    *(("symple", {"size": st.sampled_from(range(first, 26, 8)), "penalty": PENALTIES}) for first in (7, 9, 11, 13)),
-]
-"""Each game in four parts, for at the end of all tests the other processes wait for the longest one."""
+LARGE = {
+    "spora": {"size": st.integers(8, 25)},
+    "sprout": {"board": st.sampled_from(sprout.BOARDS)},
+    "symple": {"size": st.sampled_from(range(7, 26, 2)), "penalty": PENALTIES},
+}
 SEEDS = st.integers(0, 10**9)
 
 
@@ -93,11 +92,11 @@ def test_a_game_goes_as_in_the_reference_which_reads_the_same_turns(name, data, 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "boards"), LARGE)
-@examples(4)
+@pytest.mark.parametrize("name", LARGE)
+@examples(30)
 @given(st.data(), SEEDS)
-def test_a_game_on_a_large_board_goes_as_in_the_reference_which_reads_the_same_turns(name, boards, data, seed):
-    check_game(name, data.draw(st.fixed_dictionaries(boards)), seed, 60, 0.2)
+def test_a_game_on_a_large_board_goes_as_in_the_reference_which_reads_the_same_turns(name, data, seed):
+    check_game(name, data.draw(st.fixed_dictionaries(LARGE[name])), seed, 60, 0.2)
 
 
 @pytest.mark.parametrize(

@@ -259,7 +259,7 @@ class Point(NamedTuple):
 
 
 def few_turns(point: Point) -> tuple[str, ...]:
-    """The legal turns of a position, if there are few, and they are found soon."""
+    """The legal turns of a position, if there are few; in the main thread, only if they are found soon."""
     try:
         with limited(SECONDS_TO_LIST):
             listed = tuple(islice(point.state.moves(), FEW_TURNS + 1))

@@ -156,9 +156,11 @@ class Command(click.Command):
         most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
         if len(others) <= most:
             return ""
-        is_option = self.takes_options and not all(map(is_userid, others))
-        hint = "; an option and its value are one word, such as -size=5" * is_option
-        hint = "; a move has commas between its parts, and no blanks" if self.moves_at else hint
+        hint = ""
+        if self.moves_at:
+            hint = "; a move has commas between its parts, and no blanks"
+        elif self.takes_options and not all(map(is_userid, others)):
+            hint = "; an option and its value are one word, such as -size=5"
         return f"Too many words: {len(others)} instead of {most}{hint}"
 
     def passwords(self, others: Sequence[str]) -> list[str] | None:
@@ -284,7 +286,7 @@ class Root(Group):
             return Misused(f"GAME is a placeholder; write the name of one in its place: {', '.join(games.names())}.")
         what = f"command `{here} {rest[0]}`" if here else f"game or command {rest[0]!r}"
         near = self._meant(group, here, name.rstrip(".,:;!?"), rest[1:], operators)
-        which = f"GAME is {texts.enumerated(games.names(), 'or')}; " * near.startswith("GAME ")
+        which = f"GAME is {texts.enumerated(games.names(), 'or')}; " if near.startswith("GAME ") else ""
         return Misused(f"There is no {what}; {near and f'did you mean `{near}`? '}{which}{known}")
 
     def _meant(self, group: Group, here: str, word: str, rest: Sequence[str], operators: Sequence[str]) -> str:

@@ -82,10 +82,11 @@ def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str
 
 def printed(found: Iterable[Letter]) -> str:
     """What a shell prints for all answers to a command. One about a board ends with the command to answer with."""
-    return "\n\n".join(
-        f"{one.body}\n\n{'pbm ' * bool(games.package(one.game))}{one.command.text}" if one.thread else one.body
-        for one in found
-    )
+    told = []
+    for one in found:
+        program = "pbm " if games.package(one.game) else ""  # the game of a package is no program of its own
+        told.append(f"{one.body}\n\n{program}{one.command.text}" if one.thread else one.body)
+    return "\n\n".join(told)
 
 
 def as_one(found: Sequence[Letter]) -> dict[str, Any]:
