@@ -163,12 +163,14 @@ def test_a_page_that_was_left_open_plays_no_move_in_a_position_that_it_does_not_
     visitor.open(link.partition("#")[0], until_shown=".picture")
     visitor.driver.get(link)  # only what stands behind the # has changed
     until(lambda: visitor.all(".cell-names button"))
+    until(lambda: visitor.driver.execute_script("return isMine"))  # the page has asked, and asks no more
     for name, move in (("alice", "e5"), ("bob", "g7")):
         visitor.served.shell.run("symple", "move", board, name, PASSWORDS[name], move)
     visitor.tap(".cells [data-cell='a1']")
     visitor.send()
     until(lambda: visitor.text(".refused") == "That is meant as move 1, but it would be move 3.")
     until(lambda: visitor.text(".told").startswith("Move 2 of 2 by bob"))
+    until(visitor.is_told_that_it_is_legal)  # which moves what is below
     visitor.one("summary").click()
     visitor.tap("[value=undo]")
     until(lambda: visitor.text("[data-part=mine]") == "alice proposes to take the last move back.")
@@ -437,8 +439,7 @@ def test_a_screen_reader_is_given_a_table_of_named_cells_and_each_move_as_it_is_
 
 
 def test_a_guest_plays_at_once_to_the_end_and_keeps_the_game_with_an_account(visitor):
-    visitor.browser.sees(width=PHONE)
-    visitor.driver.get(f"{visitor.url}/index.html")
+    visitor.open(f"{visitor.url}/index.html", until_shown="button:not([name])")
     begin = time.monotonic()
     visitor.tap("button:not([name])")
     until(lambda: visitor.all(".cell-names button"))

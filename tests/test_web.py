@@ -174,15 +174,6 @@ def test_a_reader_sees_their_board_their_plan_and_their_notes_and_nothing_is_sto
     assert everything(web.shell) == before
 
 
-def test_a_resignation_that_waits_can_be_taken_back_by_a_button(web):
-    board = web.shell.json("symple", "challenge", "-size=9", "alice", "bob")["board"]
-    token = web.token("bob", board)
-    for name, text in ("alice", "e5"), ("bob", "a1"):
-        assert web.post(token=web.token(name, board), text=text)[0] == 200
-    assert '<b>Resign</b> <button type="button" value="unresign">' in web.post(token=token, text="resign")[1]["page"]
-    assert "Resign" not in web.post(token=token, text="unresign")[1]["page"].partition("<summary>")[0]
-
-
 def test_without_a_script_a_form_leads_to_a_page_with_the_letter_and_keeps_what_was_refused(web):
     assert 'action="answer"' in web.ask("GET", "/answer", Accept="text/html")[2]
     token = web.token("alice", "103")
@@ -716,7 +707,7 @@ def test_a_mail_does_not_wait_for_the_pages_of_a_large_board(web):
             web.mail("alice@players.example", message("list", sender="alice@players.example"))
             mails += 1
     assert {post.result()[0] for post in posts} == {200}
-    assert mails > 25
+    assert mails > len(posts)
 
 
 # What mails lead to

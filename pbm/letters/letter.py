@@ -84,8 +84,10 @@ def printed(found: Iterable[Letter]) -> str:
     """What a shell prints for all answers to a command. One about a board ends with the command to answer with."""
     told = []
     for one in found:
-        program = "pbm " if games.package(one.game) else ""  # the game of a package is no program of its own
-        told.append(f"{one.body}\n\n{program}{one.command.text}" if one.thread else one.body)
+        told.append(one.body)
+        if one.thread:
+            program = "pbm " if games.package(one.game) else ""  # the game of a package is no program of its own
+            told.append(f"{program}{one.command.text}")
     return "\n\n".join(told)
 
 
