@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _OWN = {module.name for module in iter_modules(__path__)} - {"boards", "figures", "promises"}
 """The games of this package: all of its modules but those that serve several games."""
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+"""The columns of boards: each cell, such as ``c3``, begins with one."""
 SKIP = "--"
 """A skipped turn. Where no other move is legal, it is the only item of `State.moves`, and the server plays it."""
 

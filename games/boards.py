@@ -7,10 +7,9 @@ a set are found at once by shifting the whole set; on other graphs there is a ma
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from string import ascii_lowercase
 from typing import Any, ClassVar
 
-from games import Illegal, quoted, read_cells
+from games import LETTERS, Illegal, quoted, read_cells
 
 
 class _Once(ABCMeta):
@@ -90,7 +89,7 @@ class Square(Board):
 
     def __init__(self, size: int, /) -> None:
         """Lay it out row by row, with an empty column at the right."""
-        self.size, self.letters, self.width = size, ascii_lowercase[:size], size + 1
+        self.size, self.letters, self.width = size, LETTERS[:size], size + 1
         rows = range(size)
         super().__init__({f"{x}{y + 1}": y * self.width + n for y in rows for n, x in enumerate(self.letters)})
 
@@ -110,7 +109,7 @@ class Hexagon(Board):
             first = max(0, row - size + 1)
             length = 2 * size - 1 - abs(row - size + 1)
             for number in range(length):
-                cells[f"{ascii_lowercase[row]}{number + 1}"] = row * self.width + first + number
+                cells[f"{LETTERS[row]}{number + 1}"] = row * self.width + first + number
         super().__init__(cells)
 
     def near(self, cells: int) -> int:

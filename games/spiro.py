@@ -14,10 +14,9 @@ from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import combinations
-from string import ascii_lowercase
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
+from games import LETTERS, SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.figures import ROW, BoardText, Cell, Figure, Label, Note, Picture, Piece, Place, Strokes, Way, pile
 
 SIDES: tuple[str, str] = ("X", "O")
@@ -68,7 +67,7 @@ class Board:
         """Lay out the small board, or else the medium one."""
         self.rows, self.columns = (4, 9) if small else (6, 13)
         path = _PATHS[small].split()
-        turned = [f"{ascii_lowercase[self.columns - 1 - _column(name)]}{self.rows - _row(name)}" for name in path]
+        turned = [f"{LETTERS[self.columns - 1 - _column(name)]}{self.rows - _row(name)}" for name in path]
         self.length = len(path)
         self.names = tuple(path + turned)
         self.number = {name: cell for cell, name in enumerate(self.names)}
@@ -119,7 +118,7 @@ class Board:
 
 
 def _column(name: str) -> int:
-    return ascii_lowercase.index(name[0])
+    return LETTERS.index(name[0])
 
 
 def _row(name: str) -> int:
@@ -781,7 +780,7 @@ def _empty(layout: Board) -> Picture:
     """The board without pieces."""
     picture = Picture(4 * layout.rows + 5)
     for line in (0, 4 * layout.rows + 4):
-        picture.put(line, 6, "   ".join(ascii_lowercase[: layout.columns]))
+        picture.put(line, 6, "   ".join(LETTERS[: layout.columns]))
     for cell, place in enumerate(layout.cells):
         middle, top = 6 + 4 * place.column, 3 + 4 * (layout.rows - 1 - place.row)
         left, right, level = (layout.is_open(cell, beyond) for beyond in place.neighbours)
@@ -880,7 +879,7 @@ def _coordinates(layout: Board) -> Iterator[Label]:
     height = 2 * _HALF * ROW
     for column in range(layout.columns):
         for y in (-0.75, layout.rows * height + 0.75):
-            yield Label((column * _HALF, y), ascii_lowercase[column])
+            yield Label((column * _HALF, y), LETTERS[column])
     for row, first, last in layout.spans():
         for x in (first * _HALF - 0.85, last * _HALF + 0.85):
             yield Label((x, (row + 0.5) * height), str(row + 1))

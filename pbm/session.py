@@ -15,7 +15,7 @@ from pbm.server import Server
 from pbm.store import Reply
 
 
-@dataclass
+@dataclass(eq=False)
 class Session:
     """A command being carried out."""
 

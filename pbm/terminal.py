@@ -8,11 +8,12 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
-from getpass import getpass
 from io import TextIOWrapper
 from itertools import cycle
 from operator import methodcaller
 from typing import TextIO
+
+from click.termui import hidden_prompt_func
 
 from pbm.texts import CONTROLS
 
@@ -39,14 +40,14 @@ def read_input() -> TextIO:
     return sys.stdin
 
 
-def read_secret(variable: str = "PBM_PASSWORD", ask: Callable[[], str] = getpass) -> str:
+def read_secret(variable: str = "PBM_PASSWORD", ask: Callable[[], str] | None = None) -> str:
     """A password: that of the environment, or what *ask* gets at a terminal, or a line of standard input."""
     if chosen := os.environ.get(variable):
         return chosen
     if not sys.stdin.isatty():
         return read_input().readline().rstrip("\r\n")
     try:
-        return ask()
+        return ask() if ask else hidden_prompt_func("Password: ")
     except (EOFError, UnicodeDecodeError):  # control-D, or bytes that are no text
         return ""
 

@@ -438,6 +438,28 @@ def test_a_screen_reader_is_given_a_table_of_named_cells_and_each_move_as_it_is_
     assert [part.role for part in told(visitor) if part.live == "assertive"] == ["alert"]
 
 
+WITHOUT_FIRST_PAGE = """
+const really = fetch;
+let responses = 0;
+fetch = async (...request) => {
+    const response = await really(...request);
+    if (responses++) return response;
+    return Response.json({...await response.json(), page: undefined});
+};
+"""
+"""Takes the page out of the first response, as if the server had been too busy to make it in time."""
+
+
+def test_a_page_that_was_not_made_in_time_is_asked_for_again(visitor):
+    board = visitor.begin("symple")
+    added = visitor.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WITHOUT_FIRST_PAGE})
+    try:
+        visitor.open(visitor.link("symple", board))
+        assert visitor.driver.execute_script("return responses")
+    finally:
+        visitor.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
 def test_a_guest_plays_at_once_to_the_end_and_keeps_the_game_with_an_account(visitor):
     visitor.open(f"{visitor.url}/index.html", until_shown="button:not([name])")
     begin = time.monotonic()

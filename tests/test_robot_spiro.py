@@ -125,8 +125,8 @@ def test_with_more_time_the_best_turns_are_compared_by_games_and_the_same_one_is
         limit = Limit(looks, clock=count().__next__, **limits)  # it is a second later each time that somebody looks
         return thinker(options).think([state], limit, Random(5))
 
-    long, answers = thought(5000), thought(5000, playouts=1_000_000)
-    assert long == thought(5000)
+    long, answers = thought(1500), thought(1500, playouts=1_000_000)
+    assert long == thought(1500)
     assert long.playouts > 4 * answers.playouts  # a number of playouts, as levels have it, means no rollouts
     assert long.chance == pytest.approx(answers.chance, abs=0.15)
     assert long.chance != answers.chance

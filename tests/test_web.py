@@ -328,7 +328,7 @@ def test_pages_post_only_where_they_are_told_of_a_web_server(web, tmp_path):
     for options in ([], ["--web"]):
         web.shell.run("site", *options, str(tmp_path / "pages"))
         board, game = ((tmp_path / "pages" / "symple" / name).read_text() for name in ("109.html", "index.html"))
-        found = ["data-door" in board, "<noscript>" in board, 'action="../guest"' in game]
+        found = ["data-url" in board, "<noscript>" in board, 'action="../guest"' in game]
         assert found == [bool(options)] * 3
         assert ("mailto:pbm+TOKEN@pbm.example" in board) == (not options)
 

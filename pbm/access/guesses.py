@@ -15,7 +15,7 @@ FailuresByHolder = dict[tuple[str, str], Failures]
 """A holder is ``("userid", "alice")`` or ``("peer", "192.0.2.1")``."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Guesses:
     """The passwords that come with one mail.
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
-from string import ascii_lowercase, digits
 
 import games
 from pbm.board.board import FAULTS, Board, BoardContext, Point, told_of_fault
@@ -40,7 +39,7 @@ def _names_one_typo_away(word: str) -> set[str]:
     near = {
         *(front + rest[1:] for front, rest in parts),
         *(front + rest[1] + rest[0] + rest[2:] for front, rest in parts if len(rest) > 1),
-        *(front + typed + rest[at:] for front, rest in parts for typed in digits + ascii_lowercase for at in (0, 1)),
+        *(front + sign + rest[at:] for front, rest in parts for sign in "0123456789" + games.LETTERS for at in (0, 1)),
     }
     return set(filter(is_board, near))
 

@@ -18,7 +18,7 @@ from pbm.session import Session
 EMPTY_LINE = "\n\n"
 HELP_FOLDER = Path(__file__).parents[2] / "help"
 """The folder of the texts: beside the packages, in a checkout as in an installation."""
-SPACED = re.compile(r"\S {2,}\S")
+SPACED = r"\S {2,}\S"
 """Two blanks between words: in the texts of help they stand only in tables."""
 TOPICS = {
     "Play": "challenge rematch move plan queue submit confirm preview resign swap",
@@ -53,7 +53,7 @@ def help_letter(subject: str) -> Letter:
     title = f"Help {subject}".strip()
     parts = _text(subject).split(EMPTY_LINE)
     # what has more than one blank between words keeps its lines
-    told = [(Preformatted if SPACED.search(part) else Paragraph)(part) for part in parts]
+    told = [(Preformatted if re.search(SPACED, part) else Paragraph)(part) for part in parts]
     return letters.plain_letter(told, subject=title, answer="help commands" if subject else "help tutorial")
 
 

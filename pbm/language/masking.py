@@ -16,10 +16,10 @@ from pbm.language.grammar import LOOKS_RIGHT, Root
 from pbm.names import SHORTEST_PASSWORD, IsUser, is_userid
 from pbm.texts import MASK, MOST_COMMENT, PASSWORD_WORDS, written
 
-TOKENS = re.compile(r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+")
+TOKENS = r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+"
 """What stands between blanks, and blanks as they are written in a link or in HTML."""
 ENCODED_BLANKS = frozenset({"%20", "&nbsp;"})
-BOARD_NUMBER = re.compile("#?[0-9]{3,12}(#-?[0-9]+)?", re.ASCII)
+BOARD_NUMBER = "#?[0-9]{3,12}(#-?[0-9]+)?"
 PUNCTUATION = ",;:()[]{}<>\"'`|*~.!?_=#$/\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 """What may stand around a word."""
 IN_FRONT = frozenset("subject betreff objet asunto oggetto re fwd fw aw wg nag new pbm please i typed".split())
@@ -98,7 +98,7 @@ def is_turn(word: str) -> bool:
 
 def _words(text: str) -> Iterator[Token]:
     begins, end = True, 0
-    for token in TOKENS.finditer(text):
+    for token in re.finditer(TOKENS, text):
         begins = begins or "\n" in text[end : token.start()] or token[0][0] in "\"'`(\u201c\u201e\u00ab"
         end = token.end()
         written = token[0] if token[0].isascii() else _usual(token[0])
@@ -140,7 +140,7 @@ def _beside_users(tree: Root, found: Sequence[Token], is_user: IsUser | None) ->
     """The words beside a userid that stands beside the number of a board, except the names of games and commands."""
     for at, word in enumerate(found[1:-1], 1):
         for one, other in (at - 1, at + 1), (at + 1, at - 1):  # a long number is no password beside itself
-            is_near = BOARD_NUMBER.fullmatch(found[other].plain) and may_be_password(found[one].plain)
+            is_near = re.fullmatch(BOARD_NUMBER, found[other].plain) and may_be_password(found[one].plain)
             if is_near and _is_user(word, is_user) and not _is_of_a_command(tree, found, one):
                 yield one
 

@@ -19,6 +19,8 @@ REPLIES = (
 )
 """What mail programs put in front of a subject that they answer or forward, mail servers in front of one that looks
 strange to them, and what our reminders begin with."""
+ENDS_OF_REPLIES = ":\uff1a]}*"
+"""One of these is in each of REPLIES."""
 FULL = {"challenge": "chall", "preview": "prev", "subscribe": "sub", "unsubscribe": "unsub"}
 """Commands that may be shortened, down to these words."""
 SYNONYMS = {
@@ -76,8 +78,9 @@ def tidied(line: str) -> list[str]:
     Options in front of the second word come behind it.
     """
     text = line.lstrip()
-    if replies := re.match(rf"(?:(?:{REPLIES})[ *]*)+", text, re.IGNORECASE):
-        text = text[replies.end() :]
+    if {*ENDS_OF_REPLIES} & {*text}:  # else no pattern need be compiled
+        replies = re.match(rf"(?:(?:{REPLIES})[ *]*)*", text, re.IGNORECASE)
+        text = text[replies.end() :] if replies else text
     words = [word for word in text.split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and games.exists(words[1].lower()):
         del words[0]

@@ -29,7 +29,7 @@ LOOK_FOR_CHANGES_SECONDS = 0.2
 @click.option(
     "--url", default="", metavar="URL", help="Where the site will stand, such as https://games.example/; else PBM_SITE."
 )
-@click.option("--web", is_flag=True, help="Let pages post to a web door at the same address, as `serve --web` has it.")
+@click.option("--web", is_flag=True, help="Let pages post to the same address, where `serve --web` runs.")
 @click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
 def site(folder: Path, url: str, *, web: bool, follow: bool) -> int:
     """Write a web site: plain files for any web server, with a page for each board.

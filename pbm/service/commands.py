@@ -153,7 +153,7 @@ def _open_web_server(opened: "Server", web: str, site: str | None, url: str) -> 
     """Listen for browsers, and say where. Returns the web server. Raises Refused."""
     where = _port("--web", web)
     kind = _web_server_class()
-    with refusing_os_errors(f"The web door cannot listen on {web}"):
+    with refusing_os_errors(f"The web server cannot listen on {web}"):
         family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
         listening = socket.create_server((where.host, where.port), family=family)
     say(f"web on {where._replace(port=listening.getsockname()[1])}", {})

@@ -66,7 +66,7 @@ def _help(text: str, game: str) -> Markup:
                 lines = told.replace("\n" + " " * len(name + gap), "\n")
                 lines = re.sub(rf"\n(?!{game} )", " ", lines)  # commands keep their lines
                 blocks.append(f'<p class="item"><b>{escape(name)}</b> {escape(lines)}</p>\n')
-        elif block.startswith("    ") or SPACED.search(block):
+        elif block.startswith("    ") or re.search(SPACED, block):
             blocks.append(f'<pre class="text">{escape(block)}</pre>\n')
         else:
             parts = ITEM.split(block) if "\n " in block else [block]

@@ -9,7 +9,7 @@ const canSend = form && token;
 const taps = canSend && JSON.parse(form.dataset.taps);
 let game, own, svg, items, words, description, positions, last, at, standing, tapped = [];
 
-// Stepping: a position has the parts of the one before it, but for those that differ
+// Stepping: a position has the parts of the one before, but for those that differ
 
 function load() {
   game = JSON.parse(all("#steps")[0].textContent);
@@ -99,11 +99,11 @@ function mark() {
   grid.querySelectorAll("button").forEach((button) => { button.ariaPressed = tapped.includes(button.dataset.cell); });
 }
 
-// The field holds a move, and below it a plan. Taps go to the move that is written last.
+// The field holds a move, and below it a plan. Taps go to the move written last.
 
 const { line, clear, next, other, comment, hint, refused, said } = form?.elements || {};
 const [send, menu] = form?.querySelectorAll(".send, details") || [];
-const { mail, door, plan: planned } = form?.dataset || {};
+const { mail, url, plan: planned } = form?.dataset || {};
 const before = () => /^(?:[^]*\b(?:if|then)[ \t]+)?/i.exec(line.value)[0];
 const latest = () => line.value.slice(before().length).trim();
 const isTheirs = () => /\bif[ \t]+$/i.test(before());
@@ -118,7 +118,7 @@ function changed() {
   const answer = line.value.trim();
   const lacksMove = /\bif(\s+\S*)?$|\bthen$/i.test(answer);
   send.disabled = !answer || lacksMove;
-  if (door) preview(answer);
+  if (url) preview(answer);
   else if (send.disabled) send.removeAttribute("href");
   else send.href = mail.replace("TOKEN", token) + encodeURIComponent(answer.replace(/\n/g, "\r\n"));
   line.rows = line.value.split("\n").length;
@@ -178,7 +178,7 @@ let page, isMine, waits, id, asked = 0, watched = 0;
 async function post(text, more) {
   try {
     const body = new URLSearchParams({ token, text, ...more });
-    return await (await fetch(door, { method: "POST", headers: { Accept: "application/json" }, body })).json();
+    return await (await fetch(url, { method: "POST", headers: { Accept: "application/json" }, body })).json();
   } catch {
     return { error: "The server cannot be reached; please try again." };
   }
@@ -190,7 +190,7 @@ function take(found, why = found.error || "") {
   refused.textContent = why;
   if (found.error) return;
   isMine = found.turn === found.userid;
-  waits = !found.over && (!isMine || found.vote);
+  waits = !found.page || !found.over && (!isMine || found.vote);
   if (!found.page || found.page === page) return;
   page = found.page;
   const fresh = new DOMParser().parseFromString(page, "text/html");
@@ -284,7 +284,7 @@ if (canSend) {
     if (!send.disabled) submit(taps ? answer.replace(/^[^\s#]*\d(?::[x+])*(?=\n|$)/, `$&#${last + 1}`) : answer);
   };
   changed();
-  if (door) post("show").then((found) => {
+  if (url) post("show").then((found) => {
     take(found);
     watch();
   });
