@@ -170,7 +170,6 @@ def test_a_page_that_was_left_open_plays_no_move_in_a_position_that_it_does_not_
     visitor.send()
     until(lambda: visitor.text(".refused") == "That is meant as move 1, but it would be move 3.")
     until(lambda: visitor.text(".told").startswith("Move 2 of 2 by bob"))
-    until(visitor.is_told_that_it_is_legal)  # which moves what is below
     visitor.one("summary").click()
     visitor.tap("[value=undo]")
     until(lambda: visitor.text("[data-part=mine]") == "alice proposes to take the last move back.")
