@@ -15,7 +15,7 @@ WIDTH = "return document.documentElement.scrollWidth"
 IS_DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
 """Comes back when the page was drawn: before, it may be as wide as its picture is without the style sheet."""
 MIDDLE = """
-const {x, y, width, height} = arguments[0].getBoundingClientRect();
+const {x, y, width, height} = document.querySelector(arguments[0]).getBoundingClientRect();
 return [x + width / 2, y + height / 2];
 """
 MEASURE = """
@@ -90,11 +90,10 @@ class Screen:
         return self.one(selector).get_attribute("value")
 
     def tap(self, selector):
-        """Tap where an element is seen, as a thumb does."""
-        target = self.one(selector)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
+        """Tap where an element is seen, as a thumb does; the page may draw it anew meanwhile."""
+        self.driver.execute_script("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
         self.driver.execute_async_script(IS_DRAWN)
-        x, y = self.driver.execute_script(MIDDLE, target)
+        x, y = self.driver.execute_script(MIDDLE, selector)
         for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
             self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
