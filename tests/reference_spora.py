@@ -4,6 +4,7 @@ A board is a dict from points (x, y) to colour and height; a colour's history is
 """
 
 import re
+from functools import cache
 
 LETTERS = "abcdefghijklmnopqrstuvwxy"
 STEPS = {"n": (0, 1), "e": (1, 0), "s": (0, -1), "w": (-1, 0)}
@@ -12,6 +13,11 @@ OTHER = {"black": "white", "white": "black"}
 
 class Refused(Exception):
     """The rules do not allow it."""
+
+
+@cache
+def neighbours(size, x, y):
+    return [(i, j) for i, j in ((x, y + 1), (x + 1, y), (x, y - 1), (x - 1, y)) if 0 <= i < size and 0 <= j < size]
 
 
 class Reference:
@@ -64,18 +70,17 @@ class Reference:
         return 0 <= point[0] < self.size and 0 <= point[1] < self.size
 
     def neighbours(self, point):
-        x, y = point
-        return [p for p in ((x, y + 1), (x + 1, y), (x, y - 1), (x - 1, y)) if self.is_on_board(p)]
+        return neighbours(self.size, *point)
 
     def colour(self, point):
         return self.cells[point][0] if point in self.cells else "empty"
 
     def area(self, point):
         """All points that are connected with this one through points of its colour, or empty ones."""
-        area, new = {point}, [point]
+        area, new, colour = {point}, [point], self.colour(point)
         while new:
             for neighbour in self.neighbours(new.pop()):
-                if neighbour not in area and self.colour(neighbour) == self.colour(point):
+                if neighbour not in area and self.colour(neighbour) == colour:
                     area.add(neighbour)
                     new.append(neighbour)
         return area
@@ -92,7 +97,10 @@ class Reference:
         if not self.had_several[colour]:
             return True
         liberties = {p for point in group for p in self.neighbours(point) if p not in self.cells}
-        reached = {p for liberty in liberties for p in self.area(liberty)}
+        reached = set()
+        for liberty in liberties:
+            if liberty not in reached:
+                reached |= self.area(liberty)
         around = {p for point in reached for p in self.neighbours(point)}
         return any(self.colour(p) == colour for p in around - group)
 
