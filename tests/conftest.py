@@ -60,12 +60,13 @@ PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "carol": "carol-secre
 def pytest_configure() -> None:
     """Let the processes that tests start be interrupted, also where this was started in the background of a script.
 
-    And know our own games alone.
+    And know our own games alone, and keep the priority of this process: nobody gets theirs back.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # games that other packages have brought here are none of those that these tests are about
     pytest.MonkeyPatch().setattr("games._entry_points", dict)
+    pytest.MonkeyPatch().setattr(os, "setpriority", lambda *_: None)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -330,7 +331,6 @@ class Shell:
             patch.multiple(sys, stdin=TextIOWrapper(BytesIO(raw), "utf-8", "replace"), stdout=out, stderr=err),
             patch.object(terminal, "read_input", lambda: sys.stdin),  # a process has but one
             patch.object(shell, "read_input", lambda: sys.stdin),
-            patch.object(os, "setpriority"),  # nobody gets his priority back
         ):
             status = run_shell(list(args))
         return self._ended([*args], status, out.buffer.getvalue(), err.buffer.getvalue())
