@@ -79,8 +79,7 @@ def tidied(line: str) -> list[str]:
     """
     text = line.lstrip()
     if {*ENDS_OF_REPLIES} & {*text}:  # else no pattern need be compiled
-        replies = re.match(rf"(?:(?:{REPLIES})[ *]*)*", text, re.IGNORECASE)
-        text = text[replies.end() :] if replies else text
+        text = re.sub(rf"\A(?:(?:{REPLIES})[ *]*)+", "", text, flags=re.IGNORECASE)
     words = [word for word in text.split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and games.exists(words[1].lower()):
         del words[0]
