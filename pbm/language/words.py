@@ -19,8 +19,6 @@ REPLIES = (
 )
 """What mail programs put in front of a subject that they answer or forward, mail servers in front of one that looks
 strange to them, and what our reminders begin with."""
-ENDS_OF_REPLIES = ":\uff1a]}*"
-"""One of these is in each of REPLIES."""
 FULL = {"challenge": "chall", "preview": "prev", "subscribe": "sub", "unsubscribe": "unsub"}
 """Commands that may be shortened, down to these words."""
 SYNONYMS = {
@@ -77,9 +75,7 @@ def tidied(line: str) -> list[str]:
 
     Options in front of the second word come behind it.
     """
-    text = line.lstrip()
-    if {*ENDS_OF_REPLIES} & {*text}:  # else no pattern need be compiled
-        text = re.sub(rf"\A(?:(?:{REPLIES})[ *]*)+", "", text, flags=re.IGNORECASE)
+    text = re.sub(rf"\A(?:(?:{REPLIES})[ *]*)+", "", line.lstrip(), flags=re.IGNORECASE)
     words = [word for word in text.split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and games.exists(words[1].lower()):
         del words[0]
