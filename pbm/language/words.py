@@ -10,15 +10,17 @@ from collections.abc import Iterator, Sequence
 import games
 from pbm.texts import FRONT_OF_CELL
 
-REPLIES = (
-    r"[\[{][^\[\]{}]{1,40}[\]}]:?|\*{2,} ?[^*]{0,20}(spam|junk|extern)[^*]{0,20}\*{2,}"
-    r"|(re|fwd?|aw|wg|sv|vs|vb|vl|antw|doorst|tr|rif|rv|enc|res|odp|pd|ynt|[iİ]lt|nag|回复|答复|转发|回覆|轉寄"
-    r"|ext(?:ern(?:al)?)?|spam|r|i|bls|trs|atb|yml|odg|vá|továbbítás|απ|πρθ|σχετ|отв|відп|תגובה|תשובה|הועבר|رد|返信|転送|답장|회신|전달"
-    r"|trả lời|chuyển tiếp)"
-    r"(\[\d+\]|\^\d+)? ?[:\uff1a]"
+MARK = (
+    r"(?:[\[{][^\[\]{}]{1,40}[\]}]:?|\*{2,} ?[^*]{0,20}(?i:spam|junk|extern)[^*]{0,20}\*{2,}"
+    r"|([^\W\d_]+(?: [^\W\d_]+)?)(?:\[\d+\]|\^\d+)? ?[:\uff1a])[ *]*"
 )
-"""What mail programs put in front of a subject that they answer or forward, mail servers in front of one that looks
-strange to them, and what our reminders begin with."""
+"""What mail servers put in front of a subject that looks strange to them, or a word in front of a colon."""
+REPLIES = frozenset(
+    "re fw fwd aw wg sv vs vb vl antw doorst tr rif rv enc res odp pd ynt ilt i\u0307lt nag ext extern external spam r "
+    "i bls trs atb yml odg vá továbbítás απ πρθ σχετ отв відп תגובה תשובה הועבר رد 回复 答复 转发 回覆 轉寄 返信 転送 "
+    "답장 회신 전달".split()
+) | {"trả lời", "chuyển tiếp"}
+"""The words that mail programs put there when they answer or forward a mail, and what our reminders begin with."""
 FULL = {"challenge": "chall", "preview": "prev", "subscribe": "sub", "unsubscribe": "unsub"}
 """Commands that may be shortened, down to these words."""
 SYNONYMS = {
@@ -75,8 +77,10 @@ def tidied(line: str) -> list[str]:
 
     Options in front of the second word come behind it.
     """
-    text = re.sub(rf"\A(?:(?:{REPLIES})[ *]*)+", "", line.lstrip(), flags=re.IGNORECASE)
-    words = [word for word in text.split() if word != "**"]
+    text, mark, begin = line.lstrip(), re.compile(MARK), 0
+    while (found := mark.match(text, begin)) and (found[1] or "re").lower() in REPLIES:
+        begin = found.end()
+    words = [word for word in text[begin:].split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and games.exists(words[1].lower()):
         del words[0]
     options: list[str] = []
