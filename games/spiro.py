@@ -528,16 +528,14 @@ class _Item(NamedTuple):
     links: tuple[_Link, ...]
 
 
-_ITEM = re.compile(
-    r"(?:(?P<times>[0-9]{1,4})x)?(?P<cell>[a-z][0-9]{1,3})(?P<chain>(?:[-:](?:[a-z][0-9]{1,3}|x|\+|[0-9]{1,4}))*)"
-)
+_ITEM = r"(?:(?P<times>[0-9]{1,4})x)?(?P<cell>[a-z][0-9]{1,3})(?P<chain>(?:[-:](?:[a-z][0-9]{1,3}|x|\+|[0-9]{1,4}))*)"
 
 
 def _read(text: str, layout: Board) -> Iterator[_Item]:
     """The items of a turn in the order in which they are played, each as often as it is repeated."""
     items = []
     for part in map(str.strip, text.split(",")):
-        match = _ITEM.fullmatch(part.lower()) if part.isascii() else None  # the Kelvin sign would become a k
+        match = re.fullmatch(_ITEM, part.lower()) if part.isascii() else None  # the Kelvin sign would become a k
         if not match:
             raise Illegal(
                 f"Cannot read {quoted(part)}; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."
