@@ -77,6 +77,8 @@ ROLLOUTS_OF_ANSWERS = 100
 """The chance after all answers weighs as much as this many rollouts."""
 LONG_GAME = {"small": 100, "medium": 40}
 """After this many turns, a robot with a network plays by the linear values instead, so that the game ends."""
+PATIENT_LONG_GAME = 100
+"""The same on both boards where only time limits the robot: it wins more so, and games take longer."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
 """At most this many ways to use the dice are kept after each die of a double: for own turns, and for answers."""
 MOST_USES = 2_000
@@ -285,13 +287,15 @@ class Racer:
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
             tried.append((after, way))
-        is_late = self.judge.net is not None and len(states) > self.long_game
+        is_patient = limit.until is not None and limit.playouts is None
+        long_game = PATIENT_LONG_GAME if is_patient else self.long_game
+        is_late = self.judge.net is not None and len(states) > long_game
         values = self._values([after for after, _ in tried], limit, is_late=is_late)
         ranked = sorted(zip(values, tried, strict=False), key=itemgetter(0), reverse=True)
         valued = len(values)
         chance, (_, way) = _chance(ranked[0][0]), ranked[0][1]
         limit = limit.earlier(SECONDS_OF_A_THROW)
-        can_roll = self.rolled_turns and limit.until is not None and limit.playouts is None and not is_late
+        can_roll = self.rolled_turns and is_patient and not is_late
         rivals: list[Rival] = []
         for _, (after, other) in ranked[: MORE_TURNS if can_roll else BEST_TURNS] if valued > 1 and not is_late else ():
             answered, valued = self._answered(after, limit, valued)
