@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import games
 from games import SKIP, spiro
 from pbm.robots import Player
-from pbm.robots.spiro import LONG_GAME, TERMS, thinker
+from pbm.robots.spiro import TERMS, thinker
 from pbm.robots.spiro.positions import ROLLS, Track, position_of, uses_of
 from pbm.robots.thinking import Limit
 
@@ -151,13 +151,21 @@ def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypat
     assert robot.think([state], Limit(playouts=300), Random(1)).move in set(state.moves())
 
 
-@pytest.mark.parametrize("board", ["small", "medium"])
-def test_late_in_a_game_the_robot_plays_what_looks_best_by_its_terms_alone(monkeypatch, board):
+@pytest.mark.parametrize(
+    ("board", "is_patient", "long_game"),
+    [("small", False, 100), ("medium", False, 40), ("small", True, 100), ("medium", True, 100)],
+)
+def test_late_in_a_game_the_robot_plays_what_looks_best_by_its_terms_alone(monkeypatch, board, is_patient, long_game):
     options = {"small": board == "small", "no_inwards": False, "pieces": 12}
     states = [state for seed in range(10) if not (state := some_position(spiro, Random(seed), 40, **options)).must_skip]
     robot = thinker(options)
-    early = [robot.think([state] * LONG_GAME[board], Limit(playouts=1000), Random(1)) for state in states]
-    late = [robot.think([state] * (LONG_GAME[board] + 1), Limit(playouts=1000), Random(1)) for state in states]
+
+    def thought(state, turns):
+        limit = Limit(300, clock=count().__next__) if is_patient else Limit(playouts=1000)
+        return robot.think([state] * turns, limit, Random(1))
+
+    early = [thought(state, long_game) for state in states]
+    late = [thought(state, long_game + 1) for state in states]
     monkeypatch.setitem(sys.modules, "pbm.robots.spiro.net", None)
     robot = thinker(options)
     alone = [robot.think([state], Limit(playouts=1), Random(1)) for state in states]
