@@ -8,7 +8,8 @@ learned long ago on the small board, and stores the mean of the last steps in pb
 of the linear value, and with ``--net`` small.npz or medium.npz those of a network, which is added to it. On the medium
 board the network is added to what is in weights.json, and leaves each game to that after some turns, or games would not
 end. As a later win counted less, values are too close to even chances: they are stretched until they fit the results
-of 600 games. With the same ``--seed`` it learns the same again on the same machine.
+of 600 games. With the same ``--seed`` it learns the same again on the same machine. The network of the small board
+learned twice, the second time ``--net --again --seed=3 --rate=3e-3``.
 
 Positions, turns and learning are in learn_spiro.c, which gcc compiles. Before it learns, the program compares what C
 and the robot find in some positions; afterwards it plays the learned values against the first ones, greedily.
@@ -89,7 +90,7 @@ class Plan(ctypes.Structure):
 PLANS = {
     ("small", False): Plan(1e-2, 1.0, 0.03, 0.8, 1.0, 0.03, 20_000, 16, 300, 25, 0),
     ("medium", False): Plan(1e-2, 1.0, 0.03, 0.8, 0.97, 0.03, 4_000, 16, 300, 80, 0),
-    ("small", True): Plan(1e-3, 0.3, 0.03, 0.8, 0.995, 0.03, 400_000, 64, 150, 25, 0),
+    ("small", True): Plan(2e-3, 0.3, 0.03, 0.8, 0.995, 0.03, 1_200_000, 64, 150, 25, 0),
     ("medium", True): Plan(1e-3, 0.3, 0.03, 0.8, 0.99, 0.03, 12_000, 16, 400, 80, 120),
 }
 
@@ -157,6 +158,19 @@ def first_weights(seed: int, rows: Sequence[Sequence[float]]) -> Weights:
     return weights
 
 
+def stored_weights(board: str, size: int) -> Weights:
+    """The network that the robot has now, as `store` wrote it."""
+    with np.load(FOLDER / f"{board}.npz") as found:
+        arrays = {name: found[name].astype(np.float32) for name in found}
+    cells = np.zeros((2, size, UNITS, HIDDEN), np.float32)
+    cells[:, :, :-1] = arrays["heights"].reshape(2, size, UNITS - 1, HIDDEN)
+    cells[:, :, -1] = arrays["pinned"].reshape(2, size, HIDDEN)
+    hidden = np.zeros((WIDE, HIDDEN), np.float32)
+    hidden[:INPUTS] = arrays["terms"] / np.array(SCALES[board], np.float32)[:, None]
+    hidden[INPUTS : INPUTS + 2 * UNITS * size] = cells.transpose(1, 0, 2, 3).reshape(-1, HIDDEN)
+    return np.concatenate([arrays["linear"].ravel(), hidden.ravel(), arrays["bias"], arrays["out"]])
+
+
 def store(weights: Weights, board: str, size: int, *, with_net: bool) -> None:
     """Write what was learned to where the robot reads it."""
     rows, hidden, out = np.split(weights, [ROWS * INPUTS, ROWS * INPUTS + WIDE * HIDDEN])
@@ -186,11 +200,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--board", choices=("small", "medium"), default="small")
     parser.add_argument("--net", action="store_true")
+    parser.add_argument("--again", action="store_true", help="begin with the network that is stored")
+    parser.add_argument("--rate", type=float)
     given = parser.parse_args()
     small = given.board == "small"
     options = {"small": small, "no_inwards": False, "pieces": 6 if small else 12}
     plan = PLANS[given.board, given.net]
-    plan.games = given.games or plan.games
+    plan.games, plan.rate = given.games or plan.games, given.rate or plan.rate
     with TemporaryDirectory() as folder:
         judge = thinker(options).judge
         library = compiled(folder, judge, int(options["pieces"]))
@@ -201,6 +217,8 @@ def main() -> None:
         old = first_weights(given.seed, [FIRST] * ROWS)
         linear = first_weights(given.seed, judge.weights)
         learned = linear.copy() if all(kind) else old.copy()
+        if given.again:
+            learned = stored_weights(given.board, judge.track.size)
         library.learn(at(learned), at(linear), ctypes.byref(plan), ctypes.c_uint64(given.seed))
         turns = plan.mixed // 2 or 600
         sharpness = library.sharpness(at(learned), at(linear), turns, 600, 600, ctypes.c_uint64(given.seed))
