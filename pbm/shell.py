@@ -84,7 +84,7 @@ def main(args: Sequence[str]) -> int:
         text = read_input().read() if comment == "-" else comment
         server = open_server()
         told = masking.comment(root, text, server.store.users.is_taken)
-        return Session(server, comment=told, body=text and texts.clean(text), as_json=as_json)
+        return Session(server, comment=told, body=texts.clean(text), as_json=as_json)
 
     typed = Line.read(root, " ".join(line))
     try:

@@ -14,7 +14,7 @@ MARK = (
     r"(?:[\[{][^\[\]{}]{1,40}[\]}]:?|\*{2,} ?[^*]{0,20}(?i:spam|junk|extern)[^*]{0,20}\*{2,}"
     r"|([^\W\d_]+(?: [^\W\d_]+)?)(?:\[\d+\]|\^\d+)? ?[:\uff1a])[ *]*"
 )
-"""What mail servers put in front of a subject that looks strange to them, or a word in front of a colon."""
+"""What mail servers put in front of a subject that looks strange to them; or a word, or two, in front of a colon."""
 REPLIES = frozenset(
     "re fw fwd aw wg sv vs vb vl antw doorst tr rif rv enc res odp pd ynt ilt i\u0307lt nag ext extern external spam r "
     "i bls trs atb yml odg vá továbbítás απ πρθ σχετ отв відп תגובה תשובה הועבר رد 回复 答复 转发 回覆 轉寄 返信 転送 "
@@ -78,7 +78,7 @@ def tidied(line: str) -> list[str]:
     Options in front of the second word come behind it.
     """
     text, mark, begin = line.lstrip(), re.compile(MARK), 0
-    while (found := mark.match(text, begin)) and (found[1] or "re").lower() in REPLIES:
+    while (found := mark.match(text, begin)) and (found[1] is None or found[1].lower() in REPLIES):
         begin = found.end()
     words = [word for word in text[begin:].split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and games.exists(words[1].lower()):
