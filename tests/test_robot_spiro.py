@@ -161,7 +161,7 @@ def test_late_in_a_game_the_robot_plays_what_looks_best_by_its_terms_alone(monke
     robot = thinker(options)
 
     def thought(state, turns):
-        limit = Limit(300, clock=count().__next__) if is_patient else Limit(playouts=1000)
+        limit = Limit(40, clock=count().__next__) if is_patient else Limit(playouts=1000)
         return robot.think([state] * turns, limit, Random(1))
 
     early = [thought(state, long_game) for state in states]
