@@ -61,6 +61,7 @@ def test_a_mail_that_takes_too_long_may_come_twice_and_others_are_answered_meanw
     assert "Last turn: 2" in slow.process("take", "show", "101").stdout
 
 
+@pytest.mark.long
 def test_a_mail_that_takes_too_long_in_a_pipe_may_come_twice(slow):
     raw = message("take move 101 alice alice-secret loop")
     begin = os.times()

@@ -26,7 +26,6 @@ __all__ = ["waiting"]
 SECONDS = float(os.environ.get("PBM_TEST_FAULT_SECONDS", "4"))
 """How long the database cannot be written in the tests with processes."""
 WAYS = "smtp", "sendmail", "maildir"
-SLOWLY = ["smtp", *(pytest.param(way, marks=pytest.mark.long) for way in WAYS[1:])]
 
 
 class Counting(Transport):
@@ -186,7 +185,8 @@ def sender(path, text, room=resource.RLIM_INFINITY):
         process.wait(PATIENCE)
 
 
-@pytest.mark.parametrize("kind", SLOWLY)
+@pytest.mark.long
+@pytest.mark.parametrize("kind", WAYS)
 def test_a_full_disk_makes_no_mail_go_out_again_and_again(waiting, kind, tmp_path):
     with setting(kind, tmp_path) as (text, got), sender(waiting.store.path, text, room=6000) as process:
         time.sleep(SECONDS)
@@ -196,7 +196,8 @@ def test_a_full_disk_makes_no_mail_go_out_again_and_again(waiting, kind, tmp_pat
         assert Counter(got()) == dict.fromkeys([f"{name}@players.example" for name in NAMES], 1)
 
 
-@pytest.mark.parametrize("kind", SLOWLY)
+@pytest.mark.long
+@pytest.mark.parametrize("kind", WAYS)
 def test_a_lock_held_long_makes_no_mail_go_out_again_and_again(waiting, kind, tmp_path):
     with setting(kind, tmp_path) as (text, got):
         with closing(sqlite3.connect(waiting.store.path, isolation_level=None)) as other:

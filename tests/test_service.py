@@ -111,6 +111,7 @@ def service_manager(shell):
         yield lambda: systemd.recv(1000).decode(), {"NOTIFY_SOCKET": str(path)}
 
 
+@pytest.mark.long
 def test_serve_ends_without_the_mails_in_hand_while_another_program_has_the_database_locked(players):
     with (
         service_manager(players) as (told, environment),

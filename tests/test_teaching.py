@@ -286,6 +286,7 @@ def test_the_minutes_of_the_last_level_are_a_setting(shell):
     assert done.stderr == "A robot of level 6 thinks for as long as PBM_ROBOT_MINUTES says.\n"
 
 
+@pytest.mark.long
 def test_a_server_does_both_by_itself_and_ends_what_it_has_begun(shell):
     two_players(shell)
     shell.run("symple", "challenge", "-size=5", "alice", "bob")
