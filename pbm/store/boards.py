@@ -289,11 +289,11 @@ class Boards(Questions):
 
     def history(self, game: str, most: int = -1) -> list[tuple[BoardRow, bool]]:
         """The games that ended last, at most *most*, each with whether it was rated; none against oneself."""
-        query = (
-            "SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board)) FROM "
-            f"boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player ORDER BY {LAST_ENDED} "
-            f"LIMIT {most}"
-        )
+        query = f"""
+            SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board))
+            FROM boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player
+            ORDER BY {LAST_ENDED} LIMIT {most}
+        """
         return [(as_row(BoardRow, row), bool(is_rated)) for *row, is_rated in self.execute(query, game)]
 
     def due(self, now: datetime) -> list[tuple[str, str]]:
@@ -331,10 +331,11 @@ class Boards(Questions):
 
         A turn that other boards begin with counts once, and only turns whose dice come from a known secret count.
         """
-        query = (
-            "SELECT dice, count(*) FROM turns JOIN boards USING (game, board) "
-            "WHERE game = ? AND number > given AND length(secret) > 0 AND dice <> '[]' GROUP BY dice ORDER BY dice"
-        )
+        query = """
+            SELECT dice, count(*) FROM turns JOIN boards USING (game, board)
+            WHERE game = ? AND number > given AND length(secret) > 0 AND dice <> '[]'
+            GROUP BY dice ORDER BY dice
+        """
         return [(tuple(json.loads(dice)), count) for dice, count in self.execute(query, game)]
 
     # Plans, notes and nags
@@ -390,8 +391,8 @@ class Boards(Questions):
 
     def subscribed(self, game: str, userid: str) -> list[str]:
         """The active boards that a user has subscribed to, by number."""
-        query = (
-            "SELECT board FROM followers CROSS JOIN boards USING (game, board) "
-            f"WHERE game = ? AND userid = ? AND kind = '{SUBSCRIBER}' AND ended IS NULL ORDER BY {BY_NUMBER}"
-        )
+        query = f"""
+            SELECT board FROM followers CROSS JOIN boards USING (game, board)
+            WHERE game = ? AND userid = ? AND kind = '{SUBSCRIBER}' AND ended IS NULL ORDER BY {BY_NUMBER}
+        """
         return self.column(query, game, userid)

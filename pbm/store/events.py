@@ -90,10 +90,10 @@ class Events(Questions):
 
     def count_command(self, now: datetime, *, refused: bool) -> None:
         """Count a command, by the hour in which it was given."""
-        query = (
-            "INSERT INTO commands VALUES (?1, NOT ?2, ?2) "
-            "ON CONFLICT DO UPDATE SET done = done + excluded.done, refused = refused + excluded.refused"
-        )
+        query = """
+            INSERT INTO commands VALUES (?1, NOT ?2, ?2)
+            ON CONFLICT DO UPDATE SET done = done + excluded.done, refused = refused + excluded.refused
+        """
         self.execute(query, now.replace(minute=0, second=0, microsecond=0), refused)
 
     # Programs

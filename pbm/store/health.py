@@ -10,39 +10,41 @@ from pbm.store.base import Questions, problem
 from pbm.store.boards import OF_BOARD
 
 DOUBTS = {
-    "a result of a board that is not there": (
-        "SELECT results.game || ' ' || results.board FROM results LEFT JOIN boards USING (game, board) "
-        "WHERE boards.board IS NULL"
-    ),
-    "a result that is not what the board says": (
-        "SELECT game || ' ' || board || ', ' || userid FROM results JOIN boards USING (game, board) "
-        "WHERE boards.ended IS NULL OR userid NOT IN (first_player, second_player) "
-        "OR outcome <> CASE winner WHEN userid THEN 1 ELSE iif(winner IS NULL, 0, -1) END"
-    ),
+    "a result of a board that is not there": """
+        SELECT results.game || ' ' || results.board FROM results LEFT JOIN boards USING (game, board)
+        WHERE boards.board IS NULL
+    """,
+    "a result that is not what the board says": """
+        SELECT game || ' ' || board || ', ' || userid FROM results JOIN boards USING (game, board)
+        WHERE boards.ended IS NULL OR userid NOT IN (first_player, second_player)
+            OR outcome <> CASE winner WHEN userid THEN 1 ELSE iif(winner IS NULL, 0, -1) END
+    """,
     "a board with results of other than two players": (
         "SELECT game || ' ' || board FROM results GROUP BY game, board HAVING count(*) <> 2"
     ),
-    "a move, a vote or a resignation that waits on a board that is over": (
-        "SELECT game || ' ' || board FROM plans JOIN boards USING (game, board) WHERE ended IS NOT NULL "
-        "UNION SELECT game || ' ' || board FROM boards "
-        "WHERE ended IS NOT NULL AND coalesce(vote, submitted) IS NOT NULL"
-    ),
-    "a move that waits for somebody who does not play there": (
-        "SELECT game || ' ' || board || ', ' || userid FROM plans JOIN boards USING (game, board) "
-        "WHERE userid NOT IN (first_player, second_player)"
-    ),
-    "a mail for a user who is not there": (
-        "SELECT outbox.id || ', ' || outbox.userid FROM outbox LEFT JOIN users USING (userid) "
-        "WHERE outbox.userid IS NOT NULL AND users.userid IS NULL"
-    ),
-    "a board number that will be given out a second time": (
-        "SELECT game || ' ' || max(CAST(board AS INTEGER)) FROM boards LEFT JOIN numbers USING (game) "
-        "WHERE board GLOB '[0-9]*' GROUP BY game HAVING max(CAST(board AS INTEGER)) > coalesce(max(last), 0)"
-    ),
-    "a count of boards that is wrong": (
-        "SELECT game FROM (SELECT * FROM tallies UNION ALL SELECT game, -count(*), count(ended) - count(*) FROM boards "
-        "GROUP BY game) GROUP BY game HAVING sum(boards) OR sum(active)"
-    ),
+    "a move, a vote or a resignation that waits on a board that is over": """
+        SELECT game || ' ' || board FROM plans JOIN boards USING (game, board) WHERE ended IS NOT NULL
+        UNION
+        SELECT game || ' ' || board FROM boards WHERE ended IS NOT NULL AND coalesce(vote, submitted) IS NOT NULL
+    """,
+    "a move that waits for somebody who does not play there": """
+        SELECT game || ' ' || board || ', ' || userid FROM plans JOIN boards USING (game, board)
+        WHERE userid NOT IN (first_player, second_player)
+    """,
+    "a mail for a user who is not there": """
+        SELECT outbox.id || ', ' || outbox.userid FROM outbox LEFT JOIN users USING (userid)
+        WHERE outbox.userid IS NOT NULL AND users.userid IS NULL
+    """,
+    "a board number that will be given out a second time": """
+        SELECT game || ' ' || max(CAST(board AS INTEGER)) FROM boards LEFT JOIN numbers USING (game)
+        WHERE board GLOB '[0-9]*' GROUP BY game HAVING max(CAST(board AS INTEGER)) > coalesce(max(last), 0)
+    """,
+    "a count of boards that is wrong": """
+        SELECT game FROM (
+            SELECT * FROM tallies
+            UNION ALL SELECT game, -count(*), count(ended) - count(*) FROM boards GROUP BY game
+        ) GROUP BY game HAVING sum(boards) OR sum(active)
+    """,
     "a board whose name does not fit its pool": (
         "SELECT game || ' ' || board FROM boards WHERE rtrim(board, '0123456789') <> coalesce(pool, '')"
     ),
@@ -131,9 +133,12 @@ class Health(Questions):
 
     def latest(self) -> datetime | None:
         """The latest time of a board, turn or mail in the database."""
-        query = (
-            "SELECT max(moment) FROM (SELECT max(started) AS moment FROM boards "
-            "UNION ALL SELECT max(played) FROM turns UNION ALL SELECT max(handled) FROM handled "
-            "UNION ALL SELECT max(queued) FROM outbox)"
-        )
+        query = """
+            SELECT max(moment) FROM (
+                SELECT max(started) AS moment FROM boards
+                UNION ALL SELECT max(played) FROM turns
+                UNION ALL SELECT max(handled) FROM handled
+                UNION ALL SELECT max(queued) FROM outbox
+            )
+        """
         return self.moment(query)

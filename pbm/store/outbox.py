@@ -171,11 +171,13 @@ class Outbox(Questions):
     def counts(self) -> Waiting:
         """The numbers of mails in the outbox."""
         to_be_sent = "FROM outbox WHERE address IS NOT NULL AND due IS NOT NULL"
-        query = (
-            f"SELECT (SELECT count(*) {to_be_sent}), (SELECT count(*) FROM outbox WHERE address IS NULL), "
-            "(SELECT count(*) FROM outbox WHERE address IS NOT NULL AND due IS NULL), "
-            f"(SELECT queued FROM outbox WHERE id = (SELECT min(id) {to_be_sent}))"
-        )
+        query = f"""
+            SELECT
+                (SELECT count(*) {to_be_sent}),
+                (SELECT count(*) FROM outbox WHERE address IS NULL),
+                (SELECT count(*) FROM outbox WHERE address IS NOT NULL AND due IS NULL),
+                (SELECT queued FROM outbox WHERE id = (SELECT min(id) {to_be_sent}))
+        """
         [counts] = self.rows(Waiting, query)
         return counts
 

@@ -110,10 +110,11 @@ class Players(Questions):
 
         The highest rating comes first; of equal ratings, the older one. At most *most* are returned.
         """
-        query = (
-            f"SELECT {COLUMNS} FROM players WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP} "
-            f"AND {section.where if section else 'TRUE'} ORDER BY rating DESC, rated, userid LIMIT {most}"
-        )
+        query = f"""
+            SELECT {COLUMNS} FROM players
+            WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP} AND {section.where if section else "TRUE"}
+            ORDER BY rating DESC, rated, userid LIMIT {most}
+        """
         return self.rows(PlayerRow, query, game)
 
     def seekers(self, game: str) -> list[PlayerRow]:
@@ -128,10 +129,10 @@ class Players(Questions):
 
     def silent_seekers(self, since: datetime) -> list[tuple[str, str]]:
         """Game and userid of the players who seek challenges and have given no command after that time."""
-        query = (
-            "SELECT game, userid FROM players INDEXED BY players_seeking CROSS JOIN users USING (userid) "
-            "WHERE seeking > 0 AND coalesce(heard, created) <= ? ORDER BY game, userid"
-        )
+        query = """
+            SELECT game, userid FROM players INDEXED BY players_seeking CROSS JOIN users USING (userid)
+            WHERE seeking > 0 AND coalesce(heard, created) <= ? ORDER BY game, userid
+        """
         return self.execute(query, since)
 
     def subscribers_of_all(self, game: str) -> list[str]:
@@ -168,10 +169,10 @@ class Players(Questions):
 
     def ratings_of(self, game: str, userids: Iterable[str]) -> dict[str, list[int]]:
         """For each user the rating before their first rated game, and those after each, in their order."""
-        query = (
-            "SELECT userid, before, after FROM results WHERE game = ? AND userid IN (SELECT value FROM json_each(?)) "
-            "ORDER BY userid, ended, games"
-        )
+        query = """
+            SELECT userid, before, after FROM results
+            WHERE game = ? AND userid IN (SELECT value FROM json_each(?)) ORDER BY userid, ended, games
+        """
         found: dict[str, list[int]] = {}
         for userid, before, after in self.execute(query, game, [*userids]):
             found.setdefault(userid, [before]).append(after)

@@ -120,22 +120,21 @@ class Robots(Questions):
         on. Each task has the stored claim of the process that does it, which may have ended, or None.
         """
         which = " AND (boards.game, boards.board) = (?, ?)" if place else ""
-        waiting = (
-            "SELECT boards.rowid AS at, userid FROM robots CROSS JOIN boards ON turn = userid "
-            f"WHERE paused IS NULL{which} UNION "
-            "SELECT boards.rowid, userid FROM boards JOIN robots ON userid IN (first_player, second_player) "
-            f"WHERE vote IS NOT NULL AND voter <> userid AND paused IS NULL{which}"
-        )
-        served = (
-            "(SELECT max(answered) FROM robot_boards WHERE opponent = iif(userid = first_player, second_player, "
-            "first_player))"
-        )
-        query = (
-            "SELECT boards.game, boards.board, userid, iif(userid = first_player, second_player, first_player), "
-            f"claimed_by, claimed_until FROM ({waiting}) JOIN boards ON boards.rowid = at LEFT JOIN robot_boards "
-            "ON (robot_boards.game, robot_boards.board, robot) = (boards.game, boards.board, userid) "
-            f"ORDER BY max(coalesce(changed, started), coalesce({served}, '')), coalesce(changed, started), at"
-        )
+        waiting = f"""
+            SELECT boards.rowid AS at, userid FROM robots CROSS JOIN boards ON turn = userid
+            WHERE paused IS NULL{which}
+            UNION
+            SELECT boards.rowid, userid FROM boards JOIN robots ON userid IN (first_player, second_player)
+            WHERE vote IS NOT NULL AND voter <> userid AND paused IS NULL{which}
+        """
+        other = "iif(userid = first_player, second_player, first_player)"
+        served = f"(SELECT max(answered) FROM robot_boards WHERE opponent = {other})"
+        query = f"""
+            SELECT boards.game, boards.board, userid, {other}, claimed_by, claimed_until
+            FROM ({waiting}) JOIN boards ON boards.rowid = at LEFT JOIN robot_boards
+                ON (robot_boards.game, robot_boards.board, robot) = (boards.game, boards.board, userid)
+            ORDER BY max(coalesce(changed, started), coalesce({served}, '')), coalesce(changed, started), at
+        """
         return [
             (Task(*task), as_row(Claim, [process, until]) if until else None)
             for *task, process, until in self.execute(query, *place, *place)
@@ -143,19 +142,20 @@ class Robots(Questions):
 
     def claim_task(self, task: Task, claim: Claim | None) -> None:
         """Store the claim of a process on a task; None releases it. Nothing is stored if the board was removed."""
-        query = (
-            "INSERT INTO robot_boards (game, board, robot, opponent, claimed_by, claimed_until) "
-            "SELECT game, board, ?3, ?4, ?5, ?6 FROM boards WHERE game = ?1 AND board = ?2 ON CONFLICT DO UPDATE "
-            "SET claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until"
-        )
+        query = """
+            INSERT INTO robot_boards (game, board, robot, opponent, claimed_by, claimed_until)
+            SELECT game, board, ?3, ?4, ?5, ?6 FROM boards WHERE game = ?1 AND board = ?2
+            ON CONFLICT DO UPDATE SET claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
+        """
         self.execute(query, *task, *(claim or (None, None)))
 
     def note_answer(self, task: Task, hopeless: int, now: datetime) -> None:
         """Note that a task is done, and for how many turns in a row the robot has seen no chance to win."""
-        query = (
-            "UPDATE robot_boards SET hopeless = ?, answered = ?, claimed_by = NULL, claimed_until = NULL, "
-            f"talk = nullif(talk, 'once') WHERE {OF_TASK}"
-        )
+        query = f"""
+            UPDATE robot_boards SET hopeless = ?, answered = ?, claimed_by = NULL, claimed_until = NULL,
+                talk = nullif(talk, 'once')
+            WHERE {OF_TASK}
+        """
         self.execute(query, hopeless, now, *task[:3])
 
     def notes_on(self, task: Task) -> RobotNotes:
@@ -165,10 +165,10 @@ class Robots(Questions):
 
     def let_talk(self, task: Task, how: str) -> None:
         """Let a robot say what it thinks with its next move, ``once``, or with each of its moves, ``always``."""
-        query = (
-            "INSERT INTO robot_boards (game, board, robot, opponent, talk) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT DO UPDATE SET talk = coalesce(talk, excluded.talk)"
-        )
+        query = """
+            INSERT INTO robot_boards (game, board, robot, opponent, talk) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET talk = coalesce(talk, excluded.talk)
+        """
         self.execute(query, *task, how)
 
     # Analyses and puzzles of games that are over
@@ -202,13 +202,16 @@ class Robots(Questions):
         Boards that began with a position of another one are left out, and those from which an active board began, also
         by way of others: a puzzle would tell its players how to go on.
         """
-        query = (
-            "WITH RECURSIVE begun(board) AS (SELECT source FROM boards WHERE game = ?1 AND ended IS NULL "
-            "UNION SELECT source FROM boards JOIN begun USING (board) WHERE game = ?1) "
-            "SELECT board FROM boards WHERE game = ?1 AND ended IS NOT NULL AND source IS NULL "
-            "AND board NOT IN (SELECT board FROM puzzles WHERE game = ?1) "
-            "AND board NOT IN (SELECT board FROM begun WHERE board IS NOT NULL) ORDER BY ended DESC"
-        )
+        query = """
+            WITH RECURSIVE begun(board) AS (
+                SELECT source FROM boards WHERE game = ?1 AND ended IS NULL
+                UNION SELECT source FROM boards JOIN begun USING (board) WHERE game = ?1
+            )
+            SELECT board FROM boards WHERE game = ?1 AND ended IS NOT NULL AND source IS NULL
+                AND board NOT IN (SELECT board FROM puzzles WHERE game = ?1)
+                AND board NOT IN (SELECT board FROM begun WHERE board IS NOT NULL)
+            ORDER BY ended DESC
+        """
         return self.column(query, game)
 
     def save_puzzle(self, puzzle: Puzzle, now: datetime) -> None:
@@ -225,10 +228,10 @@ class Robots(Questions):
 
         None if there is none, or if one was mailed after *before*.
         """
-        query = (
-            "UPDATE puzzles SET mailed = ? WHERE NOT EXISTS (SELECT 1 FROM puzzles WHERE mailed > ?) "
-            "AND (game, board) = (SELECT game, board FROM puzzles WHERE answer <> '' AND mailed IS NULL "
-            "ORDER BY found LIMIT 1) "
-            f"RETURNING {OF_PUZZLE}"
-        )
+        query = f"""
+            UPDATE puzzles SET mailed = ? WHERE NOT EXISTS (SELECT 1 FROM puzzles WHERE mailed > ?)
+                AND (game, board) =
+                    (SELECT game, board FROM puzzles WHERE answer <> '' AND mailed IS NULL ORDER BY found LIMIT 1)
+            RETURNING {OF_PUZZLE}
+        """
         return self.row(Puzzle, query, now, before)

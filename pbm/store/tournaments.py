@@ -67,10 +67,10 @@ class Tournaments(Questions):
 
     def add_player(self, game: str, pool: str, userid: str, joined: int = 1, team: str = "") -> None:
         """Add a player to a pool as the last seed, who plays from the round *joined* on."""
-        query = (
-            "INSERT INTO pool_players (game, pool, userid, joined, team, seed) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce(max(seed), 0) FROM pool_players WHERE game = ?1 AND pool = ?2"
-        )
+        query = """
+            INSERT INTO pool_players (game, pool, userid, joined, team, seed)
+            SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce(max(seed), 0) FROM pool_players WHERE game = ?1 AND pool = ?2
+        """
         self.execute(query, game, pool, userid, joined, team)
 
     def save_entrant(self, game: str, pool: str, one: Entrant) -> None:
@@ -115,30 +115,32 @@ class Tournaments(Questions):
 
     def last_board_number(self, game: str, pool: str) -> int:
         """The highest number that a board of a pool has, or had; 0 if there was none."""
-        query = (
-            "SELECT max(CAST(substr(board, length(?2) + 1) AS INTEGER)) FROM "
-            "(SELECT board FROM meetings WHERE game = ?1 AND pool = ?2 "
-            "UNION ALL SELECT board FROM boards WHERE game = ?1 AND pool = ?2)"
-        )
+        query = """
+            SELECT max(CAST(substr(board, length(?2) + 1) AS INTEGER)) FROM (
+                SELECT board FROM meetings WHERE game = ?1 AND pool = ?2
+                UNION ALL SELECT board FROM boards WHERE game = ?1 AND pool = ?2
+            )
+        """
         return self.value(query, game, pool) or 0
 
     def due(self, now: datetime) -> list[tuple[str, str]]:
         """Game and pool of the tournaments that have to start, and of the arenas that have to end, by now."""
-        query = (
-            "SELECT game, pool FROM tournaments WHERE state = 'open' AND starts <= ?1 "
-            "UNION SELECT game, pool FROM tournaments INDEXED BY tournaments_until "
-            "WHERE state = 'running' AND until <= ?1 ORDER BY 1, 2"
-        )
+        query = """
+            SELECT game, pool FROM tournaments WHERE state = 'open' AND starts <= ?1
+            UNION
+            SELECT game, pool FROM tournaments INDEXED BY tournaments_until WHERE state = 'running' AND until <= ?1
+            ORDER BY 1, 2
+        """
         return self.execute(query, now)
 
     # Results
 
     def pool_players(self, game: str) -> list[tuple[str, str, int, int, int]]:
         """The players of all pools of a game: pool, userid, and the numbers of games won, lost and tied."""
-        query = (
-            "SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ? "
-            "ORDER BY pool, 2 * won + tied DESC, lost, userid"
-        )
+        query = """
+            SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ?
+            ORDER BY pool, 2 * won + tied DESC, lost, userid
+        """
         return self.execute(query, game)
 
     def count_result(self, game: str, pool: str, userid: str, outcome: int) -> None:

@@ -177,20 +177,20 @@ class Users(Questions):
     def away(self, userids: Sequence[str], today: date) -> dict[str, date]:
         """Those of these users who are on vacation, each with its last day."""
         among = "userid IN (SELECT value FROM json_each(?2))"
-        query = (
-            f"SELECT userid, last FROM vacations WHERE {among} AND ?1 BETWEEN first AND last "
-            f"UNION SELECT userid, day FROM vacation_days WHERE {among} AND day = ?1 ORDER BY 2"  # the later one stays
-        )
+        query = f"""
+            SELECT userid, last FROM vacations WHERE {among} AND ?1 BETWEEN first AND last
+            UNION SELECT userid, day FROM vacation_days WHERE {among} AND day = ?1 ORDER BY 2
+        """  # of a user who is in both, the later day stays
         return {userid: date.fromisoformat(last) for userid, last in self.execute(query, today, [*userids])}
 
     # Addresses
 
     def addresses(self, *userids: str) -> list[Address]:
         """The addresses of these users, by userid, the oldest first."""
-        query = (
-            f"SELECT {', '.join(Address._fields[:-1])}, rowid FROM addresses "
-            "WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid, rowid"
-        )
+        query = f"""
+            SELECT {", ".join(Address._fields[:-1])}, rowid FROM addresses
+            WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid, rowid
+        """
         return self.rows(Address, query, userids)
 
     def ids_at(self, address: str) -> set[str]:
@@ -204,11 +204,11 @@ class Users(Questions):
         """
         self.execute("UPDATE users SET generation = generation + 1 WHERE userid = ?", userid)
         self.execute("DELETE FROM addresses WHERE userid = ? AND confirmed IS NULL", userid)
-        query = (
-            "INSERT INTO addresses (userid, address, generation, code, confirmed) "
-            "SELECT userid, ?, generation, ?, ? FROM users WHERE userid = ? "
-            "ON CONFLICT DO UPDATE SET generation = excluded.generation"
-        )
+        query = """
+            INSERT INTO addresses (userid, address, generation, code, confirmed)
+            SELECT userid, ?, generation, ?, ? FROM users WHERE userid = ?
+            ON CONFLICT DO UPDATE SET generation = excluded.generation
+        """
         for address, code in codes.items():  # one that they have already becomes one of the newest generation
             self.execute(query, address, code, None if code else now, userid)
         self._retire_addresses(userid, now)
@@ -218,11 +218,11 @@ class Users(Questions):
 
         Mails that have waited for an address go to it.
         """
-        query = (
-            "INSERT INTO addresses (userid, address, generation, confirmed) "
-            "SELECT userid, ?, generation, ? FROM users WHERE userid = ? "
-            "ON CONFLICT DO UPDATE SET bounces = 0, bouncing_since = NULL, suspended = NULL RETURNING address, code"
-        )
+        query = """
+            INSERT INTO addresses (userid, address, generation, confirmed)
+            SELECT userid, ?, generation, ? FROM users WHERE userid = ?
+            ON CONFLICT DO UPDATE SET bounces = 0, bouncing_since = NULL, suspended = NULL RETURNING address, code
+        """
         for known, code in self.execute(query, address, now, userid):
             if code:
                 self.confirm(code, now)
@@ -267,11 +267,11 @@ class Users(Questions):
 
         A row that began *before* that time is forgotten.
         """
-        query = (
-            "UPDATE addresses SET bounces = iif(bouncing_since > ?2, bounces + 1, 1), "
-            "bouncing_since = iif(bouncing_since > ?2, bouncing_since, ?1) "
-            "WHERE rowid = ?3 RETURNING bounces, bouncing_since"
-        )
+        query = """
+            UPDATE addresses SET bounces = iif(bouncing_since > ?2, bounces + 1, 1),
+                bouncing_since = iif(bouncing_since > ?2, bouncing_since, ?1)
+            WHERE rowid = ?3 RETURNING bounces, bouncing_since
+        """
         [(bounces, since)] = self.execute(query, now, before, number)
         return bounces, datetime.fromisoformat(since)
 
@@ -290,10 +290,10 @@ class Users(Questions):
 
     def revive_address(self, address: str, now: datetime) -> None:
         """Forget the bounces of an address that works, and send waiting mails to it."""
-        query = (
-            "UPDATE addresses SET bounces = 0, bouncing_since = NULL, suspended = NULL "
-            "WHERE address = ? AND bounces > 0 AND confirmed IS NOT NULL RETURNING userid, address"
-        )
+        query = """
+            UPDATE addresses SET bounces = 0, bouncing_since = NULL, suspended = NULL
+            WHERE address = ? AND bounces > 0 AND confirmed IS NOT NULL RETURNING userid, address
+        """
         for userid, known in self.execute(query, address):
             self._release(userid, known, now)
 
@@ -313,16 +313,17 @@ class Users(Questions):
 
         Without a prefix, robots are left out.
         """
-        query = (
-            "SELECT userid FROM users WHERE userid >= ?1 AND userid < ?1 || '~' AND signed_off IS NULL "
-            "AND (?1 <> '' OR userid NOT IN (SELECT userid FROM robots)) ORDER BY userid LIMIT ?2"
-        )
+        query = """
+            SELECT userid FROM users WHERE userid >= ?1 AND userid < ?1 || '~' AND signed_off IS NULL
+                AND (?1 <> '' OR userid NOT IN (SELECT userid FROM robots))
+            ORDER BY userid LIMIT ?2
+        """
         return self.column(query, prefix, most)
 
     def count(self) -> int:
         """How many people are signed up: guests and robots are not."""
-        query = (
-            "SELECT (SELECT count(*) FROM users WHERE signed_off IS NULL) - (SELECT count(*) FROM robots) "
-            f"- (SELECT count(*) FROM users WHERE userid GLOB '{GUEST}*')"
-        )
+        query = f"""
+            SELECT (SELECT count(*) FROM users WHERE signed_off IS NULL) - (SELECT count(*) FROM robots)
+                - (SELECT count(*) FROM users WHERE userid GLOB '{GUEST}*')
+        """
         return int(self.value(query))
