@@ -203,14 +203,8 @@ class Boards(Questions):
         return self.rows(TurnRow, query, game, board)
 
     def save(self, row: BoardRow, first: int = 0, turns: Iterable[TurnRow] = ()) -> None:
-        """Store the changed columns of a board, and new turns, numbered from *first* on.
-
-        Columns that are as before are not written: SQLite would write all their indexes anew.
-        """
-        [before] = self.rows(BoardRow, f"SELECT * FROM boards WHERE {OF_BOARD}", *row.place)
-        changes = {name: new for name, old, new in zip(row._fields, before, row, strict=True) if new != old}
-        if changes:
-            self.update("boards", changes, OF_BOARD, *row.place)
+        """Store the row of a board, and new turns, numbered from *first* on."""
+        self.update("boards", row._asdict(), OF_BOARD, *row.place)
         for number, turn in enumerate(turns, first):
             self.insert("turns", {"game": row.game, "board": row.board, "number": number, **turn._asdict()})
 
