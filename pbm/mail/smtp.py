@@ -10,7 +10,6 @@ import re
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from ssl import SSLContext
@@ -46,6 +45,8 @@ IDLE_SECONDS = 900
 """The most time from one mail to the next."""
 SHUTDOWN_SECONDS = 5
 """How long the server waits for mails in hand when it is stopped."""
+SHUTDOWN_LOOK_SECONDS = 0.01
+"""How long it waits before it looks again whether all are answered."""
 LAST_REPLY_SECONDS = 10
 """How long a peer has to read the last reply, before the connection is cut."""
 MOST_CALLS = {"*": 20, "MAIL": sys.maxsize, "RCPT": sys.maxsize, "DATA": sys.maxsize, "RSET": sys.maxsize}
@@ -140,7 +141,6 @@ class Connections:
     held: int = 0
     """How many bytes of mails are kept."""
     is_closing: bool = False
-    is_empty: asyncio.Event = field(default_factory=asyncio.Event)
 
     def objection(self, origin: str) -> str:
         """The reply that refuses a connection from a peer for lack of room; empty if there is room."""
@@ -151,12 +151,6 @@ class Connections:
         if len(self.open) >= most or its >= MOST_PEER_CONNECTIONS:
             return "421 4.7.0 There are too many connections; please try again later"
         return ""
-
-    def remove(self, connection: "Connection") -> None:
-        """Forget a connection that has ended."""
-        self.open.discard(connection)
-        if not self.open:
-            self.is_empty.set()
 
     def hand_in(self, received: ReceivedMail) -> "asyncio.Task[Answer]":
         """Start to handle a mail, even if its peer hangs up, and to log it. The result of the task is the answer."""
@@ -184,13 +178,10 @@ class Connections:
         for connection in self.open:
             if not connection.is_busy:
                 connection.end(STOPPED)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while self.handling:
-                    await asyncio.wait(self.handling)
-                if self.open:
-                    self.is_empty.clear()
-                    await self.is_empty.wait()
+        for _ in range(round(seconds / SHUTDOWN_LOOK_SECONDS)):
+            if not (self.handling or self.open):
+                return
+            await asyncio.sleep(SHUTDOWN_LOOK_SECONDS)
 
     async def handle_EHLO(
         self, connection: "Connection", session: Session, envelope: Envelope, hostname: str, responses: list[str]
@@ -354,7 +345,7 @@ class Connection(SMTP):
         super().connection_lost(error)
         self._closed.exception()  # or asyncio would log that nobody has asked for it
         self.reader.refuse(FAULT)
-        self.connections.remove(self)
+        self.connections.open.discard(self)
         if self.alarm:
             self.alarm.cancel()
         if self._handler_coroutine:
