@@ -93,8 +93,8 @@ def whole(file: Path) -> Iterator[Path]:
         _take(handle)
         yield copy
     finally:
-        for each in (*_companions(copy), copy):
-            each.unlink(missing_ok=True)
+        for each in _parts(copy):
+            each.unlink()
         os.close(handle)
 
 
@@ -106,14 +106,13 @@ def left_behind(folder: Path) -> list[Path]:
             handle = os.open(copy, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 if _take(handle):
-                    found += [*_companions(copy), copy]
+                    found += _parts(copy)
             finally:
                 os.close(handle)
     return found
 
 
-def _companions(copy: Path) -> list[Path]:
-    """The files that SQLite has put beside a database."""
-    return [
-        each for ending in ("-wal", "-shm", "-journal") if (each := copy.with_name(f"{copy.name}{ending}")).exists()
-    ]
+def _parts(copy: Path) -> list[Path]:
+    """An incomplete file, if it is there, and the files that SQLite has put beside it."""
+    names = (f"{copy.name}{ending}" for ending in ("-wal", "-shm", "-journal", ""))
+    return [each for name in names if (each := copy.with_name(name)).exists()]
