@@ -38,14 +38,15 @@ FORMS = (
 """How transports are written."""
 
 
+@dataclass(eq=False)
 class Undelivered(Exception):
     """A mail that could not be sent."""
 
-    def __init__(self, why: str, *, for_good: bool = False, for_all: bool = False) -> None:
-        """Say why, whether trying again is of no use, and whether no other mail could be sent now either."""
-        super().__init__(why)
-        self.for_good = for_good
-        self.for_all = for_all
+    why: str
+    for_good: bool = False
+    """Whether trying again is of no use."""
+    for_all: bool = False
+    """Whether no other mail could be sent now either."""
 
 
 class Transport(ABC):
