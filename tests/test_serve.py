@@ -19,7 +19,7 @@ import pytest
 from pbm.access import tokens
 from pbm.mail import incoming
 from pbm.mail.smtp import Connections
-from pbm.service.serve import MainThread, Receiver, Service, WaitingMail, _tell_systemd
+from pbm.service.serve import MainThread, Receiver, WaitingMail, _tell_systemd
 from pbm.store import Unusable
 
 from conftest import ADDRESS, Shell, mail_of, sql, stored, two_players
@@ -296,7 +296,7 @@ def handled(club, *raws):
     """The answers to mails that come in at the same time."""
 
     async def all_at_once():
-        receiver, entries = Receiver(club.server, Service(club.store), thread), []
+        receiver, entries = Receiver(club.server, thread), []
         connections = Connections(receiver.is_known, receiver.handle, entries.append)
         deliveries = [incoming.ReceivedMail(raw, "alice@players.example", (ADDRESS,)) for raw in raws]
         answers = await asyncio.gather(*(connections.hand_in(each) for each in deliveries))
@@ -307,7 +307,7 @@ def handled(club, *raws):
 
 
 def test_mails_that_wait_share_a_transaction(pair):
-    receiver, written = Receiver(pair.server, Service(pair.store), MainThread()), []
+    receiver, written = Receiver(pair.server, MainThread()), []
     pair.store.db.set_trace_callback(written.append)
     raws = message("spiro move 101 alice alice-secret e3:5"), *(message(f"help {n}") for n in range(8))
     mails = [WaitingMail(incoming.ReceivedMail(raw, "alice@players.example", (ADDRESS,)), Future()) for raw in raws]
@@ -361,7 +361,7 @@ def test_a_reply_address_is_known_and_one_that_was_made_up_is_not(pair):
     address = tokens.reply_address(pair.server, "spiro", "101", "alice")
 
     async def asked():
-        receiver = Receiver(pair.server, Service(pair.store), thread)
+        receiver = Receiver(pair.server, thread)
         return [await receiver.is_known(name) for name in (address, address.replace("+r", "+r9"), ADDRESS)]
 
     thread = MainThread()
