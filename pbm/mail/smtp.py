@@ -16,7 +16,7 @@ from ssl import SSLContext
 from typing import Any, AnyStr, NamedTuple
 
 from aiosmtpd.lmtp import LMTP
-from aiosmtpd.smtp import SMTP, Envelope, Session
+from aiosmtpd.smtp import MISSING, SMTP, Envelope, Session
 
 from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome, ReceivedMail, network_of
 from pbm.terminal import warn
@@ -197,14 +197,12 @@ class Connections:
 
     async def handle_MAIL(
         self, connection: "Connection", session: Session, envelope: Envelope, address: str, options: list[str]
-    ) -> str:
-        """Take any sender who can be answered, and bounces, which have none."""
+    ) -> object:
+        """Take any sender who can be answered, and bounces, which have none, as aiosmtpd does without this hook."""
         if not address.isascii():
             connection.note_refusal(UNANSWERABLE, address)
             return UNANSWERABLE
-        envelope.mail_from = address
-        envelope.mail_options.extend(options)
-        return "250 OK"
+        return MISSING
 
     async def handle_RCPT(
         self, connection: "Connection", session: Session, envelope: Envelope, address: str, options: list[str]
