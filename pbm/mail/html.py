@@ -203,11 +203,11 @@ def _escaped(text: str) -> str:
 
 def _wrapping(text: str) -> str:
     """A text that wraps, but in turns only behind commas and in front of cells to be removed."""
-    return NOT_PLAIN.sub(lambda word: _breaking(word[0]), text)
+    return NOT_PLAIN.sub(_breaking, text)
 
 
-def _breaking(word: str) -> str:
-    parts = re.split("(?<=,)(?=.)", word)
+def _breaking(word: re.Match[str]) -> str:
+    parts = re.split("(?<=,)(?=.)", word[0])
     split = (re.split(texts.FRONT_OF_CELL, part) if len(part) > LONGEST_PART else [part] for part in parts)
     return "<wbr>".join(map(_unbroken, chain.from_iterable(split)))
 

@@ -73,7 +73,8 @@ def run() -> None:
         tell(f"A server listens on {where}. alice writes to it with a mail program, and {ROBOT_OF_DEMO} answers.\n")
         with smtplib.SMTP(where) as smtp:
             alice = Correspondent(Path(folder) / "mail" / PLAYER_ADDRESS / "new", smtp, Random("alice"))
-            _sign_up(alice)
+            question = _exchange(alice, "alice mails", f"signup {SIGNATURE}")
+            _exchange(alice, "alice answers", f"Re: {question['Subject']}", question)
             _play(alice)
 
 
@@ -89,11 +90,6 @@ def show_page() -> None:
             tell(page)
             webbrowser.open(page)
             process.wait()
-
-
-def _sign_up(alice: Correspondent) -> None:
-    question = _exchange(alice, "alice mails", f"signup {SIGNATURE}")
-    _exchange(alice, "alice answers", f"Re: {question['Subject']}", question)
 
 
 def _exchange(alice: Correspondent, deed: str, subject: str, answered: EmailMessage | None = None) -> EmailMessage:
