@@ -136,7 +136,7 @@ def finish(ready: Ready) -> Effect:
 
 def play(session: Session, player: Reply, move: str, reader: str) -> Effect:
     """Make a move for a player who is known, in the open transaction; no mail about it goes to the *reader*."""
-    given = {"game": player.game, "board": player.board, "userid": player.userid, "password": "", "move": move}
+    given = {**player._asdict(), "password": "", "move": move}
     return _carry_out(Ready(replace(session, proved=player), Call(OF_GAME["move"], given)), reader)
 
 

@@ -206,7 +206,7 @@ class Boards(Questions):
         """Store the row of a board, and new turns, numbered from *first* on."""
         self.update("boards", row._asdict(), OF_BOARD, *row.place)
         for number, turn in enumerate(turns, first):
-            self.insert("turns", {"game": row.game, "board": row.board, "number": number, **turn._asdict()})
+            self.insert("turns", {**row.place_data, "number": number, **turn._asdict()})
 
     def take_back_turns(self, row: BoardRow) -> None:
         """Store the row of a board, and delete the turns behind the number of moves in it."""
