@@ -47,10 +47,9 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
         if found:
             _print_boards(session, found)
             return
-        left = end - time.monotonic()
-        if left <= 0:
+        if time.monotonic() >= end:
             break
-        time.sleep(min(PAUSE_SECONDS, left))
+        time.sleep(PAUSE_SECONDS)
     raise Refused(f"Nothing has happened within {texts.counted(timeout or 0, 'second')}.")
 
 
