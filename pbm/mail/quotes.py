@@ -62,17 +62,25 @@ BANNER = re.compile(
 )
 """A line above a mail that is answered or passed on, or the first one of our own mails about a board: it has notes."""
 NAMES_OF_FIELDS = {
-    "from": "from von de da van från fra lähettäjä od от kimden feladó nadawca expéditeur "
-    "发件人 寄件者 差出人 보낸사람 από dela від šalje од từ dari מאת من از nuo no saatja frá daripada",
-    "date": "sent date gesendet datum envoyé enviado enviada inviato data verzonden skickat sendt lähetetty wysłano "
-    "fecha odesláno отправлено дата gönderme tarih 发送时间 日期 送信日時 日時 보낸날짜 寄件日期 στάλθηκε trimis "
-    "надіслано изпратено odoslané poslano послато đãgửi dikirim נשלח تاريخالإرسال التاريخ تاریخ "
-    "išsiųsta nosūtīts saadetud dihantar",
-    "to": "to an à para a aan till til vastaanottaja do komu кому kime címzett cc kopie cópia 收件人 宛先 받는사람 "
-    "收件者 προς către до за za prima pera đến tới kepada ke אל إلى به kam adressaat saaja",
-    "subject": "subject betreff objet asunto assunto oggetto onderwerp ämne emne aihe temat předmět тема konu tárgy "
-    "tema 主题 主旨 件名 제목 θέμα subiect относно предмет predmet zadeva chủđề subjek נושא الموضوع موضوع "
-    "tēma teema efni",
+    "from": """
+        from von de da van från fra lähettäjä od от kimden feladó nadawca expéditeur
+        发件人 寄件者 差出人 보낸사람 από dela від šalje од từ dari מאת من از nuo no saatja frá daripada
+    """,
+    "date": """
+        sent date gesendet datum envoyé enviado enviada inviato data verzonden skickat sendt lähetetty wysłano
+        fecha odesláno отправлено дата gönderme tarih 发送时间 日期 送信日時 日時 보낸날짜 寄件日期 στάλθηκε trimis
+        надіслано изпратено odoslané poslano послато đãgửi dikirim נשלח تاريخالإرسال التاريخ تاریخ
+        išsiųsta nosūtīts saadetud dihantar
+    """,
+    "to": """
+        to an à para a aan till til vastaanottaja do komu кому kime címzett cc kopie cópia 收件人 宛先 받는사람
+        收件者 προς către до за za prima pera đến tới kepada ke אל إلى به kam adressaat saaja
+    """,
+    "subject": """
+        subject betreff objet asunto assunto oggetto onderwerp ämne emne aihe temat předmět тема konu tárgy
+        tema 主题 主旨 件名 제목 θέμα subiect относно предмет predmet zadeva chủđề subjek נושא الموضوع موضوع
+        tēma teema efni
+    """,
 }
 FIELDS = {word: field for field, words in NAMES_OF_FIELDS.items() for word in words.split()}
 FIELD = re.compile(r"[\s*]*([^\W\d_]{1,15}(?: [^\W\d_]{1,12})?)[\s*]*[:\uff1a]")
