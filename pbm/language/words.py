@@ -99,18 +99,13 @@ def is_option(word: str) -> bool:
 
 def moves(text: str) -> list[str]:
     """The moves in a text, parted by blanks, except beside a comma and behind the x of a removal or a sign."""
-    if len(found := text.split()) < 2:  # then no pattern need be compiled
-        return found
-    line = re.sub(" ?, ?", ",", " ".join(found))
+    line = re.sub(" ?, ?", ",", " ".join(text.split()))
     return re.sub(r"((?:^|[ ,])x|,[-+]) (?=[a-z]\d)", r"\1", line, flags=re.IGNORECASE).split()
 
 
 def one_move(text: str) -> list[str]:
     """The words of a text that should be one move; a long row of removals may have been broken at a blank, too."""
-    found = moves(text)
-    if len(found) < 2:  # then no pattern need be compiled
-        return found
-    return re.sub(rf"(-[a-z]\d+) {FRONT_OF_CELL}", r"\1", " ".join(found), flags=re.IGNORECASE).split()
+    return re.sub(rf"(-[a-z]\d+) {FRONT_OF_CELL}", r"\1", " ".join(moves(text)), flags=re.IGNORECASE).split()
 
 
 def goes_on(above: str, below: str) -> bool:
