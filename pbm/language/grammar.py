@@ -229,10 +229,6 @@ def misplaced(session: Session, command: Command, game: str, board: str, userid:
 class Group(click.Group):
     """Commands that begin with the same word, which may be in any case and shortened where the language allows it."""
 
-    def __init__(self, name: str, commands: Sequence[click.Command]) -> None:
-        """Declare a group of these commands."""
-        super().__init__(name, commands=commands)
-
     def explained(self, prefix: str = "") -> Iterator[Explained]:
         """The name, the syntax and the help of each command, with the *prefix* in front of the first two."""
         for name, command in sorted(self.commands.items()):
@@ -325,16 +321,12 @@ def _names_board(word: str) -> bool:
     return is_board(word.partition("#")[0]) or word == "new"
 
 
-def _names_user(word: str) -> bool:
-    return is_userid(word) and word.lower() not in finding.WORDS
-
-
 LOOKS_RIGHT: Mapping[str, Callable[[str], bool]] = {
     "board": _names_board,
     "pool": is_pool,
     "followed": lambda word: is_board(word) or word.lower() in finding.WORDS,
     "boards": lambda word: _names_board(word) or is_userid(word),
-    "userid": _names_user,
+    "userid": lambda word: is_userid(word) and word.lower() not in finding.WORDS,
     "addresses": is_address,
 }
 """Whether a word can stand for an argument; a line in which one cannot is not understood."""
