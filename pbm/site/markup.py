@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from html import escape
 from textwrap import dedent
 from typing import Any
@@ -23,30 +23,6 @@ ITEM = re.compile(r"\n(?=\S| *(?:\d+\.|-) )")
 """What is between the items of a list, the further lines of which are indented."""
 ROW = re.compile(r"\S+(?: \S+)* {2,}\S+(?: \S+)*(?:\n {4,}\S+(?: \S+)*)*")
 """A row of a table of two columns, with further lines of the second one."""
-
-
-@cache
-def templates() -> Environment:
-    """The templates of all pages."""
-    made = Environment(
-        loader=PackageLoader("pbm.site"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        auto_reload=False,
-    )
-    made.filters |= {
-        "status": letters.status,
-        "help": _help,
-        "minutes": lambda moment: f"{moment:{texts.TIME_FORMAT}}",
-        "turn_text": letters.turn_text,
-        "curve": line_chart,
-        "rating_curve": rating_curve,
-        "iso": iso,
-        "quoted": partial(quote, safe="@+"),
-    }
-    made.globals["levels"] = GUEST_LEVELS
-    return made
 
 
 def _help(text: str, game: str) -> Markup:
@@ -100,3 +76,24 @@ def script(data: Any) -> Markup:
 def iso(moment: datetime) -> str:
     """A time as Atom writes it."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+TEMPLATES = Environment(
+    loader=PackageLoader("pbm.site"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    auto_reload=False,
+)
+"""The templates of all pages."""
+TEMPLATES.filters |= {
+    "status": letters.status,
+    "help": _help,
+    "minutes": lambda moment: f"{moment:{texts.TIME_FORMAT}}",
+    "turn_text": letters.turn_text,
+    "curve": line_chart,
+    "rating_curve": rating_curve,
+    "iso": iso,
+    "quoted": partial(quote, safe="@+"),
+}
+TEMPLATES.globals["levels"] = GUEST_LEVELS

@@ -16,7 +16,6 @@ from pbm.board import ratings, records
 from pbm.board.board import Board, Point, few_turns
 from pbm.drawing import images, svg
 from pbm.language.help import of_game
-from pbm.letters.contests import TournamentTable
 from pbm.session import Session
 from pbm.site import markup
 from pbm.store.boards import BoardFilter
@@ -259,7 +258,10 @@ class Pages:
 
     def pool(self, game: str, pool: str) -> str:
         """The table of a tournament, and its boards."""
-        found = self._tournament(game, pool)
+        with self.store.reading():
+            if self.store.tournaments.get(game, pool) is None:
+                raise Gone
+            found = tournaments.find(self.session, game, pool)
         head, *sheet = found.rows(fits=False)
         rows = self.store.boards.of_tournament(game, pool)
         linked = {userid for row in rows for userid in row.players}  # they have pages
@@ -276,12 +278,6 @@ class Pages:
             legend=[found.legend, tables.signs_explained(is_numbered=head[0] == "No")],
             rows=rows[:ON_PAGE],
         )
-
-    def _tournament(self, game: str, pool: str) -> TournamentTable:
-        with self.store.reading():
-            if self.store.tournaments.get(game, pool) is None:
-                raise Gone
-            return tournaments.of_pool(self.session, game, pool)
 
     def pool_feed(self, game: str, pool: str) -> str:
         """The boards of a tournament that have changed last."""
@@ -348,22 +344,18 @@ class Pages:
 
     def render(self, template: str, path: str, *, title: str, **what: Any) -> str:
         """A page at a path below the site."""
-        return (
-            markup.templates()
-            .get_template(template)
-            .render(
-                games=self.games,
-                host=self.session.server.host,
-                address=self.address,
-                can_post=self.site.can_post,
-                up="../" * path.count("/"),
-                url=self.site.url,
-                path=path,
-                policy=POLICY,
-                title=title,
-                description=f"{title}. {what.get('status') or what.get('brief') or ABOUT}",
-                **what,
-            )
+        return markup.TEMPLATES.get_template(template).render(
+            games=self.games,
+            host=self.session.server.host,
+            address=self.address,
+            can_post=self.site.can_post,
+            up="../" * path.count("/"),
+            url=self.site.url,
+            path=path,
+            policy=POLICY,
+            title=title,
+            description=f"{title}. {what.get('status') or what.get('brief') or ABOUT}",
+            **what,
         )
 
 
