@@ -25,7 +25,7 @@ from pbm.actions.finding import board_of, find_board, find_row
 from pbm.blocks import Block, Paragraph, Rule
 from pbm.budget import Budget
 from pbm.language import words
-from pbm.language.commands import OF_GAME
+from pbm.language.commands import OF_GAME, root
 from pbm.language.grammar import MOST_CHARACTERS, Call, ShellContext, function, misplaced
 from pbm.language.line import Line
 from pbm.letters import Letter
@@ -94,7 +94,7 @@ def read(line: Line, shell: ShellContext | None = None) -> Call:
     if not line.words:
         raise Misused("There is no command; a mail has it in the subject. `help` lists all commands.")
     if line.command is None:
-        raise line.tree.unknown(line.words, shell.operators if shell else ())
+        raise root.unknown(line.words, shell.operators if shell else ())
     try:
         given = line.command.given(line.names, line.rest, shell)
     except Illegal as why:
@@ -106,7 +106,7 @@ def prepare(session: Session, call: Call | Refused, line: Line | None = None) ->
     """Do what needs no write lock: run argon2, and carry out the command if it only reads."""
     ready = Ready(session, call, line)
     if line and isinstance(call, Call) and call.command.name == "multiple":
-        ready = _read_lines(ready, line)
+        ready = _read_lines(ready)
     calls = [one for one in ([each for _, each in ready.lines] or [ready.call]) if isinstance(one, Call)]
     trying = replace(session, guesses=copy(session.guesses))  # wrong passwords are counted under the lock
     for one in calls:
@@ -228,7 +228,7 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
     return name
 
 
-def _read_lines(ready: Ready, multi: Line) -> Ready:
+def _read_lines(ready: Ready) -> Ready:
     """Read the commands in the body of `multiple`, a line each; or say why it is refused."""
     session, why = ready.session, ""
     typed = [*words.lines_of(session.body)]
@@ -240,7 +240,7 @@ def _read_lines(ready: Ready, multi: Line) -> Ready:
         why = "`multiple` by mail is for users, from an address that they have confirmed."
     if why:
         return ready._replace(call=Refused(why))
-    lines = [Line.read(multi.tree, one) for one in typed]
+    lines = [Line.read(one) for one in typed]
     return ready._replace(lines=[(line, _read_one(line)) for line in lines])
 
 

@@ -83,10 +83,10 @@ def main(args: Sequence[str]) -> int:
         nonlocal server
         text = read_input().read() if comment == "-" else comment
         server = open_server()
-        told = masking.comment(root, text, server.store.users.is_taken)
+        told = masking.comment(text, server.store.users.is_taken)
         return Session(server, comment=told, body=texts.clean(text), as_json=as_json)
 
-    typed = Line.read(root, " ".join(line))
+    typed = Line.read(" ".join(line))
     try:
         if line:
             answers += runner.run(typed, session, ShellContext(read_secret, [*console.MODULES]))

@@ -30,7 +30,6 @@ from packages import install
 
 from pbm import settings, shell, terminal
 from pbm.__main__ import run as run_shell
-from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.mail.incoming import Outcome, ReceivedMail, handle_prepared, prepare_mail
@@ -162,7 +161,7 @@ class Club:
 
     def say(self, line: str, comment: str = "", sender: str | None = None) -> list[Letter]:
         """Give a command as a shell does, or by mail if there is a sender."""
-        session, typed = Session(self.server, sender, comment, comment), Line.read(root, line)
+        session, typed = Session(self.server, sender, comment, comment), Line.read(line)
         if sender is None:
             return run(typed, lambda: session)
         with self.store.writing():  # as a mail is handled

@@ -11,7 +11,6 @@ import games
 from pbm.access.tokens import reply_address
 from pbm.actions import cleanup
 from pbm.board.board import Board
-from pbm.language.commands import root
 from pbm.language.grammar import Command, Group
 from pbm.language.line import Line
 from pbm.passwords import Passwords
@@ -77,7 +76,7 @@ class Members(Club):
 
     def _typed(self, name: str, line: str, body: str) -> list[Told]:
         session = Session(self.server, comment=written(body), body=clean(body))
-        read = Line.read(root, line)
+        read = Line.read(line)
         try:
             letters = run(read, lambda: session)
         except Refused as why:

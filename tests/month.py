@@ -16,7 +16,6 @@ from games import SKIP
 from pbm.access.tokens import reply_address
 from pbm.actions import cleanup
 from pbm.board.board import DROPPED
-from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.mail import sending
 from pbm.operator.doctor import examine
@@ -99,7 +98,7 @@ class Month(Club):
     def given(self, name, line, comment, way, recipient):
         """What a command causes, counted: the addresses, or the screen, and the subjects."""
         typed = line.replace("PASSWORD", f"{name}-secret")
-        read = Line.read(root, typed)
+        read = Line.read(typed)
         printed = []
         if way == "shell":
             session = Session(self.server, None, comment, comment)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.refusals import Misused
 from pbm.store.boards import BoardFilter
@@ -154,7 +153,7 @@ def test_a_reply_to_a_board_mail_is_a_move_when_password_and_move_are_added(begu
 )
 def test_some_commands_may_be_shortened_or_have_another_name(command, words):
     game = command.rpartition(" ")[0]
-    assert [Line.read(root, f"{game} {word}").names for word in words.split()] == [command] * len(words.split())
+    assert [Line.read(f"{game} {word}").names for word in words.split()] == [command] * len(words.split())
 
 
 @pytest.mark.parametrize(

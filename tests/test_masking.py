@@ -19,7 +19,7 @@ SECRETS = ["secret1", "swordfish", "sesame-1", "hUnter_2!", "271828"]
 
 
 def masked(text):
-    return masking.without_passwords(root, text, USERS.__contains__).text
+    return masking.without_passwords(text, USERS.__contains__).text
 
 
 def forms():
@@ -135,11 +135,11 @@ LINES = [
 def test_most_commands_have_a_password_which_is_found_in_a_line_for_the_log_where_nobody_knows_who_is_a_user():
     assert len(LINES) >= 25
     for line, secret in product(LINES, SECRETS):
-        assert secret not in Line.read(root, line.replace("?", secret)).masked().text
+        assert secret not in Line.read(line.replace("?", secret)).masked().text
 
 
 def test_a_user_whom_a_command_is_about_is_no_secret():
-    lines = [Line.read(root, f"{name} alice99") for name, _ in EVERY]
+    lines = [Line.read(f"{name} alice99") for name, _ in EVERY]
     about = [line for line in lines if line.passwords() == []]
     named = {line.typed for line in about}
     assert {"symple games alice99", "symple history alice99", "symple standings alice99"} <= named
@@ -205,7 +205,7 @@ def test_the_log_says_why_an_answer_was_refused_with_its_commands_and_without_it
 )  # fmt: skip
 def test_a_line_for_the_log_says_no_word_that_may_be_a_password(line):
     for secret in SECRETS[:3]:
-        assert secret not in Line.read(root, line.replace("?", secret)).logged(USERS.__contains__)
+        assert secret not in Line.read(line.replace("?", secret)).logged(USERS.__contains__)
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_a_line_of_multiple_says_no_password_back_and_one_that_names_no_command_
 
 
 def test_an_option_is_no_password_in_the_log_nor_is_prose_in_an_answer(pair):
-    line = Line.read(root, "spiro challenge -pieces=5 alice bob")
+    line = Line.read("spiro challenge -pieces=5 alice bob")
     assert line.logged(USERS.__contains__) == line.typed
     handle(pair.server, message("", "Dear server,\nI would like to play"), None)
     assert "\n> Dear server," in pair.mails()[-1].text
@@ -402,4 +402,4 @@ def test_a_blank_in_front_of_the_colon_of_the_subject_changes_nothing(pair, head
 @pytest.mark.parametrize("words", ["give 101 bob", "subscribe bob 101", "CONFIRM alice 101"])
 @pytest.mark.parametrize("game", games.names())
 def test_the_names_of_a_game_and_its_command_are_no_passwords_also_where_nobody_is_known(game, words):
-    assert masking.without_passwords(root, f"{game} {words}", None).text == f"{game} {words}"
+    assert masking.without_passwords(f"{game} {words}", None).text == f"{game} {words}"

@@ -10,7 +10,7 @@ import pytest
 
 from pbm.access import tokens
 from pbm.actions import cleanup
-from pbm.language.commands import OF_A_GAME, OF_ALL, OF_ALL_GAMES, OF_ONESELF, root
+from pbm.language.commands import OF_A_GAME, OF_ALL, OF_ALL_GAMES, OF_ONESELF
 from pbm.language.line import Line
 from pbm.refusals import Refused
 from pbm.runner import run
@@ -150,7 +150,7 @@ class Spied(Club):
             line, body, to = (line, body, ADDRESS) if way == "mail" else ("Re: Symple", line, self.address(name))
             mail = written(line, body, f"{name}@players.example", to, message_id=f"<{number}@players.example>")
             return handle(self.server, mail, None, [to])
-        read = Line.read(root, line)
+        read = Line.read(line)
         try:
             told = run(read, lambda: Session(self.server, comment=body, body=body))
         except Refused as why:
@@ -232,7 +232,7 @@ def test_pages_and_what_programs_get_are_the_same(spied, tmp_path, monkeypatch):
                                   "move 101 bob bob-secret d5", "showas bob bob-secret 101"])  # fmt: skip
 def test_an_answer_takes_as_long_with_a_plan_as_without(spied, line):
     """Medians of CPU over 1,000 tries each, in turns, also of a move that the plan has no answer to."""
-    read = Line.read(root, f"symple {line}")
+    read = Line.read(f"symple {line}")
     times: dict[str, list[int]] = {name: [] for name in ("", "a tree")}
     for _ in range(1000):
         for name, spent in times.items():

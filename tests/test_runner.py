@@ -151,7 +151,7 @@ def tried(club, line):
     """Why a command of a shell is refused; None if it is done."""
     session = Session(club.server, comment="Hello!", body=LINES)
     try:
-        runner.run(Line.read(root, line), lambda: session)
+        runner.run(Line.read(line), lambda: session)
     except Refused as why:
         return why
     return None

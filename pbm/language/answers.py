@@ -8,7 +8,7 @@ from pbm.actions import votes
 from pbm.actions.finding import find_board, player_at_sender
 from pbm.actions.plans import CLEAR
 from pbm.language import masking, typed_plans, words
-from pbm.language.commands import MOVES, OF_GAME, ON_BOARD, argument
+from pbm.language.commands import MOVES, OF_GAME, ON_BOARD, argument, root
 from pbm.language.grammar import MOST_CHARACTERS, Call, Command
 from pbm.language.line import Line
 from pbm.refusals import Misused
@@ -67,7 +67,7 @@ def as_answer(reply: Reply, line: Line) -> str | None:
     named = (game.lower(), number.lower(), userid.lower())
     if named != (reply.game, reply.board, reply.userid) or takes(word) is None:
         return None
-    is_secret = masking.may_be_password(rest[0]) and not line.tree.knows(rest[0])
+    is_secret = masking.may_be_password(rest[0]) and not root.knows(rest[0])
     if rest[0] != MASK and (is_secret or rest[1:] or line.passwords() is not None):
         return None
     return " ".join([words.command(word), *filter(None, rest[rest[0] == MASK :])])

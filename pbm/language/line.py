@@ -6,7 +6,8 @@ from typing import NamedTuple, Self
 import games
 from pbm import letters
 from pbm.language import masking, words
-from pbm.language.grammar import MOST_CHARACTERS, Command, Root
+from pbm.language.commands import root
+from pbm.language.grammar import MOST_CHARACTERS, Command
 from pbm.language.masking import Masked
 from pbm.letters import Letter
 from pbm.names import SHORTEST_PASSWORD, IsUser
@@ -17,8 +18,6 @@ from pbm.texts import MASK, reason_without, without
 class Line(NamedTuple):
     """What somebody has typed. It is read where it comes in; whatever carries it out, refuses it or logs it gets it."""
 
-    tree: Root
-    """The commands that there are."""
     typed: str
     words: Sequence[str]
     """Its words without what mail programs add, command words first."""
@@ -32,13 +31,13 @@ class Line(NamedTuple):
     """The words behind those that name the command."""
 
     @classmethod
-    def read(cls, tree: Root, typed: str) -> Self:
+    def read(cls, typed: str) -> Self:
         """Find out what a line says. A line that is too long is cut one character behind the limit."""
         typed = typed[: MOST_CHARACTERS + 1]
         tidied = words.tidied(typed)
-        command, names = tree.find(tidied)
+        command, names = root.find(tidied)
         game = names[0] if names and games.exists(names[0]) else ""
-        return cls(tree, typed, tidied, game, command, " ".join(names), tidied[len(names) :])
+        return cls(typed, tidied, game, command, " ".join(names), tidied[len(names) :])
 
     def passwords(self) -> Sequence[str] | None:
         """The words in the place of a password; None if the line is not understood."""
@@ -57,8 +56,8 @@ class Line(NamedTuple):
             is_mixed = is_answer and len(shown) > 1  # a word alone may be prose
             is_secret = masking.may_be_password if is_mixed else masking.is_strange
             parts = ((word, part) for word in shown for part in word.strip(masking.PUNCTUATION).split(","))
-            found = [word for word, part in parts if is_secret(part) and not self.tree.knows(part)]
-            found += masking.behind_users(self.tree, shown, is_user)
+            found = [word for word, part in parts if is_secret(part) and not root.knows(part)]
+            found += masking.behind_users(shown, is_user)
             text = " ".join(MASK if word in found else word for word in shown)
             return Masked(text if len(shown) == len(self.typed.split()) else f"{text} \u2026", found)
         known, at = self.passwords(), self.command.password_at
@@ -67,7 +66,7 @@ class Line(NamedTuple):
             # it may have blanks, and goes on up to the moves
             found += [word for word in self.rest[at:] if not (self.command.moves_at and masking.is_turn(word))]
             found += self._long(is_user)
-        read = masking.without_passwords(self.tree, " ".join(self.typed.split()), is_user)
+        read = masking.without_passwords(" ".join(self.typed.split()), is_user)
         text = without(read.text, found)
         return Masked(text, [*found, *read.secrets])
 
@@ -94,13 +93,13 @@ class Line(NamedTuple):
         line may be a command that is not, or an answer to a board mail with a password in front.
         """
         if self.command is not None and self.command.name == "multiple":
-            return "\n".join(Line.read(self.tree, one).masked(is_user).text for one in body.splitlines())
+            return "\n".join(Line.read(one).masked(is_user).text for one in body.splitlines())
         typed = " ".join(self.typed.split())
-        text = masking.without_passwords(self.tree, f"{typed}\n{body}", is_user).text.partition("\n")[2]
+        text = masking.without_passwords(f"{typed}\n{body}", is_user).text.partition("\n")[2]
         first = next((one for one in text.splitlines() if one.strip()), "")
         words = [word.strip(masking.PUNCTUATION) for word in first.split()] if self.passwords() is None else []
         is_new = self.command and "new_password" in self.command.ways[0]  # it may have blanks
-        near_users = masking.behind_users(self.tree, words, is_user)
+        near_users = masking.behind_users(words, is_user)
         secrets = words if is_new else [*filter(masking.is_strange, words), *near_users]
         return text.replace(first, without(first, secrets), 1)
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import games
 from pbm.language import words
-from pbm.language.grammar import LOOKS_RIGHT, Root
+from pbm.language.commands import root
+from pbm.language.grammar import LOOKS_RIGHT
 from pbm.names import SHORTEST_PASSWORD, IsUser, is_userid
 from pbm.texts import MASK, MOST_COMMENT, PASSWORD_WORDS, written
 
@@ -50,10 +51,10 @@ class Token(NamedTuple):
     """Whether a command that begins here is at the beginning of a line."""
 
 
-def without_passwords(tree: Root, text: str, is_user: IsUser | None) -> Masked:
+def without_passwords(text: str, is_user: IsUser | None) -> Masked:
     """Mask the passwords in a text. Without *is_user*, each word that can be a userid counts as one."""
     found = list(_words(text))
-    hidden = {*_by_grammar(tree, found, is_user), *_beside_users(tree, found, is_user), *_named(text, found, is_user)}
+    hidden = {*_by_grammar(found, is_user), *_beside_users(found, is_user), *_named(text, found, is_user)}
     secrets = {found[at].plain for at in hidden}
     parts, end = list[str](), 0
     for at, word in enumerate(found):
@@ -64,12 +65,12 @@ def without_passwords(tree: Root, text: str, is_user: IsUser | None) -> Masked:
     return Masked("".join([*parts, text[end:]]), [*secrets, *raw])
 
 
-def comment(tree: Root, text: str, is_user: IsUser) -> str:
+def comment(text: str, is_user: IsUser) -> str:
     """What somebody wrote to others, as they may see it: as much of it as is kept, and no password."""
     if not text:
         return ""
     # masked before it is broken into lines, which would break a long password, too
-    return written(without_passwords(tree, text[:MOST_COMMENT], is_user).text)
+    return written(without_passwords(text[:MOST_COMMENT], is_user).text)
 
 
 def is_strange(word: str) -> bool:
@@ -113,14 +114,14 @@ def _usual(word: str) -> str:
     return "".join(each for each in unicodedata.normalize("NFKC", word) if unicodedata.category(each) != "Cf")
 
 
-def _by_grammar(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
+def _by_grammar(found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
     """The words where a command has a password.
 
     A command counts if a game or a user is named in it: prose can say "the message from alice", too. `signup`, which
     names neither, counts at the beginning of a line.
     """
     for at, word in enumerate(found):
-        command, names = tree.find([one.plain for one in found[at : at + 2]])
+        command, names = root.find([one.plain for one in found[at : at + 2]])
         if command is None:
             continue
         begin, of_game = at + len(names), names[0] in games.names()
@@ -136,18 +137,18 @@ def _by_grammar(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> I
                 yield from (place for place in secret if len(found[place].plain) >= SHORTEST_PASSWORD)
 
 
-def _beside_users(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
+def _beside_users(found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
     """The words beside a userid that stands beside the number of a board, except the names of games and commands."""
     for at, word in enumerate(found[1:-1], 1):
         for one, other in (at - 1, at + 1), (at + 1, at - 1):  # a long number is no password beside itself
             is_near = re.fullmatch(BOARD_NUMBER, found[other].plain) and may_be_password(found[one].plain)
-            if is_near and _is_user(word, is_user) and not _is_of_a_command(tree, found, one):
+            if is_near and _is_user(word, is_user) and not _is_of_a_command(found, one):
                 yield one
 
 
-def _is_of_a_command(tree: Root, found: Sequence[Token], at: int) -> bool:
+def _is_of_a_command(found: Sequence[Token], at: int) -> bool:
     """Whether a word names a game, or one of its commands: `symple subscribe alice 101` lacks only the password."""
-    command, names = tree.find([one.plain for one in found[max(at - 1, 0) : at + 1]])
+    command, names = root.find([one.plain for one in found[max(at - 1, 0) : at + 1]])
     return found[at].plain.lower() in games.names() or (command is not None and names[0] in games.names())
 
 
@@ -179,9 +180,9 @@ def may_be_password(word: str) -> bool:
     return len(word) >= SHORTEST_PASSWORD and not is_turn(word)
 
 
-def behind_users(tree: Root, typed: Sequence[str], is_user: IsUser | None) -> Iterator[str]:
+def behind_users(typed: Sequence[str], is_user: IsUser | None) -> Iterator[str]:
     """The words that may be passwords, of the two behind each user: commands have OLD and NEW there."""
     for at, word in enumerate(typed):
         if is_user and is_user(word.strip(PUNCTUATION).lower()):
-            near = (one for one in typed[at + 1 : at + 3] if not tree.knows(one))
+            near = (one for one in typed[at + 1 : at + 3] if not root.knows(one))
             yield from (one for one in near if may_be_password(one.strip(PUNCTUATION)))

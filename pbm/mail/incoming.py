@@ -255,7 +255,7 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
     session = Session(
         server,
         mail.sender,
-        tokens.masked(masking.comment(root, typed.body, server.store.users.is_taken)),
+        tokens.masked(masking.comment(typed.body, server.store.users.is_taken)),
         body=typed.body,
         message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
         guesses=Guesses(server.store, (machine or mail.sender or "").lower(), server.now()),
@@ -327,12 +327,12 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     """
     sender, is_user = mail.sender or "", server.store.users.is_taken
     said = texts.clean(f"{mail.subject}\n{mail.body}")[:MOST_PASSED_ON]
-    subject, _, text = tokens.masked(masking.without_passwords(root, said, is_user).text).partition("\n")
+    subject, _, text = tokens.masked(masking.without_passwords(said, is_user).text).partition("\n")
     # one with a character that is not seen, as some emojis have it, could not be sent
     subject = "".join(filter(str.isprintable, " ".join(subject.split())))[:MOST_LOGGED]
     if not server.operator:
         logged = f"{subject}: {text[:MOST_LOGGED]}"
-        logged = without(logged, masking.behind_users(root, logged.split(), is_user))
+        logged = without(logged, masking.behind_users(logged.split(), is_user))
         return Outcome("postmaster", reason=f"PBM_OPERATOR is not set; {logged}")
     if not Session(server).take("postmaster", address=server.operator):
         return Outcome("postmaster", reason=f"{most('postmaster', 'address')} were passed on today already")

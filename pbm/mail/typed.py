@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pbm.language import answers, words
-from pbm.language.commands import OF_GAME, root
+from pbm.language.commands import OF_GAME
 from pbm.language.line import Line
 from pbm.mail.quotes import BETWEEN_WORDS
 from pbm.mail.reading import Incoming
@@ -71,7 +71,7 @@ def _without_placeholder(line: Line, reply: Reply | None) -> Line:
 
 def _answer(typed: str) -> Line:
     """The line of an answer to a board mail, which is no command of the language."""
-    return Line.read(root, typed)._replace(command=None)
+    return Line.read(typed)._replace(command=None)
 
 
 def is_title(subject: Line) -> bool:
@@ -83,13 +83,13 @@ def is_title(subject: Line) -> bool:
 def plain_line(beautified: str) -> Line:
     """A line as it was typed, before a program beautified it; passwords are taken as they are."""
     if beautified.isascii():
-        return Line.read(root, beautified)
+        return Line.read(beautified)
     written = words_of(beautified)
     plain = [plain_word(word) for word in written]
-    line = Line.read(root, " ".join(plain))
+    line = Line.read(" ".join(plain))
     secrets = line.passwords() or []
     typed = " ".join(word if meant in secrets else meant for word, meant in zip(written, plain, strict=True))
-    return line if typed == line.typed else Line.read(root, typed)
+    return line if typed == line.typed else Line.read(typed)
 
 
 def words_of(line: str) -> list[str]:
