@@ -12,6 +12,7 @@ from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, TurnRow
+from pbm.store.boards import USUAL_DAYS
 from pbm.texts import TIME_FORMAT, counted, wrapped_line, wrapped_turns
 
 ROUNDS = 4
@@ -280,7 +281,7 @@ def _ratings(board: Board) -> list[Paragraph]:
 def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
     """What does not change during a game: how its dice are checked, its options, its robots and its followers."""
     board, row = point.board, point.board.row
-    if proof := dice_proof(board, is_told=is_full, is_over=point.is_over):
+    if (is_full or point.is_over) and (proof := dice_proof(point)):
         yield Paragraph("\n".join(proof))
     options = clocks.all_options(row)
     told = [f"Options: {options}"] if options else []
@@ -315,8 +316,7 @@ def _clocks(point: Point, session: Session, to: str | None) -> list[Block]:
     rows = [(name, f"{moment.astimezone(zone):{TIME_FORMAT}}") for name, moment in moments.items()]
     if row.reason:
         rows.append(("Reason", REASONS[row.reason]))
-    usual = clocks.Clocks().limits(is_tournament=False)
-    limits = zip(("Reminder", "Forfeit"), clocks.limits(row), usual, strict=True)
+    limits = zip(("Reminder", "Forfeit"), clocks.limits(row), USUAL_DAYS, strict=True)
     rows += [(name, f"after {counted(days, 'day')}") for name, days, default in limits if days != default]
     rows += [("Round ends", f"{row.until.astimezone(zone):{TIME_FORMAT}}")] if row.until and not row.ended else []
     used = [max(0.0, seconds) for seconds in board.used(row.ended or now)]
@@ -366,21 +366,17 @@ def turn_text(turn: TurnRow) -> str:
     return f"{turn.text} (Auto)" if turn.automatic else turn.text
 
 
-def dice_proof(board: Board, *, is_told: bool, is_over: bool) -> tuple[str, str] | None:
-    """How the dice can be checked: a sentence, and the secret if the game *is over*, or its SHA-256 if all *is told*.
-
-    None in other letters, and if there is no secret.
-    """
+def dice_proof(point: Point) -> tuple[str, str] | None:
+    """How the dice can be checked: a sentence, and the secret or, before the end, its SHA-256; None without dice."""
+    board = point.board
     if not games.needs_dice(board.states[0]) or not board.row.secret:
         return None
-    if is_over:
+    if point.is_over:
         how = f"The dice came from this secret; `dice {board.name}` checks every throw:"
         return how, board.row.secret.hex()
-    if is_told:
-        which = f" from move {board.row.given + 1} on" if board.row.given else ""
-        how = f"The dice{which} come from a secret that the last mail will tell. This is its SHA-256:"
-        return how, dice.commitment(board.row.secret)
-    return None
+    which = f" from move {board.row.given + 1} on" if board.row.given else ""
+    how = f"The dice{which} come from a secret that the last mail will tell. This is its SHA-256:"
+    return how, dice.commitment(board.row.secret)
 
 
 def _hint(point: Point, to: str | None) -> str:

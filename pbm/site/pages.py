@@ -157,7 +157,7 @@ class Pages:
             row=row,
             curve=self._chances(game, number),
             ratings=[*map(ratings.described, board.about.results)],
-            proof=letters.dice_proof(board, is_told=True, is_over=board.is_over),
+            proof=letters.dice_proof(point),
             record=f"{number}.json" if board.is_over else "",
             image=f"{game}/{number}.png" if (game, number) in self.drawn else "",
             steps=markup.script(steps),
