@@ -102,7 +102,7 @@ def _words(text: str) -> Iterator[Token]:
     for token in re.finditer(TOKENS, text):
         begins = begins or "\n" in text[end : token.start()] or token[0][0] in "\"'`(\u201c\u201e\u00ab"
         end = token.end()
-        written = token[0] if token[0].isascii() else _usual(token[0])
+        written = _usual(token[0])
         plain = written.strip(PUNCTUATION) if re.search(r"\w", written) else written
         if token[0] not in ENCODED_BLANKS and (len(plain) >= SHORTEST_PASSWORD or re.search(r"\w", plain)):
             yield Token(token.start(), end, plain.rpartition("bin/")[2], begins)

@@ -281,7 +281,7 @@ def _names(folder: Path) -> set[str]:
 
 def _is_inside(path: str) -> bool:
     """Whether a name leads to nothing outside the folder of the site, whoever has put it into the database or there."""
-    return path.isprintable() and path[:1] != "/" and not (".." in path and ".." in path.split("/"))
+    return path.isprintable() and path[:1] != "/" and ".." not in path.split("/")
 
 
 def _remove(file: Path) -> bool:
