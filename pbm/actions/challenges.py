@@ -17,7 +17,6 @@ from pbm.names import is_guest, is_tournament_board
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, PlayerRow, Robot
-from pbm.store.robots import Task
 
 TALK = "-talk"
 """The option that lets the robots of a board say what they think."""
@@ -79,8 +78,7 @@ def challenge(
         beginning=beginning,
     )
     for robot in robots if talks else ():
-        task = Task(game, board.row.board, robot, board.row.opponent(robot))
-        session.store.robots.let_talk(task, "always")
+        session.store.robots.let_talk(board.row, robot, "always")
     is_director = not {first, second} & session.senders
     return letters.of_new_board(session, board, *([None] if is_director else []))
 
@@ -240,8 +238,7 @@ def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
     player, title = session.store.players.get(game, name), game.capitalize()
     subject = f"{title} limit status"
     if word:
-        player = player._replace(most=_read_limit(word.lower()))
-        session.store.players.save(game, player)
+        player = session.store.players.change(game, name, most=_read_limit(word.lower()))
         how = "accepted" if player.most is None else "limited" if player.most else "rejected"
         subject = f"{title} challenges now {how}"
     text = f"You take {'all' if player.most is None else 'no'} challenges of {title}."
@@ -274,8 +271,9 @@ def seek(
             raise Refused(f"{wrong!r} is no option; an option begins with a hyphen, such as -size=9.")
         games.read_options(games.load(game), wanted.split())
         rating = _read_ratings(named["rating"]) if named["rating"] else None
-        player = player._replace(seeking=int(word), wanted_rating=rating, wanted_options=wanted or None)
-        session.store.players.save(game, player)
+        player = session.store.players.change(
+            game, name, seeking=int(word), wanted_rating=rating, wanted_options=wanted or None
+        )
         session.store.users.change(name, heard=session.now)
         subject = f"Now seeking {player.seeking} {title} challenges"
     sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
@@ -328,8 +326,7 @@ def seekers(session: Session, word: str) -> list[Letter]:
 def end_seeks(session: Session) -> None:
     """End the seeks of players who have given no command for SEEKS_FOR, and tell them."""
     for game, name in session.store.players.silent_seekers(session.now - SEEKS_FOR):
-        player = session.store.players.get(game, name)._replace(seeking=0)
-        session.store.players.save(game, player)
+        player = session.store.players.change(game, name, seeking=0)
         text = (
             f"You seek no challenges of {game.capitalize()} any more, because you have given no command for "
             f"{SEEKS_FOR.days} days. `{game} seek {name} PASSWORD N` seeks N again."

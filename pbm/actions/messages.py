@@ -13,7 +13,6 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.store.robots import Task
 
 MOST_READERS = 10
 """To how many users one message can go."""
@@ -35,7 +34,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if blocking and readers in ([], [name]):
         raise Refused("Nobody on this board takes your chat.")
     for robot in () if board.is_over else board.about.robots:
-        session.store.robots.let_talk(Task(game, board.row.board, robot, board.row.opponent(robot)), "once")
+        session.store.robots.let_talk(row, robot, "once")
     return [
         letters.plain_letter([Comment(name, text)], subject=f"{game.capitalize()} chat {board.row.board} {name}",
                  answer=f"{game} chat {board.row.board} {reader} PASSWORD", bare="chat",
@@ -143,11 +142,11 @@ def block(session: Session, name: str, word: str) -> list[Letter]:
     users, other = session.store.users, word.lower()
     if other == name:
         raise Refused("You cannot block yourself.")
-    if other and users.missing(other):
-        raise Refused(f"There is no user {word!r}.")
-    if other and len(users.blocked_by(name)) >= MOST_BLOCKED:
-        raise Refused(f"You block {MOST_BLOCKED} users already.")
     if other:
+        if users.missing(other):
+            raise Refused(f"There is no user {word!r}.")
+        if len(users.blocked_by(name)) >= MOST_BLOCKED:
+            raise Refused(f"You block {MOST_BLOCKED} users already.")
         users.block(name, other)
     return [_blocked(session, name)]
 

@@ -128,7 +128,7 @@ def start(
         if turn.dice:
             board.set_dice(turn.dice)
         board.play(str(board.turn), turn.text, row.started, automatic=turn.automatic)
-    session.note("challenge", game=game, board=row.board, pool=row.pool, players=[*players], options=row.options)
+    session.note("challenge", **row.place_data, pool=row.pool, players=[*players], options=row.options)
     play_on(session, board)
     return board
 
@@ -195,7 +195,7 @@ def store_turns(session: Session, board: Board) -> None:
     row = board.row
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(row, before + 1, board.turns[before:])
-    place = {"game": row.game, "board": row.board, "pool": row.pool}
+    place = {**row.place_data, "pool": row.pool}
     first = max(before, row.given)
     for number, turn in enumerate(board.turns[first:], first + 1):
         kind = EVENT_OF_TURN.get(turn.text, "move")

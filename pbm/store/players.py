@@ -97,9 +97,11 @@ class Players(Questions):
         """Store a player, in the place of what was stored of them."""
         self.insert("players", {"game": game, **player._asdict()}, replacing=True)
 
-    def change(self, game: str, userid: str, **columns: Any) -> None:
-        """Change fields of a user as a player of a game, for example ``most=5``."""
-        self.save(game, self.get(game, userid)._replace(**columns))
+    def change(self, game: str, userid: str, **columns: Any) -> PlayerRow:
+        """Change fields of a user as a player of a game, for example ``most=5``. Returns the changed row."""
+        player = self.get(game, userid)._replace(**columns)
+        self.save(game, player)
+        return player
 
     def set_inactive(self, game: str, userid: str, *, inactive: bool) -> None:
         """Store whether the standings list a user as inactive, if they are known as a player."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pbm.levels import thinks_in_idle_time
 from pbm.store.base import Questions, as_row
-from pbm.store.boards import OF_BOARD
+from pbm.store.boards import OF_BOARD, BoardRow
 
 
 class Robot(NamedTuple):
@@ -163,13 +163,13 @@ class Robots(Questions):
         query = f"SELECT talk IS NOT NULL, hopeless FROM robot_boards WHERE {OF_TASK}"
         return self.row(RobotNotes, query, *task[:3]) or RobotNotes()
 
-    def let_talk(self, task: Task, how: str) -> None:
+    def let_talk(self, row: BoardRow, robot: str, how: str) -> None:
         """Let a robot say what it thinks with its next move, ``once``, or with each of its moves, ``always``."""
         query = """
             INSERT INTO robot_boards (game, board, robot, opponent, talk) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET talk = coalesce(talk, excluded.talk)
         """
-        self.execute(query, *task, how)
+        self.execute(query, *row.place, robot, row.opponent(robot), how)
 
     # Analyses and puzzles of games that are over
 
