@@ -1,6 +1,6 @@
 """Tournaments whose games all begin at once: everybody meets everybody, or only the next one in the list."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pbm.tournaments.kinds import Kind, Pair, Progress, Tournament
 
@@ -20,7 +20,7 @@ class RoundRobin(Kind):
         for entrant in progress.entrants:
             teams.setdefault(entrant.team, []).append(entrant.name)
         if "" not in teams:
-            return team_match([*teams.values()], double=progress.tournament.double)
+            return team_match(teams, double=progress.tournament.double)
         return round_robin(progress.players, double=progress.tournament.double)
 
     def pairs_of_latecomer(self, tournament: Tournament, name: str, others: Sequence[str]) -> list[Pair]:
@@ -62,14 +62,13 @@ def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
     return pairs + [(second, first) for first, second in pairs] if double else pairs
 
 
-def team_match(teams: Sequence[Sequence[str]], *, double: bool = False) -> list[Pair]:
+def team_match(teams: Mapping[str, Sequence[str]], *, double: bool) -> list[Pair]:
     """The games of every two teams: the first player against the first, the second against the second, and so on.
 
     A team begins on every other board of a match. If a team has fewer players, the last boards are left out.
     """
-    numbers = [str(number) for number in range(len(teams))]
     pairs = []
-    for one, other in round_robin(numbers, double=double):
-        for board, (left, right) in enumerate(zip(teams[int(one)], teams[int(other)], strict=False)):
+    for one, other in round_robin([*teams], double=double):
+        for board, (left, right) in enumerate(zip(teams[one], teams[other], strict=False)):
             pairs.append((right, left) if board % 2 else (left, right))
     return pairs

@@ -11,7 +11,7 @@ A win or a bye is 1 point, a tie 0.5. The tie-breaks are those of the FIDE handb
 A bye counts as a game against somebody with as many points as the player has.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -85,12 +85,12 @@ def places_of(
     score = points(everybody, meetings)
     kinds = [kind for kind in TIE_BREAKS if kind != "direct"]
     scores = {kind: {name: _score(kind, name, own[name], score) for name in everybody} for kind in kinds} | dict(others)
-    groups = _equals(everybody, score.__getitem__)
+    groups = _equals(everybody, score)
     for kind in order:
         groups = [
             part
             for group in groups
-            for part in (_by_encounter(group, own) if kind == "direct" else _equals(group, scores[kind].__getitem__))
+            for part in (_by_encounter(group, own) if kind == "direct" else _equals(group, scores[kind]))
         ]
     lines: list[Standing] = []
     for equals in groups:
@@ -122,7 +122,7 @@ def _by_encounter(names: list[str], own: Mapping[str, Sequence[Meeting]]) -> Ite
     reached = {
         name: sum(WORTH[one.outcome_of(name)] for one in own[name] if one.opponent(name) in names) for name in names
     }
-    parts = _equals(names, reached.__getitem__)
+    parts = _equals(names, reached)
     for part in parts:
         if len(parts) > 1:
             yield from _by_encounter(part, own)
@@ -130,8 +130,9 @@ def _by_encounter(names: list[str], own: Mapping[str, Sequence[Meeting]]) -> Ite
             yield part
 
 
-def _equals(names: Iterable[str], value: Callable[[str], Any]) -> list[list[str]]:
+def _equals(names: Iterable[str], values: Mapping[str, float]) -> list[list[str]]:
     """The names in groups of equal value, the highest value first."""
+    value = values.__getitem__
     return [list(same) for _, same in groupby(sorted(names, key=value, reverse=True), value)]
 
 
@@ -190,7 +191,7 @@ def explained(order: Sequence[str]) -> str:
 
 def signs_explained(*, is_numbered: bool) -> str:
     """The sentences below a table about its signs; *is_numbered* for one with rounds."""
-    won, tied, lost, to_play = (SIGNS[outcome] for outcome in (1, 0, -1, None))
+    won, tied, lost, to_play = SIGNS.values()
     rounds = (
         f"R1 is round 1; 5:{won} in it is a game won against No 5, "
         "bye a point without a game, bye= half a point, - no game. "
