@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import games
 from pbm.board.board import Point
 from pbm.disk import reason
 from pbm.names import PLACEHOLDERS
@@ -47,6 +48,12 @@ def check_no_placeholder(word: str, what: str) -> None:
     """Raises Refused if a word is a placeholder copied from our help."""
     if why := placeholder_objection(word, what):
         raise Refused(why)
+
+
+def check_game(name: str) -> None:
+    """Raises Refused if there is no game of that name."""
+    if not games.exists(name):
+        raise Refused(games.unknown(name))
 
 
 @contextmanager

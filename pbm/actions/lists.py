@@ -15,7 +15,7 @@ from pbm.blocks import NextCommand, Paragraph, Table
 from pbm.board import clocks
 from pbm.budget import Budget
 from pbm.letters import Letter
-from pbm.refusals import Refused
+from pbm.refusals import Refused, check_game
 from pbm.session import Session
 from pbm.store import BoardRow
 from pbm.store.boards import BoardFilter
@@ -231,8 +231,7 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
     """The number of boards of each game; if games are named, their active boards instead."""
     names = [word.lower() for word in words]
     for name in names:
-        if not games.exists(name):
-            raise Refused(games.unknown(name))
+        check_game(name)
     if names:
         return [letter for name in dict.fromkeys(names) for letter in table(session, name, ["active"])]
     counts = {name: session.store.boards.totals(name)[1] for name in games.names()}

@@ -6,7 +6,7 @@ from pbm.actions.finding import find_board
 from pbm.blocks import Paragraph, Preformatted, Table
 from pbm.board import dice
 from pbm.letters import Letter
-from pbm.refusals import Refused
+from pbm.refusals import Refused, check_game
 from pbm.session import Session
 
 FACES = "Die", "Fell", "Expected"
@@ -23,8 +23,7 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
     Without a number, count the dice of all boards.
     """
     game = game.lower()
-    if not games.exists(game):
-        raise Refused(games.unknown(game))
+    check_game(game)
     if not number:
         return count_dice(session, game)
     board = find_board(session, game, number)

@@ -22,7 +22,7 @@ from pbm.delivery.mail import add_to_outbox
 from pbm.letters import Letter, settled
 from pbm.levels import GUEST_LEVELS
 from pbm.names import GUEST, RESERVED, SHORTEST_PASSWORD, is_address, is_guest, is_userid
-from pbm.refusals import Misused, Refused, check_no_placeholder
+from pbm.refusals import Misused, Refused, check_game, check_no_placeholder
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Reply
@@ -276,8 +276,7 @@ def begin_as_guest(
     Raises Refused, also as Crowded, and Illegal for options that the game does not have.
     """
     session, store = Session(server, peer=peer), server.store
-    if not games.exists(game):
-        raise Refused(games.unknown(game))
+    check_game(game)
     if level not in map(str, GUEST_LEVELS):
         raise Refused(f"There is no level {level!r}; the levels are 1 to {GUEST_LEVELS[-1]}.")
     games.read_options(games.load(game), options)

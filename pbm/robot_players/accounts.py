@@ -24,7 +24,7 @@ from pbm.console import (
 )
 from pbm.console.usage import USER_ARGUMENT, WHOLE_NUMBER, YES, Commands, Listing, Seconds, WholeNumber
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
-from pbm.refusals import Refused
+from pbm.refusals import Refused, check_game
 from pbm.robot_players.program import end_with_programs, startable_words
 from pbm.server import Server
 from pbm.session import Session
@@ -258,8 +258,7 @@ def _games(names: str) -> tuple[str, ...]:
         return ()
     listed = list(dict.fromkeys(filter(None, names.lower().replace(" ", "").split(","))))
     for name in listed:
-        if not games.exists(name):
-            raise Refused(games.unknown(name))
+        check_game(name)
     if not listed:
         raise Refused("No game is named behind --games.")
     return tuple(listed)
