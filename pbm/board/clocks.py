@@ -130,8 +130,7 @@ def is_out_of_time(row: BoardRow, seat: int, now: datetime) -> bool:
 
 def awaited(row: BoardRow) -> str:
     """The player for whom the other one waits: to answer the proposal of a draw, or else to move."""
-    players = {*row.players}
-    return next(iter(players - {row.voter}), row.turn or "") if row.vote == "draw" else row.turn or ""
+    return row.opponent(row.voter) if row.voter and row.vote == "draw" else row.turn or ""
 
 
 def waits_for_robot(store: Store, row: BoardRow) -> bool:
