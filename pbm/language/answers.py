@@ -65,7 +65,7 @@ def as_answer(reply: Reply, line: Line) -> str | None:
     """
     game, word, number, userid, *rest = [*line.words, *[""] * (5 - len(line.words))]
     named = (game.lower(), number.lower(), userid.lower())
-    if named != (reply.game, reply.board, reply.userid) or takes(word) is None:
+    if named != reply or takes(word) is None:
         return None
     is_secret = masking.may_be_password(rest[0]) and not root.knows(rest[0])
     if rest[0] != MASK and (is_secret or rest[1:] or line.passwords() is not None):
@@ -77,7 +77,7 @@ def read(reply: Reply, line: str) -> Call:
     """The command that a line to a reply address gives. Raises Misused."""
     first, _, rest = bare(line).partition(" ")
     name = words.command(bare(first))
-    given: dict[str, object] = {"game": reply.game, "board": reply.board, "userid": reply.userid, "password": ""}
+    given: dict[str, object] = {**reply._asdict(), "password": ""}
     if name == "plan" or typed_plans.is_line(line):
         text = rest if name == "plan" else line
         return Call(ANSWERS["plan"], given | {"lines": [CLEAR if bare(text).lower() == CLEAR else text]})

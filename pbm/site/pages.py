@@ -200,7 +200,7 @@ class Pages:
 
         To load it for each of them makes a first build a fifth slower.
         """
-        if self._loaded is None or (game, number) != (self._loaded.row.game, self._loaded.row.board):
+        if self._loaded is None or (game, number) != self._loaded.row.place:
             with self.store.reading():
                 row = self.store.boards.get(game, number)
                 if row is None:
