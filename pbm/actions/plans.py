@@ -67,10 +67,9 @@ def _checked(
     Raises Illegal, naming the branch, for a wrong move in new lines. In older ones it is left as it is: when they were
     typed, their position was not known.
     """
-    has_dice = games.needs_dice(present.states[0])
     tried: dict[PlanLine, tuple[PlanLine, Board | None]] = {(): ((), present)}
     for line in lines:
-        if has_dice and any(step.theirs != ANY_MOVE for step in line):
+        if present.has_dice and any(step.theirs != ANY_MOVE for step in line):
             raise Illegal(
                 f"In a game with dice, only `any` can stand behind `if`, and not as in `{text_of_branch(line)}`."
             )

@@ -27,7 +27,7 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
     if not number:
         return count_dice(session, game)
     board = find_board(session, game, number)
-    if not games.needs_dice(board.states[0]):
+    if not board.has_dice:
         raise Refused(f"{game.capitalize()} is played without dice.")
     if not board.is_over:
         raise Refused("The game is not over; until then nobody is told the secret of its dice.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-import games
 from games import Illegal
 from pbm.actions import turns
 from pbm.board.board import PROPOSALS, RESIGN, Board
@@ -17,7 +16,7 @@ def propose(session: Session, board: Board, name: str) -> list[Letter]:
 
 def undo(session: Session, board: Board, name: str) -> list[Letter]:
     """Propose to take the last move back. Raises Illegal if the game or the board does not allow it."""
-    if games.needs_dice(board.states[0]):
+    if board.has_dice:
         raise Illegal("A game with dice has no undo, because the next throw has been seen.")
     if all(turn.automatic for turn in board.turns[board.row.given :]):
         raise Illegal("No move has been made that could be taken back.")

@@ -154,6 +154,11 @@ class Board:
         movers = {turn.userid for turn in self.turns if turn.text not in {*LEAVING, SKIP}}
         return movers == set(self.players)
 
+    @property
+    def has_dice(self) -> bool:
+        """Whether it is played with dice."""
+        return games.needs_dice(self.states[0])
+
     def used(self, now: datetime) -> list[float]:
         """The seconds that each player has used, the present turn included."""
         used = [self.row.first_used, self.row.second_used]

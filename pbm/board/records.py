@@ -128,7 +128,7 @@ class Record(NamedTuple):
 def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
     """A game as a document without secrets; *results* are its changes of ratings."""
     row, turns = record
-    has_dice = row.secret and games.needs_dice(Board(row, [], {}).state)
+    has_dice = row.secret and Board(row, [], {}).has_dice
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -338,6 +338,6 @@ def _checked(row: BoardRow, turns: list[TurnRow]) -> BoardRow:
         raise Unsound(f"the reason of the end is told as {games.quoted(row.reason or '')}, but it was {right.reason}.")
     if row.ended and row.ended < (turns[-1].played if turns else row.started):
         raise Unsound("the game ended before its last turn.")
-    if not row.ended and games.needs_dice(board.states[0]):
+    if not row.ended and board.has_dice:
         raise Unsound("the game is not over, and the secret of its dice stays where it is played.")
     return right

@@ -369,7 +369,7 @@ def turn_text(turn: TurnRow) -> str:
 def dice_proof(point: Point) -> tuple[str, str] | None:
     """How the dice can be checked: a sentence, and the secret or, before the end, its SHA-256; None without dice."""
     board = point.board
-    if not games.needs_dice(board.states[0]) or not board.row.secret:
+    if not board.has_dice or not board.row.secret:
         return None
     if point.is_over:
         how = f"The dice came from this secret; `dice {board.name}` checks every throw:"

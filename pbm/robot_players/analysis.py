@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import click
 
-import games
 from games import SKIP, Effects, State, thrown
 from pbm import delivery, letters, texts
 from pbm.actions.analyses import choices
@@ -123,7 +122,7 @@ class Critic:
     def __init__(self, board: Board, seconds: float, clock: Callable[[], float] = time.perf_counter) -> None:
         """Take so many seconds for a turn, by the *clock*."""
         self.board, self.clock = board, clock
-        self.throws = THROWS if games.needs_dice(board.states[0]) else 1
+        self.throws = THROWS if board.has_dice else 1
         self.finder = self._player(seconds / 3)
         self.judge_of_one = self._player(seconds / 3 / self.throws)
 

@@ -17,7 +17,7 @@ from random import Random
 from subprocess import Popen
 from typing import NamedTuple
 
-from games import Illegal, needs_dice
+from games import Illegal
 from pbm import START_PBM, delivery, letters, runner
 from pbm.actions import finding
 from pbm.board.board import Board, Point
@@ -176,7 +176,7 @@ def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> Rob
     comment = f"I play at level {robot.level}. I put my chance to win at {chance:.0%}."
     if proposed:
         return RobotAnswer("accept" if chance < DRAWN else "reject", comment, hopeless)
-    hopeless = hopeless + 1 if chance <= HOPELESS and not needs_dice(board.states[0]) else 0
+    hopeless = hopeless + 1 if chance <= HOPELESS and not board.has_dice else 0
     if hopeless >= HOPELESS_TURNS:
         return RobotAnswer("resign" + number, comment)
     return RobotAnswer(thought.move + number, comment, hopeless)

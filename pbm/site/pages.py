@@ -151,7 +151,7 @@ class Pages:
             picture=Markup(picture),
             moves=turns,
             taps=json.dumps(taps and taps._asdict()),
-            has_dice=games.needs_dice(board.states[0]),
+            has_dice=board.has_dice,
             subject=f"Re: {row.game.capitalize()} Board {row.board}",
             notation=games.notation(row.game),
             row=row,
