@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import games
 from pbm.board.board import Point
@@ -10,22 +9,32 @@ from pbm.disk import reason
 from pbm.names import PLACEHOLDERS
 
 
-@dataclass(eq=False, repr=False)
 class Refused(Exception):
-    """A command that cannot be carried out. What it has done until then is undone, unless the refusal *stands*."""
+    """A command that cannot be carried out. The text is for the user."""
 
-    text: str
-    """Why, for the user."""
-    subject: str = ""
-    point: Point | None = None
-    """The board that is shown to the reader."""
-    reader: str | None = None
-    """The user who has signed for it."""
-    secrets: Sequence[str] = ()
-    """Passwords among its words, which are masked where it is told."""
-    stands: bool = False
     status = 1
     """The exit status of a shell command that was refused."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        subject: str = "",
+        point: Point | None = None,
+        reader: str | None = None,
+        secrets: Sequence[str] = (),
+        stands: bool = False,
+    ) -> None:
+        """Say why. A board at a *point* is shown to the *reader*, who has signed for it; *secrets* are masked.
+
+        What the command has done until then is undone, unless it *stands*.
+        """
+        super().__init__(text)
+        self.subject = subject
+        self.point = point
+        self.reader = reader
+        self.secrets = secrets
+        self.stands = stands
 
 
 class Misused(Refused):
