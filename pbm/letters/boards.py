@@ -1,7 +1,8 @@
 """The letters about boards, and the answer to a command that was refused."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import games
 from games.figures import BoardText
@@ -11,7 +12,7 @@ from pbm.board.board import FORFEIT, LEAVING, PROPOSALS, REASONS, RESIGN, SERVER
 from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, TurnRow
+from pbm.store import BoardRow, Robot, TurnRow
 from pbm.store.boards import USUAL_DAYS
 from pbm.texts import TIME_FORMAT, counted, wrapped_line, wrapped_turns
 
@@ -21,6 +22,14 @@ NOTIFICATION = "Notification"
 """The kind of letter that says no more than that a game is over."""
 CROPPED = 300
 """How many characters of a line that we do not understand are repeated."""
+
+
+class _PrivatePart(NamedTuple):
+    """What one reader alone sees of a board, such as their plan."""
+
+    paragraphs: Sequence[Paragraph]
+    data: dict[str, object]
+    """The same for programs."""
 
 
 def of_board(
@@ -38,36 +47,53 @@ def of_board(
     They end with the *command* to answer with, or else with what the board suggests to each reader. The list of moves
     has the last four rounds and all moves that the server made; it is the whole list when *is_full*.
     """
-    board, row = point.board, point.board.row
-    when = "," if point.is_present else f" after {point.moves} of its {counted(len(board.turns), 'move')},"
-    comment = row.comment if point.is_present and kind != NOTIFICATION else None
-    above = [*map(Paragraph, [f"{kind}: {title(point, when)}", *notes, *_news(point), status_of(point)])]
-    below = [
-        *(_ratings(board) if point.is_over and row.ended else []),
-        *_moves(point, is_full=is_full or point.is_over),
-        *picture(point),
-        *_about(point, is_full=is_full),
-        *([Comment(row.commenter, comment)] if comment else []),
-    ]
+    board = point.board
+    row = board.row
+    heading = title(point)
+    if not point.is_present:
+        heading = title(point, f" after {point.moves} of its {counted(len(board.turns), 'move')},")
+    comment = None
+    if point.is_present and kind != NOTIFICATION:
+        comment = row.comment
     turn = f" {point.turn}" if point.turn else ""
-    found, letters = data(point), []
-    for to in readers:
-        told, own = _own(point, to)
-        noted = board.about.notes.get(to or "")
-        notes_of_reader: list[Block] = [Rule(), Paragraph(f"Your notes:\n{noted}")] if noted else []
+    new = "New " if is_new else ""
+
+    above: list[Block] = [Paragraph(f"{kind}: {heading}")]
+    above += [Paragraph(note) for note in notes]
+    above += [Paragraph(news) for news in _news(point)]
+    above.append(Paragraph(status_of(point)))
+
+    below: list[Block] = []
+    if point.is_over and row.ended:
+        below += _ratings(board)
+    below += _moves(point, is_full=is_full or point.is_over)
+    below += picture(point)
+    below += _about(point, is_full=is_full)
+    if comment:
+        below.append(Comment(row.commenter, comment))
+
+    public_data = data(point)
+    letters = []
+    for reader in readers:
+        private = _private_part(point, reader)
+        letter_data = public_data | private.data
+        own_notes: list[Block] = []
+        if text := board.about.notes.get(reader or ""):
+            own_notes = [Rule(), Paragraph(f"Your notes:\n{text}")]
+            letter_data["notes"] = text
         letter = Letter(
-            to=to,
-            subject=f"{'New ' if is_new else ''}{row.game.capitalize()} Board {row.board}{turn}{_mark(comment)}",
-            blocks=(*above, *told, *below, *notes_of_reader, *_clocks(point, session, to)),
-            command=command or next_command(point, to),
-            data=found | own | ({"notes": noted} if noted else {}),
+            to=reader,
+            subject=f"{new}{row.game.capitalize()} Board {row.board}{turn}{_mark(comment)}",
+            blocks=(*above, *private.paragraphs, *below, *own_notes, *_clocks(point, session, reader)),
+            command=command or next_command(point, reader),
+            data=letter_data,
             thread=board.thread,
             begins_thread=is_new,
             game=row.game,
             board="" if row.board == "new" else row.board,
-            is_urgent=point.is_over or to in board.dropped_plans,
-            is_subscribed=to in board.about.subscribers,
-            hint=_hint(point, to) if row.board != "new" else "",
+            is_urgent=point.is_over or reader in board.dropped_plans,
+            is_subscribed=reader in board.about.subscribers,
+            hint=_hint(point, reader) if row.board != "new" else "",
             point=point,
         )
         letters.append(letter)
@@ -83,16 +109,14 @@ def of_new_board(session: Session, board: Board, *others: str | None, notes: Ite
 def of_turns(point: Point, reader: str) -> Letter:
     """The letter that lists the turns of a board to whoever asks."""
     row = point.board.row
-    told = [
-        Paragraph(f"History: {title(point)}"),
-        Paragraph(status_of(point)),
-        *([] if point.moves else [Paragraph("No move has been made yet.")]),
-        *_moves(point, is_full=True),
-    ]
+    blocks: list[Block] = [Paragraph(f"History: {title(point)}"), Paragraph(status_of(point))]
+    if not point.moves:
+        blocks.append(Paragraph("No move has been made yet."))
+    blocks += _moves(point, is_full=True)
     return Letter(
         to=None,
         subject=f"Historical List of {row.game.capitalize()} board {row.board}",
-        blocks=tuple(told),
+        blocks=tuple(blocks),
         command=next_command(point, reader),
         data=data(point),
         game=row.game,
@@ -107,11 +131,14 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     If the server writes it, the player has not come in time.
     """
     name = f"{board.row.game.capitalize()} board {board.row.board}"
-    left = f"{leaver} has left {name} before it began."
-    how = f"{leaver} has not moved in time on {name}." if writer == SERVER else left
-    text = f"{how}\nThe board is removed. Nobody has won or lost."
+    why = f"{leaver} has left {name} before it began."
+    if writer == SERVER:
+        why = f"{leaver} has not moved in time on {name}."
+    blocks: list[Block] = [Paragraph(f"{why}\nThe board is removed. Nobody has won or lost.")]
+    if comment:
+        blocks.append(Comment(writer, comment))
     letter = plain_letter(
-        [Paragraph(text), *([Comment(writer, comment)] if comment else [])],
+        blocks,
         subject=f"{name} has been removed{_mark(comment)}",
         answer=challenge(board, *board.players),
         userid=leaver,
@@ -124,12 +151,20 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
 def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     """The board as it is drawn, and a line that names the last turn, if there was one."""
     board = point.board
-    first = point.last_typed
-    drawn = board.rules.draw(point.state, board.states[first])
-    height = drawn.height if isinstance(drawn, BoardText) else None
-    drawing = Drawing(board.row.game, drawn, board.row.board if board.is_stored else "", point.moves, height)
-    last = "; ".join(turn_text(turn) for turn in board.turns[first : point.moves])
-    return (drawing, Paragraph(wrapped_turns(f"Last turn: {last}"))) if last else (drawing,)
+    # The server may have added turns to the last one that was typed; all of them are marked, and listed.
+    start = point.last_typed
+    drawn = board.rules.draw(point.state, board.states[start])
+    drawing = Drawing(
+        board.row.game,
+        drawn,
+        board=board.row.board if board.is_stored else "",
+        moves=point.moves,
+        height=drawn.height if isinstance(drawn, BoardText) else None,
+    )
+    last_turn = "; ".join(turn_text(turn) for turn in board.turns[start : point.moves])
+    if not last_turn:
+        return (drawing,)
+    return drawing, Paragraph(wrapped_turns(f"Last turn: {last_turn}"))
 
 
 def next_command(point: Point, to: str | None) -> NextCommand:
@@ -154,33 +189,42 @@ def challenge(board: Board, first: str, second: str) -> str:
 
 def data(point: Point) -> dict[str, Any]:
     """A board as ``--json`` prints it to anybody."""
-    board, row = point.board, point.board.row
-    found: dict[str, Any] = {}
-    if point.is_present and row.vote:
-        found |= {"vote": row.vote, "voter": row.voter}
-    set_up = {
-        "source": row.source and {"board": row.source, "moves": row.given},
+    board = point.board
+    row = board.row
+    settings: dict[str, Any] = {
         "novacation": row.novacation,
         "noweekends": bool(row.weekends),
         "more_days": row.more_days,
-        "robots": [*board.about.robots],
+        "robots": list(board.about.robots),
     }
-    found |= {name: value for name, value in set_up.items() if value}
+    printed: dict[str, Any] = {}
+    if point.is_present and row.vote:
+        printed["vote"] = row.vote
+        printed["voter"] = row.voter
+    if row.source:
+        printed["source"] = {"board": row.source, "moves": row.given}
+    printed |= {name: value for name, value in settings.items() if value}
     if point.is_over:
-        found["reason"] = row.reason or board.reasons[0]
+        printed["reason"] = row.reason or board.reasons[0]
         if row.ended:
-            found["rated"] = bool(board.about.results)
+            printed["rated"] = bool(board.about.results)
     elif row.board != "new" and ratings.why_unrated(row):
-        found["rated"] = False
+        printed["rated"] = False
+
     seen = point.state.view()
-    return found | {
+    winner = None
+    shown_dice = seen.get("dice", [])
+    if point.is_over:
+        winner = board.winner or "draw"
+        shown_dice = []
+    return printed | {
         "board": row.board,
         "game": row.game,
         "players": {side: board.players[seat] for side, seat in zip(board.rules.SIDES, point.state.seats, strict=True)},
         "turn": point.turn,
-        "winner": (board.winner or "draw") if point.is_over else None,
+        "winner": winner,
         "moves": point.moves,
-        "dice": [] if point.is_over else seen.get("dice", []),
+        "dice": shown_dice,
         "over": point.is_over,
         "position": {
             "game": row.game,
@@ -202,16 +246,29 @@ def status(row: BoardRow) -> str:
 def status_of(point: Point) -> str:
     """Who is to move or has won, in a sentence."""
     if point.is_over:
-        board = point.board
-        how = "forfeited" if board.turns and board.turns[-1].text == FORFEIT else "resigned"
-        why = f" ({board.resigned} {how})" if board.resigned else " (agreed)" if board.row.drawn else ""
-        if board.row.reason == "adjudicated":  # by a draw, or a turn in which the loser forfeits
-            why = " (adjudicated)"
-        return f"Won by {board.winner}{why}." if board.winner else f"The game is a tie{why}."
+        return _result_of(point.board)
     state = point.state
-    thrown = f", dice {' and '.join(map(str, state.dice))}" if games.needs_dice(state) and state.dice else ""
-    side = point.board.rules.SIDES[state.turn] + thrown
-    return f"{point.turn}'s turn ({side})." if point.moves else f"{point.turn}, please start ({side})."
+    side = point.board.rules.SIDES[state.turn]
+    if games.needs_dice(state) and state.dice:
+        side += f", dice {' and '.join(map(str, state.dice))}"
+    if not point.moves:
+        return f"{point.turn}, please start ({side})."
+    return f"{point.turn}'s turn ({side})."
+
+
+def _result_of(board: Board) -> str:
+    """Who has won, and how if it was not by the rules, in a sentence."""
+    how = ""
+    if board.row.reason == "adjudicated":  # by a draw, or a turn in which the loser forfeits
+        how = " (adjudicated)"
+    elif board.resigned:
+        is_forfeit = board.turns[-1].text == FORFEIT
+        how = f" ({board.resigned} {'forfeited' if is_forfeit else 'resigned'})"
+    elif board.row.drawn:
+        how = " (agreed)"
+    if board.winner is None:
+        return f"The game is a tie{how}."
+    return f"Won by {board.winner}{how}."
 
 
 def title(point: Point, separator: str = ",") -> str:
@@ -227,100 +284,155 @@ def sides(point: Point) -> list[str]:
     return [f"{board.players[seat]} ({side})" for seat, side in by_seat]
 
 
-def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, object]]:
-    """What the reader alone sees of the board, such as their plan: for people, and for programs."""
-    board, row = point.board, point.board.row
-    told, data = list[str](), dict[str, object]()
-    if to is None or not point.is_present:
-        return [], data
-    if to in board.dropped_plans:
-        told.append(board.dropped_plans[to])
-        data["plan_dropped"] = board.dropped_plans[to]
-    if row.submitted and to == point.turn:
-        data["submitted"] = row.submitted
-        confirm = f"{row.game} confirm {row.board} {to} PASSWORD"
-        told.append(f"Your move waits for you to confirm it:\n{wrapped_turns(row.submitted)}\n{confirm}")
-    plan = board.plans.get(to)
+def _private_part(point: Point, reader: str | None) -> _PrivatePart:
+    """What the reader alone sees of the board as it is now: a plan, or a move that they have to confirm."""
+    board = point.board
+    row = board.row
+    if reader is None or not point.is_present:
+        return _PrivatePart([], {})
+    texts = []
+    private_data: dict[str, object] = {}
+    if reader in board.dropped_plans:
+        texts.append(board.dropped_plans[reader])
+        private_data["plan_dropped"] = board.dropped_plans[reader]
+    if row.submitted and reader == point.turn:
+        confirm = f"{row.game} confirm {row.board} {reader} PASSWORD"
+        texts.append(f"Your move waits for you to confirm it:\n{wrapped_turns(row.submitted)}\n{confirm}")
+        private_data["submitted"] = row.submitted
+    plan = board.plans.get(reader)
     if plan == RESIGN:
-        data["queued"] = RESIGN
-        cancel = f"{row.game} move {row.board} {to} PASSWORD unresign"
-        told.append(f"You will resign as soon as it is your turn. To cancel this:\n{cancel}")
+        cancel = f"{row.game} move {row.board} {reader} PASSWORD unresign"
+        texts.append(f"You will resign as soon as it is your turn. To cancel this:\n{cancel}")
+        private_data["queued"] = RESIGN
     elif plan:
+        lines = plan.split("\n")
+        forget = f"{row.game} plan {row.board} {reader} PASSWORD clear"
+        texts.append("\n".join(["Your plan:", *map(wrapped_turns, lines), "To forget it:", forget]))
         if queued := plan_lines.queued(plan_lines.branches(plan)):
-            data["queued"] = queued
-        data["plan"] = lines = plan.split("\n")
-        forget = f"{row.game} plan {row.board} {to} PASSWORD clear"
-        told.append("\n".join(["Your plan:", *map(wrapped_turns, lines), "To forget it:", forget]))
-    return [*map(Paragraph, told)], data
+            private_data["queued"] = queued
+        private_data["plan"] = lines
+    return _PrivatePart([Paragraph(text) for text in texts], private_data)
 
 
 def _news(point: Point) -> list[str]:
     """Who has just swapped sides; what is proposed on the board, and who is to answer; who is on vacation."""
-    board, row = point.board, point.board.row
     if not point.is_present:
         return []
-    parts = [f"{turn.userid} has swapped sides." for turn in board.turns[-1:] if turn.text == SWAP]
+    board = point.board
+    row = board.row
+    news = []
+    if board.turns and board.turns[-1].text == SWAP:
+        news.append(f"{board.turns[-1].userid} has swapped sides.")
     if row.vote and row.voter:
-        what, other = PROPOSALS[row.vote], board.row.opponent(row.voter)
-        how = f"{row.game} move {row.board} {other} PASSWORD accept"
-        parts.append(f"{row.voter} proposes {what}.\nWaiting for {other} to `accept` or `reject`:\n{how}")
+        opponent = row.opponent(row.voter)
+        proposal = f"{row.voter} proposes {PROPOSALS[row.vote]}."
+        accept = f"{row.game} move {row.board} {opponent} PASSWORD accept"
+        news.append(f"{proposal}\nWaiting for {opponent} to `accept` or `reject`:\n{accept}")
     if not board.is_over:
-        parts += [f"{userid} is on vacation through {last}." for userid, last in sorted(board.about.away.items())]
-    return parts
+        news += [f"{userid} is on vacation through {last}." for userid, last in sorted(board.about.away.items())]
+    return news
 
 
 def _ratings(board: Board) -> list[Paragraph]:
     """What the game did to the ratings."""
     if board.about.results:
-        return [Paragraph("\n".join(map(ratings.described, board.about.results)))]
-    not_begun = "" if board.has_begun else "not both players have moved"
-    why = ratings.why_unrated(board.row) or not_begun or "it ended elsewhere, or while a guest played it"
+        return [Paragraph("\n".join(ratings.described(result) for result in board.about.results))]
+    why = ratings.why_unrated(board.row)
+    if not why and not board.has_begun:
+        why = "not both players have moved"
+    if not why:
+        why = "it ended elsewhere, or while a guest played it"
     return [Paragraph(f"The game is not rated.\nIt is unrated because {why}.")]
 
 
-def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
+def _about(point: Point, *, is_full: bool) -> list[Paragraph]:
     """What does not change during a game: how its dice are checked, its options, its robots and its followers."""
-    board, row = point.board, point.board.row
+    about = point.board.about
+    paragraphs = []
     if (is_full or point.is_over) and (proof := dice_proof(point)):
-        yield Paragraph("\n".join(proof))
-    options = clocks.all_options(row)
-    told = [f"Options: {options}"] if options else []
+        paragraphs.append(Paragraph("\n".join(proof)))
+    if conditions := _conditions(point):
+        paragraphs.append(Paragraph("\n".join(conditions)))
+    followers = []
+    if about.subscribers:
+        followers += wrapped_line(f"Subscribers: {', '.join(about.subscribers)}")
+    if about.notified:
+        followers += wrapped_line(f"Notified at the end: {', '.join(about.notified)}")
+    if followers:
+        paragraphs.append(Paragraph("\n".join(followers)))
+    return paragraphs
+
+
+def _conditions(point: Point) -> list[str]:
+    """Under what conditions the game is played, a line each: its options, its clocks, its rating, its robots."""
+    board = point.board
+    row = board.row
+    lines = []
+    if options := clocks.all_options(row):
+        lines.append(f"Options: {options}")
     if row.source:
         moves = "The first move is that" if row.given == 1 else f"The first {row.given} moves are those"
-        told.append(f"{moves} of board {row.source}; the game is not rated.")
+        lines.append(f"{moves} of board {row.source}; the game is not rated.")
     if row.novacation:
-        told.append("Vacations do not stop the clocks of this board.")
+        lines.append("Vacations do not stop the clocks of this board.")
     if row.weekends:
-        told.append("No clock runs on Saturdays and Sundays.")
+        lines.append("No clock runs on Saturdays and Sundays.")
     if row.board != "new" and not point.is_over and (why := ratings.why_unrated(row)):
-        told.append(f"This game is unrated: {why}.")
-    for robot in board.about.robots.values():
-        level = f", level {robot.level}" if robot.level else ""
-        is_paused = robot.paused and not point.is_over
-        paused = "; it is paused, and no time is counted until it plays again" if is_paused else ""
-        idle = "; it thinks in idle time, so that its answers take minutes" if robot.thinks_in_idle_time else ""
-        told.append(f"{robot.userid} is a robot{level}{paused or idle}.")
-    followers = {"Subscribers": board.about.subscribers, "Notified at the end": board.about.notified}
-    lines = [part for kind, names in followers.items() if names for part in wrapped_line(f"{kind}: {', '.join(names)}")]
-    yield from (Paragraph("\n".join(part)) for part in (told, lines) if part)
+        lines.append(f"This game is unrated: {why}.")
+    lines += [_about_robot(robot, is_over=point.is_over) for robot in board.about.robots.values()]
+    return lines
 
 
-def _clocks(point: Point, session: Session, to: str | None) -> list[Block]:
+def _about_robot(robot: Robot, *, is_over: bool) -> str:
+    """That a player is a robot, how strong it is, and why its answers may take long."""
+    level = f", level {robot.level}" if robot.level else ""
+    delay = ""
+    if robot.paused and not is_over:
+        delay = "; it is paused, and no time is counted until it plays again"
+    elif robot.thinks_in_idle_time:
+        delay = "; it thinks in idle time, so that its answers take minutes"
+    return f"{robot.userid} is a robot{level}{delay}."
+
+
+def _shows_clocks(point: Point) -> bool:
+    row = point.board.row
+    if not point.is_present or row.board == "new":
+        return False
+    return bool(row.ended or row.pool or any(clocks.of(row)))
+
+
+def _clocks(point: Point, session: Session, reader: str | None) -> list[Block]:
     """The clocks of a board with clock options or in a tournament, and of a game that is over, with the reason."""
-    board, row = point.board, point.board.row
-    if not point.is_present or row.board == "new" or not (row.ended or any(clocks.of(row)) or row.pool):
+    if not _shows_clocks(point):
         return []
-    zone, now = session.zone(to), session.now
-    moments = {"Start": row.started} | ({"Last move": row.changed or row.started} if board.turns else {})
-    moments |= {"End": row.ended} if row.ended else {"Now": now}
-    rows = [(name, f"{moment.astimezone(zone):{TIME_FORMAT}}") for name, moment in moments.items()]
+    board = point.board
+    row = board.row
+    zone = session.zone(reader)
+
+    def local(moment: datetime) -> str:
+        return f"{moment.astimezone(zone):{TIME_FORMAT}}"
+
+    rows = [("Start", local(row.started))]
+    if board.turns:
+        rows.append(("Last move", local(row.changed or row.started)))
+    if row.ended:
+        rows.append(("End", local(row.ended)))
+    else:
+        rows.append(("Now", local(session.now)))
     if row.reason:
         rows.append(("Reason", REASONS[row.reason]))
-    limits = zip(("Reminder", "Forfeit"), clocks.limits(row), USUAL_DAYS, strict=True)
-    rows += [(name, f"after {counted(days, 'day')}") for name, days, default in limits if days != default]
-    rows += [("Round ends", f"{row.until.astimezone(zone):{TIME_FORMAT}}")] if row.until and not row.ended else []
-    used = [max(0.0, seconds) for seconds in board.used(row.ended or now)]
-    rows += [(f"Time of {userid}", _days(seconds)) for userid, seconds in zip(board.players, used, strict=True)]
+
+    reminder_days, forfeit_days = clocks.limits(row)
+    usual_reminder_days, usual_forfeit_days = USUAL_DAYS
+    if reminder_days != usual_reminder_days:
+        rows.append(("Reminder", f"after {counted(reminder_days, 'day')}"))
+    if forfeit_days != usual_forfeit_days:
+        rows.append(("Forfeit", f"after {counted(forfeit_days, 'day')}"))
+    if row.until and not row.ended:
+        rows.append(("Round ends", local(row.until)))
+
+    used = [max(0.0, seconds) for seconds in board.used(row.ended or session.now)]
+    rows += [(f"Time of {player}", _days(seconds)) for player, seconds in zip(board.players, used, strict=True)]
     rows.append(("Time of both", _days(sum(used))))
     if row.total_days:
         rows.append(("Allowed to each", counted(row.total_days, "day")))
@@ -328,9 +440,10 @@ def _clocks(point: Point, session: Session, to: str | None) -> list[Block]:
 
 
 def _days(seconds: float) -> str:
-    """A time as days, hours and minutes."""
+    """A time as days, hours and minutes, such as ``2 days 03:40``."""
     minutes = int(seconds) // 60
-    return f"{counted(minutes // 1440, 'day')} {minutes // 60 % 24:02}:{minutes % 60:02}"
+    hours = minutes // 60
+    return f"{counted(hours // 24, 'day')} {hours % 24:02}:{minutes % 60:02}"
 
 
 def _moves(point: Point, *, is_full: bool) -> list[Block]:
@@ -338,27 +451,46 @@ def _moves(point: Point, *, is_full: bool) -> list[Block]:
 
     All throws are listed up to that of the player to move, also one that was not used because a draw was agreed on.
     """
-    board, state, turns = point.board, point.state, point.board.turns[: point.moves]
-    first, second = board.players
-    rounds: list[dict[int, TurnRow]] = []
-    last = 1
-    for number, turn in enumerate(turns):
-        column = number % 2 if first == second else int(turn.userid == second)
-        if column <= last:
-            rounds.append({})
-        rounds[-1][column] = turn
-        last = column
+    board = point.board
+    state = point.state
+    turns = board.turns[: point.moves]
+    rounds = _rounds(board.players, turns)
     listed = []
-    for number, row in enumerate(rounds, 1):
-        if is_full or number > len(rounds) - ROUNDS or any(turn.automatic for turn in row.values()):
-            made = [turn_text(row[column]) if column in row else "" for column in (0, 1)]
-            listed.append((number, made[0], made[1]))
+    for number, made in enumerate(rounds, 1):
+        is_recent = number > len(rounds) - ROUNDS
+        is_automatic = any(turn.automatic for turn in made.values())
+        if is_full or is_recent or is_automatic:
+            first, second = (turn_text(made[seat]) if seat in made else "" for seat in (0, 1))
+            listed.append((number, first, second))
     throws = [turn.dice for turn in turns if turn.dice]
     if games.needs_dice(state) and state.dice and not (point.is_over and board.resigned):
         throws.append(state.dice)
-    thrown = f"Throws: {', '.join('-'.join(map(str, dice)) for dice in throws)}"
-    told: list[Block] = [Moves(board.players, sides(point), listed)] if rounds else []
-    return [*told, Paragraph("\n".join(wrapped_line(thrown)))] if throws else told
+
+    blocks: list[Block] = []
+    if rounds:
+        blocks.append(Moves(board.players, sides(point), listed))
+    if throws:
+        thrown = ", ".join("-".join(map(str, throw)) for throw in throws)
+        blocks.append(Paragraph("\n".join(wrapped_line(f"Throws: {thrown}"))))
+    return blocks
+
+
+def _rounds(players: tuple[str, str], turns: Sequence[TurnRow]) -> list[dict[int, TurnRow]]:
+    """The turns by rounds: in each, that of the first player at 0 and that of the second at 1, if they made one.
+
+    A player who moves twice in a row, because the other one is skipped, begins a round each time.
+    """
+    first, second = players
+    rounds: list[dict[int, TurnRow]] = []
+    last_seat = 1
+    for number, turn in enumerate(turns):
+        # Somebody who plays both sides is told apart by nothing but the order of the turns.
+        seat = number % 2 if first == second else int(turn.userid == second)
+        if seat <= last_seat:
+            rounds.append({})
+        rounds[-1][seat] = turn
+        last_seat = seat
+    return rounds
 
 
 def turn_text(turn: TurnRow) -> str:
@@ -405,27 +537,39 @@ def of_error(why: Refused, reason: str, quoted: Sequence[str], *, game: str) -> 
     The *reason* is the text of the refusal without its secrets.
     """
     point = why.point
-    lines = (part for line in reason.splitlines() for part in wrapped_line(_cropped(line), breaks_words=False))
-    told: list[Block] = [Paragraph("\n".join(lines))]
+    reason_lines: list[str] = []
+    for line in reason.splitlines():
+        reason_lines += wrapped_line(_cropped(line), breaks_words=False)
+    quoted_lines = [f"> {_cropped(line)}".rstrip() for line in quoted]
     name = game if game == "pbm" else game.capitalize()
-    subject = f"{name} error"
+
+    blocks: list[Block] = [Paragraph("\n".join(reason_lines))]
     if point:
         subject = f"{name} Board {point.board.row.board} Error"
-        told += [Paragraph(status_of(point)), *picture(point)]
-    told.append(Paragraph("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted)))
-    command = next_command(point, why.reader) if point else NextCommand(f"{game} help" if game != "pbm" else "help")
+        command = next_command(point, why.reader)
+        blocks.append(Paragraph(status_of(point)))
+        blocks += picture(point)
+    else:
+        subject = f"{name} error"
+        command = NextCommand("help" if game == "pbm" else f"{game} help")
+    blocks.append(Paragraph("\n".join(quoted_lines)))
     letter = Letter(
         to=None,
         subject=why.subject or subject,
-        blocks=tuple(told),
+        blocks=tuple(blocks),
         command=command,
         data={"error": reason, "status": why.status},
     )
     if point is None or point.is_over:
         return letter
-    number = "" if point.board.row.board == "new" else point.board.row.board
-    player = why.reader if why.reader in point.board.players else None
-    return letter._replace(game=game, board=number, reader=player or "", point=point)
+    # A player of a running board can answer with the move that they meant.
+    row = point.board.row
+    return letter._replace(
+        game=game,
+        board="" if row.board == "new" else row.board,
+        reader=why.reader if why.reader in point.board.players else "",
+        point=point,
+    )
 
 
 def _cropped(line: str) -> str:
