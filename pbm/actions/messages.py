@@ -24,47 +24,76 @@ MOST_BLOCKED = 200
 
 def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Write to the players and the subscribers of a board."""
-    board, game = board_of(session, row), row.game
+    board = board_of(session, row)
     text = _text(session, name, "chat")
     playing = [player for player in board.players if player != board.resigned]
-    following = dict.fromkeys([*playing, *board.about.subscribers])
-    readers = [*dict.fromkeys([*following, name])]
-    blocking = [reader for reader in readers if name in session.store.users.blocked_by(reader)]
-    readers = [reader for reader in readers if reader not in blocking]
+    followers = list(dict.fromkeys([*playing, *board.about.subscribers]))
+    recipients = followers if name in followers else [*followers, name]
+    blocking = [recipient for recipient in recipients if name in session.store.users.blocked_by(recipient)]
+    readers = [recipient for recipient in recipients if recipient not in blocking]
     if blocking and readers in ([], [name]):
         raise Refused("Nobody on this board takes your chat.")
-    for robot in () if board.is_over else board.about.robots:
-        session.store.robots.let_talk(row, robot, "once")
-    return [
-        letters.plain_letter([Comment(name, text)], subject=f"{game.capitalize()} chat {board.row.board} {name}",
-                 answer=f"{game} chat {board.row.board} {reader} PASSWORD", bare="chat",
-                 userid=name, game=game, board=board.row.board, readers=readers)._replace(
-            to=reader, thread=board.thread, game=game, is_urgent=True,
-            board=board.row.board if reader in following else "",
-            is_subscribed=reader in board.about.subscribers,
+    if not board.is_over:
+        for robot in board.about.robots:
+            session.store.robots.let_talk(row, robot, "once")
+
+    chats = []
+    for reader in readers:
+        letter = letters.plain_letter(
+            [Comment(name, text)],
+            subject=f"{row.game.capitalize()} chat {row.board} {name}",
+            answer=f"{row.game} chat {row.board} {reader} PASSWORD",
+            bare="chat",
+            userid=name,
+            game=row.game,
+            board=row.board,
+            readers=readers,
         )
-        for reader in readers
-    ]  # fmt: skip
+        letter = letter._replace(
+            to=reader,
+            thread=board.thread,
+            game=row.game,
+            # Who only writes does not follow the board, so that their copy has no reply address.
+            board=row.board if reader in followers else "",
+            is_subscribed=reader in board.about.subscribers,
+            is_urgent=True,
+        )
+        chats.append(letter)
+    return chats
 
 
 def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]:
     """Write to some users; nobody sees an address of another."""
-    names = list(dict.fromkeys(reader.lower() for reader in readers))
-    text = _text(session, name, "message")
-    if len(names) > MOST_READERS:
-        raise Refused(f"These are {len(names)} users; a message goes to at most {MOST_READERS}.")
-    if unknown := session.store.users.missing(*names):
-        raise Refused("\n".join(f"There is no user {reader!r}." for reader in unknown))
     users = session.store.users
-    blocking = [reader for reader in names if name in users.blocked_by(reader)]
-    reached = [reader for reader in names if reader not in blocking and users.addresses(reader)]
-    unreached = [f"{reader} takes no messages." for reader in blocking]
-    unreached += [f"{reader} has no mail address." for reader in names if reader not in (*blocking, *reached)]
+    recipients = list(dict.fromkeys(reader.lower() for reader in readers))
+    text = _text(session, name, "message")
+    if len(recipients) > MOST_READERS:
+        raise Refused(f"These are {len(recipients)} users; a message goes to at most {MOST_READERS}.")
+    if unknown := users.missing(*recipients):
+        raise Refused("\n".join(f"There is no user {recipient!r}." for recipient in unknown))
+
+    reached = []
+    blocking = []
+    without_address = []
+    for recipient in recipients:
+        if name in users.blocked_by(recipient):
+            blocking.append(recipient)
+        elif users.addresses(recipient):
+            reached.append(recipient)
+        else:
+            without_address.append(recipient)
+    unreached = [f"{recipient} takes no messages." for recipient in blocking]
+    unreached += [f"{recipient} has no mail address." for recipient in without_address]
     if not reached:
         raise Refused("\n".join([*unreached, "Nothing was sent."]))
-    for reader in reached:
-        subject, answer = f"Message from {name}", f"message {reader} PASSWORD {name}"
-        letter = letters.plain_letter([Comment(name, text)], subject=subject, answer=answer, to=reader)
+
+    for recipient in reached:
+        letter = letters.plain_letter(
+            [Comment(name, text)],
+            subject=f"Message from {name}",
+            answer=f"message {recipient} PASSWORD {name}",
+            to=recipient,
+        )
         delivery.queue(session, letter)
     done = "\n".join([f"Your message is on its way to {', '.join(reached)}.", *unreached])
     return [letters.plain_letter(done, subject="Message", answer="help message", userid=name, readers=reached)]
@@ -76,16 +105,20 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
         return _switch(session, name, switch.lower())
     if not session.comment:
         raise Refused("A broadcast needs a text: the body of the mail, or --comment=TEXT in a shell.")
-    last = session.store.users.last_broadcast(name)
+    users = session.store.users
+    last = users.last_broadcast(name)
     if last and session.now < last + BETWEEN_BROADCASTS:
         raise Refused(f"You may write to all once a week, again from {last + BETWEEN_BROADCASTS:%Y-%m-%d} on.")
-    users = session.store.users
     users.change(name, last_broadcast=session.now)
     readers = [reader for reader in users.hearing("broadcasts") if name not in users.blocked_by(reader)]
     for reader in readers:
-        answer = f"broadcast {reader} PASSWORD off"
-        letter = letters.plain_letter([Comment(name, session.comment)], subject=f"Broadcast from {name}", answer=answer)
-        delivery.queue(session, letter._replace(to=reader, is_subscribed=True))
+        letter = letters.plain_letter(
+            [Comment(name, session.comment)],
+            subject=f"Broadcast from {name}",
+            answer=f"broadcast {reader} PASSWORD off",
+            to=reader,
+        )
+        delivery.queue(session, letter._replace(is_subscribed=True))
     done = f"Your text is on its way to {texts.counted(len(readers), 'user')}."
     return [letters.plain_letter(done, subject="Broadcast", answer="help broadcast", userid=name, count=len(readers))]
 
@@ -94,9 +127,10 @@ def _switch(session: Session, name: str, switch: str) -> list[Letter]:
     """Store whether a user gets broadcasts. Raises Refused."""
     if switch not in {"on", "off"}:
         raise Refused(f"`broadcast` is followed by nothing, by `on` or by `off`, and not by {switch!r}.")
-    session.store.users.change(name, hears_broadcasts=switch == "on")
-    text = f"You {'get' if switch == 'on' else 'do not get'} what users write to all."
-    return [letters.to_user(name, text, answer="help broadcast", broadcasts=switch == "on")]
+    is_on = switch == "on"
+    session.store.users.change(name, hears_broadcasts=is_on)
+    text = f"You {'get' if is_on else 'do not get'} what users write to all."
+    return [letters.to_user(name, text, answer="help broadcast", broadcasts=is_on)]
 
 
 def _text(session: Session, name: str, what: str) -> str:
@@ -113,25 +147,27 @@ def _text(session: Session, name: str, what: str) -> str:
 
 def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list[Letter]:
     """Add the comment to a user's notes on a board, or forget the notes (CLEAR). Shows the notes in any case."""
-    notes = session.store.boards.notes(*row.place).get(name, "")
     if word and word.lower() != CLEAR:
         raise Illegal(
             f"{word!r} is not `{CLEAR}`; a note stands in the body of a mail, or in --comment=TEXT in a shell."
         )
+    notes = session.store.boards.notes(*row.place).get(name, "")
     if word:
         notes = ""
     elif session.comment:
-        number = f"Move {row.moves}" if row.moves else "The start"
-        notes = "\n".join(filter(None, [notes, f"{number}, {session.now:%Y-%m-%d}: {session.comment}"]))
+        when = f"Move {row.moves}" if row.moves else "The start"
+        note = f"{when}, {session.now:%Y-%m-%d}: {session.comment}"
+        notes = f"{notes}\n{note}" if notes else note
     if len(notes.encode()) > MOST_NOTED_BYTES:
         raise Illegal(
             f"Your notes on a board have at most {MOST_NOTED_BYTES} bytes; `{CLEAR}` forgets those that there are."
         )
     if word or session.comment:
         session.store.boards.keep_notes(*row.place, name, notes)
-    told = [] if notes else ["You have no notes on this board."]
-    shown = letters.of_board(session, board_of(session, row).present, name, notes=told, kind="Notes")
-    return [letter._replace(to=None) for letter in shown]
+    board = board_of(session, row)
+    remarks = [] if notes else ["You have no notes on this board."]
+    [letter] = letters.of_board(session, board.present, name, notes=remarks, kind="Notes")
+    return [letter._replace(to=None)]
 
 
 # Blocking
@@ -139,7 +175,8 @@ def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list
 
 def block(session: Session, name: str, word: str) -> list[Letter]:
     """Block another user, who can no longer challenge this one or write to them; without a word, list the blocked."""
-    users, other = session.store.users, word.lower()
+    users = session.store.users
+    other = word.lower()
     if other == name:
         raise Refused("You cannot block yourself.")
     if other:
@@ -153,7 +190,8 @@ def block(session: Session, name: str, word: str) -> list[Letter]:
 
 def unblock(session: Session, name: str, word: str) -> list[Letter]:
     """Let another user challenge this one and write to them again."""
-    users, other = session.store.users, word.lower()
+    users = session.store.users
+    other = word.lower()
     if other not in users.blocked_by(name):
         raise Refused(f"You do not block {word!r}.")
     users.unblock(name, other)
@@ -171,7 +209,13 @@ def unblock_in_answer(session: Session, _: BoardRow, name: str, word: str) -> li
 
 
 def _blocked(session: Session, name: str) -> Letter:
+    """The letter that lists whom a user blocks."""
     blocked = session.store.users.blocked_by(name)
-    text = f"You block {', '.join(blocked)}." if blocked else "You block nobody."
-    letter = letters.settled(text, f"unblock {name} PASSWORD OTHER" if blocked else "help block", blocked=blocked)
+    if blocked:
+        text = f"You block {', '.join(blocked)}."
+        answer = f"unblock {name} PASSWORD OTHER"
+    else:
+        text = "You block nobody."
+        answer = "help block"
+    letter = letters.settled(text, answer, blocked=blocked)
     return letter._replace(to=name, data={**letter.data, "userid": name})
