@@ -68,6 +68,8 @@ HEADERS = [
 REVOKED = (
     "You can no longer answer from this page: a reply address ends 30 days after its game, or with a new password."
 )
+JSON_TYPE = "application/json"
+FORM_TYPE = "application/x-www-form-urlencoded"
 Work = Callable[..., Awaitable[Any]]
 """Calls a function with these arguments in the main thread."""
 
@@ -122,44 +124,52 @@ class WebServer:
         fields = request.state.fields = await self._posted(request)
         address = tokens.address_with(self.server, fields.get("token", ""))
         player, outcome = await self._handle(request, address, fields)
-        if is_repeated := outcome.word == "repeated":
+        is_repeated = outcome.word == "repeated"
+        if is_repeated:  # the answer to the first post is lost; this one shows the board
             player, outcome = await self._handle(request, address, fields | {"text": "show"})
         if outcome.told != "done":
             raise _refusal(outcome)
-        told = letters.printed(outcome.letters) or "Done; a mail says more."
+        text = letters.printed(outcome.letters) or "Done; a mail says more."
         if _wants_json(request):
-            found = letters.as_one(outcome.letters)
-            found |= {"text": told, "userid": player.userid, "repeated": is_repeated}
+            answer = letters.as_one(outcome.letters)
+            answer |= {"text": text, "userid": player.userid, "repeated": is_repeated}
             try:
                 making = asyncio.wrap_future(self.page_thread.submit(self._shown, outcome.letters, player, address))
-                found |= await asyncio.wait_for(making, PAGE_SECONDS)
+                answer |= await asyncio.wait_for(making, PAGE_SECONDS)
             except Exception as why:  # the board may be damaged, but the command is done
                 _warn_of_page(why)
-            return JSONResponse(found)
-        shown = secrets.token_urlsafe(24)
-        self.kept[shown] = told
+            return JSONResponse(answer)
+        return RedirectResponse(f"answer?shown={self._keep(text)}", 303)
+
+    def _keep(self, text: str) -> str:
+        """Keep an answer for the page that shows it, and forget the oldest if there are too many. Returns its key."""
+        key = secrets.token_urlsafe(24)
+        self.kept[key] = text
         if len(self.kept) > MOST_KEPT:
-            del self.kept[next(iter(self.kept))]
-        return RedirectResponse(f"answer?shown={shown}", 303)
+            oldest = next(iter(self.kept))
+            del self.kept[oldest]
+        return key
 
     async def _handle(self, request: Request, address: str, fields: Mapping[str, str]) -> tuple[Reply, Outcome]:
         """Handle what is posted as a mail from the player. Returns the player with their board, and the outcome."""
-        text, comment, key = (fields.get(name, "") for name in ("text", "comment", "id"))
-        key = key[:LONGEST_KEY] or secrets.token_hex(12)
-        found = await self.work(incoming.posted, self.server, address, text, comment, key, _peer(request))
-        if found is None:
+        text = fields.get("text", "")
+        comment = fields.get("comment", "")
+        key = fields.get("id", "")[:LONGEST_KEY] or secrets.token_hex(12)
+        posted = await self.work(incoming.posted, self.server, address, text, comment, key, _peer(request))
+        if posted is None:
             raise HTTPException(403, REVOKED)
-        player, received = found
-        return player, await self._hand_in(received)
+        player, mail = posted
+        return player, await self._hand_in(mail)
 
     async def _hand_in(self, received: ReceivedMail) -> Outcome:
         """Have something handled as a mail. Returns the outcome."""
         return (await asyncio.shield(self.connections.hand_in(received))).outcome
 
-    def _shown(self, told: Sequence[Letter], player: Reply, address: str) -> dict[str, str]:
+    def _shown(self, answers: Sequence[Letter], player: Reply, address: str) -> dict[str, str]:
         """The picture of a board after a preview, else the page of the board as its reader sees it, if there is one."""
-        for point in [letter.point for letter in told if letter.point and not letter.point.board.is_stored]:
-            return {"svg": images.board_svg(point, style="")}
+        for letter in answers:
+            if letter.point and not letter.point.board.is_stored:
+                return {"svg": images.board_svg(letter.point, style="")}
         with Store(self.server.store.path, read_only=True) as store, suppress(Gone):
             session = Session(self.server._replace(store=store))
             pages = Pages(session, self.pages.site, player.userid, address)
@@ -169,14 +179,19 @@ class WebServer:
     async def guest(self, request: Request) -> Response:
         """Start a board of a new guest against a robot, and lead to its page."""
         fields = await self._posted(request)
-        game, level, options = (fields.get(name, "").lower() for name in ("game", "level", "options"))
-        begin, peer = time.perf_counter(), _peer(request)
+        game = fields.get("game", "").lower()
+        level = fields.get("level", "").lower() or "1"
+        options = fields.get("options", "").lower().split()
+        peer = _peer(request)
+        begin = time.perf_counter()
         try:
             player, token = await self.work(
-                users.begin_as_guest, self.server, game, level or "1", options.split(), incoming.machine_of(peer)
+                users.begin_as_guest, self.server, game, level, options, incoming.machine_of(peer)
             )
+        except users.Crowded as why:
+            raise HTTPException(429, str(why)) from why
         except (Refused, Illegal) as why:
-            raise HTTPException(429 if isinstance(why, users.Crowded) else 422, str(why)) from why
+            raise HTTPException(422, str(why)) from why
         outcome = Outcome("command", f"{player.game} {player.board} {player.userid}: begun")
         self.connections.note(Entry(peer, "", outcome, took=time.perf_counter() - begin))
         page = f"{player.game}/{player.board}.html"
@@ -211,51 +226,61 @@ class WebServer:
     async def _posted(self, request: Request) -> dict[str, str]:
         """The fields of a form, or of an object in JSON. Raises HTTPException."""
         self._admit(request)
-        body = b""
-        try:
-            async with asyncio.timeout(REQUEST_SECONDS):
-                async for part in request.stream():
-                    body += part
-                    if len(body) > MOST_POSTED_BYTES:
-                        raise HTTPException(413, "At most 20 kB can be posted.")
-        except (TimeoutError, ClientDisconnect) as why:
-            raise HTTPException(408, "This has taken too long.") from why
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in {"application/json", "application/x-www-form-urlencoded"}:
+        body = await _body_of(request)
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media_type not in {JSON_TYPE, FORM_TYPE}:
             raise HTTPException(415, "What is posted is a form, or JSON.")
         try:
-            found = json.loads(body) if kind == "application/json" else dict(parse_qsl(body.decode()))
-            given = {name: str(value) for name, value in found.items() if value is not None}
-            return {name: text.encode(errors="replace").decode() for name, text in given.items()}
-        except (ValueError, AttributeError, RecursionError) as why:
+            fields = json.loads(body) if media_type == JSON_TYPE else dict(parse_qsl(body.decode()))
+        except (ValueError, RecursionError) as why:
             raise HTTPException(400, "This is no form, and no object in JSON.") from why
+        if not isinstance(fields, dict):
+            raise HTTPException(400, "This is no form, and no object in JSON.")
+        # half of a surrogate pair, which JSON can name, is no text that we could store
+        return {
+            name: str(value).encode(errors="replace").decode() for name, value in fields.items() if value is not None
+        }
 
     def _admit(self, request: Request) -> None:
-        """Check that no page of another site has posted this, as a browser says, and that its peer may post.
-
-        With our Referrer-Policy a form without a script posts from the origin ``null``. Raises HTTPException.
-        """
-        found, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-        host = (found or "").partition("://")[2]
-        is_host = host == request.headers.get("host")  # which a proxy passes on, but not whether it speaks TLS
-        own = self.origins.get(host, found if is_host else None)
-        form = "null" if site == "same-origin" else None
-        if site not in {None, "same-origin", "none"} or found not in {None, own, form}:
+        """Check that no page of another site has posted this, and that its peer may post. Raises HTTPException."""
+        if not self._is_from_this_site(request):
             raise HTTPException(403, "This was not posted from a page of this site.")
+        machine = incoming.machine_of(_peer(request))
+        if not machine:
+            return
+        if not self.posts:
+            asyncio.get_running_loop().call_later(60, self.posts.clear)
+        self.posts[machine] += 1
+        if self.posts[machine] > MOST_POSTS_A_MINUTE:
+            raise HTTPException(429, "There are too many posts; please wait for a minute.")
 
-        if machine := incoming.machine_of(_peer(request)):
-            if not self.posts:
-                asyncio.get_running_loop().call_later(60, self.posts.clear)
-            self.posts[machine] += 1
-            if self.posts[machine] > MOST_POSTS_A_MINUTE:
-                raise HTTPException(429, "There are too many posts; please wait for a minute.")
+    def _is_from_this_site(self, request: Request) -> bool:
+        """Whether no page of another site has posted this, as the browser says; other programs say nothing."""
+        fetch_site = request.headers.get("sec-fetch-site")
+        if fetch_site not in {None, "same-origin", "none"}:
+            return False
+        origin = request.headers.get("origin")
+        if origin is None:
+            return True
+        if origin == "null" and fetch_site == "same-origin":
+            return True  # a form without a script says so, because of our Referrer-Policy
+        host = origin.partition("://")[2]
+        if host in self.origins:
+            return origin == self.origins[host]
+        # a proxy passes on which host was asked for, but not whether it speaks TLS
+        return host == request.headers.get("host")
 
     def _page(self, request: Request, status: int = 200, text: str = "", error: str = "") -> Response:
         """A page with a letter or a refusal, and a form in which the last post can be changed and posted again."""
-        path, typed = request.url.path.removeprefix("/"), getattr(request.state, "fields", {})
-        title = "Not done" if error else "Done" if text else "Answer a board mail"
-        shown = self.pages.render("answer.html", path, title=title, text=text, error=error, typed=typed)
-        return HTMLResponse(shown, status, headers={"Cache-Control": "no-store"})
+        title = "Answer a board mail"
+        if error:
+            title = "Not done"
+        elif text:
+            title = "Done"
+        path = request.url.path.removeprefix("/")
+        last_post = getattr(request.state, "fields", {})
+        page = self.pages.render("answer.html", path, title=title, text=text, error=error, typed=last_post)
+        return HTMLResponse(page, status, headers={"Cache-Control": "no-store"})
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
         """The response to a request that cannot be done, or at which the server fails; then the log says why."""
@@ -263,11 +288,13 @@ class WebServer:
             _warn_of_page(error)
             status = 503 if isinstance(error, Unusable | TimeoutError) else 500
             error = HTTPException(status, "This could not be done; please try again later.")
-        why, status = error.detail, error.status_code
-        told = {"error": why, "status": status}
-        found = JSONResponse(told, status) if _wants_json(request) else self._page(request, status, error=why)
-        found.headers.update(error.headers or {})
-        return found
+        if _wants_json(request):
+            body = {"error": error.detail, "status": error.status_code}
+            response: Response = JSONResponse(body, error.status_code)
+        else:
+            response = self._page(request, error.status_code, error=error.detail)
+        response.headers.update(error.headers or {})
+        return response
 
 
 def _warn_of_page(why: Exception) -> None:
@@ -316,17 +343,32 @@ def _peer(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
+async def _body_of(request: Request) -> bytes:
+    """What is posted. Raises HTTPException if it is too much, or takes too long."""
+    body = b""
+    try:
+        async with asyncio.timeout(REQUEST_SECONDS):
+            async for part in request.stream():
+                body += part
+                if len(body) > MOST_POSTED_BYTES:
+                    raise HTTPException(413, "At most 20 kB can be posted.")
+    except (TimeoutError, ClientDisconnect) as why:
+        raise HTTPException(408, "This has taken too long.") from why
+    return body
+
+
 def _wants_json(request: Request) -> bool:
-    return "application/json" in request.headers.get("accept", "")
+    return JSON_TYPE in request.headers.get("accept", "")
 
 
 def _refusal(outcome: Outcome) -> HTTPException:
     """The status, and the sentence, of an outcome in which nothing was done."""
-    statuses = {
-        "capped": (429, f"This was no command, and {outcome.reason}."),
-        "failed": (503, "This could not be stored; please try again later."),
-        "unknown": (403, REVOKED),
-    }
-    error = "\n\n".join(str(letter.data["error"]) for letter in outcome.letters)
+    if outcome.word == "capped":
+        return HTTPException(429, f"This was no command, and {outcome.reason}.")
+    if outcome.word == "failed":
+        return HTTPException(503, "This could not be stored; please try again later.")
+    if outcome.word == "unknown":
+        return HTTPException(403, REVOKED)
+    errors = "\n\n".join(str(letter.data["error"]) for letter in outcome.letters)
     why = outcome.reason or "It reads as if a program had written it, so nothing was done"
-    return HTTPException(*statuses.get(outcome.word, (422, error or f"{why}.")))
+    return HTTPException(422, errors or f"{why}.")

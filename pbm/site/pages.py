@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -48,17 +47,32 @@ def paginated(game: str, name: str, items: Sequence[Any], *, is_last_numbered_fi
     If new items come first, the pages are numbered from the last one. The first page has no number, and more items than
     the others; so an item that comes, or goes soon, changes only this page.
     """
-    count = max(1, len(items) // ON_PAGE if is_last_numbered_first else -(-len(items) // ON_PAGE))
-    others = range(count - 1, 0, -1) if is_last_numbered_first else range(2, count + 1)
-    files = [f"{name}.html", *(f"{name}-{number}.html" for number in others)]
-    first = len(items) - ON_PAGE * (count - 1) if is_last_numbered_first else ON_PAGE
-    starts = [0, *range(first, first + ON_PAGE * (count - 1), ON_PAGE)]
-    return [
-        ListPage(f"{game}/{file}", items[start:end], 0 if is_last_numbered_first else start, before, after)
-        for file, before, after, (start, end) in zip(
-            files, ["", *files], [*files[1:], ""], pairwise([*starts, len(items)]), strict=False
+    if is_last_numbered_first:
+        count = max(1, len(items) // ON_PAGE)
+        numbers = range(count - 1, 0, -1)
+        on_first_page = len(items) - ON_PAGE * (count - 1)
+    else:
+        count = max(1, ceil(len(items) / ON_PAGE))
+        numbers = range(2, count + 1)
+        on_first_page = ON_PAGE
+    files = [f"{name}.html"]
+    files += [f"{name}-{number}.html" for number in numbers]
+
+    pages = []
+    start = 0
+    end = on_first_page
+    for at, file in enumerate(files):
+        page = ListPage(
+            path=f"{game}/{file}",
+            items=items[start:end],
+            first=0 if is_last_numbered_first else start,
+            before=files[at - 1] if at > 0 else "",
+            after=files[at + 1] if at + 1 < count else "",
         )
-    ]
+        pages.append(page)
+        start = end
+        end += ON_PAGE
+    return pages
 
 
 def pictured(board: Board) -> tuple[str, dict[str, Any]]:
@@ -69,28 +83,33 @@ def pictured(board: Board) -> tuple[str, dict[str, Any]]:
     not as in the position before, by their numbers, each as the numbers of its shapes. It is empty for a game without
     figures.
     """
-    positions = map(board.after, range(len(board.states)))
+    positions = [board.after(moves) for moves in range(len(board.states))]
     figures = [figure for point in positions if (figure := images.figure(point))]
     if not figures:
         return images.board_svg(board.present, style=""), {}
+
     canvas = svg.Canvas(figures[-1], board.rules.SIDES)
-    shapes: dict[svg.Shape, int] = {}
-    before: dict[int, list[svg.Shape]] = {}
+    shape_numbers: dict[svg.Shape, int] = {}
+    parts_before: dict[int, list[svg.Shape]] = {}
     steps = []
     for figure in figures:
         parts = canvas.parts(figure)
+        changed_parts = {}
+        for number in sorted(parts_before.keys() | parts.keys()):
+            if parts.get(number) != parts_before.get(number):
+                shapes = parts.get(number, [])  # a part that is gone has none
+                changed_parts[number] = [shape_numbers.setdefault(shape, len(shape_numbers)) for shape in shapes]
         below, height = canvas.below(figure)
-        changed = {
-            number: parts.get(number, [])
-            for number in sorted({*before, *parts})
-            if before.get(number) != parts.get(number)
-        }
-        told = {number: [shapes.setdefault(shape, len(shapes)) for shape in part] for number, part in changed.items()}
-        steps.append({"height": ceil(height), "below": below, "parts": told})
-        before = parts
-    sides = dict(zip(svg.hues(board.rules.SIDES), map(str.capitalize, board.rules.SIDES), strict=True))
-    found = {"sides": sides, "shapes": [canvas.markup(shape) for shape in shapes], "steps": steps}
-    return canvas.picture(figures[-1], images.caption(board.present), style=""), found
+        steps.append({"height": ceil(height), "below": below, "parts": changed_parts})
+        parts_before = parts
+
+    names = [side.capitalize() for side in board.rules.SIDES]
+    drawing = {
+        "sides": dict(zip(svg.hues(board.rules.SIDES), names, strict=True)),
+        "shapes": [canvas.markup(shape) for shape in shape_numbers],
+        "steps": steps,
+    }
+    return canvas.picture(figures[-1], images.caption(board.present), style=""), drawing
 
 
 ABOUT = "Abstract board games, played by mail and looked at here."
@@ -120,8 +139,11 @@ class Pages:
 
     def __init__(self, session: Session, site: SiteSettings, reader: str = "", address: str = "") -> None:
         """Make pages of a *site*; for one *reader*, whose reply *address* is given, or for all."""
-        self.reader, self.address = reader, address or session.server.address
-        self.session, self.store, self.site = session, session.store, site
+        self.session = session
+        self.store = session.store
+        self.site = site
+        self.reader = reader
+        self.address = address or session.server.address
         self.games = games.names()
         self.drawn: set[tuple[str, str]] = set()
         """The boards that have a PNG."""
@@ -130,33 +152,34 @@ class Pages:
     def board(self, game: str, number: str) -> str:
         """A board, move by move."""
         board = self._load(game, number)
-        point, row, turns = board.present, board.row, board.turns
-        path = f"{game}/{number}.html"
-        title = letters.title(point, ":")
-        about = (
-            f"options {row.options}" if row.options else "",
-            f"tournament {row.pool}" if row.pool else "",
-            f"started {row.started:%Y-%m-%d}",
-            f"ended {row.ended:%Y-%m-%d}" if row.ended else "",
-        )
+        point = board.present
+        row = board.row
+        about = []
+        if row.options:
+            about.append(f"options {row.options}")
+        if row.pool:
+            about.append(f"tournament {row.pool}")
+        about.append(f"started {row.started:%Y-%m-%d}")
+        if row.ended:
+            about.append(f"ended {row.ended:%Y-%m-%d}")
         taps = getattr(board.rules, "TAPS", None)
         picture, steps = pictured(board)
         return self.render(
             "board.html",
-            path,
-            title=title,
+            f"{game}/{number}.html",
+            title=letters.title(point, ":"),
             status=letters.status_of(point),
-            players=dict.fromkeys(board.players),
-            about=filter(None, about),
+            players=dict.fromkeys(board.players),  # one name if somebody plays both sides
+            about=about,
             picture=Markup(picture),
-            moves=turns,
+            moves=board.turns,
             taps=json.dumps(taps and taps._asdict()),
             has_dice=board.has_dice,
             subject=f"Re: {row.game.capitalize()} Board {row.board}",
             notation=games.notation(row.game),
             row=row,
             curve=self._chances(game, number),
-            ratings=[*map(ratings.described, board.about.results)],
+            ratings=[ratings.described(result) for result in board.about.results],
             proof=letters.dice_proof(point),
             record=f"{number}.json" if board.is_over else "",
             image=f"{game}/{number}.png" if (game, number) in self.drawn else "",
@@ -170,18 +193,23 @@ class Pages:
         if not self.reader:
             return {}
         [letter] = letters.of_board(self.session, point, self.reader)
+        turns: Sequence[str] = ()
+        if point.turn == self.reader and games.needs_dice(point.state):
+            turns = few_turns(point)
         return {
             "reader": self.reader,
             "mine": letter.data,
-            "turns": few_turns(point) if point.turn == self.reader and games.needs_dice(point.state) else (),
+            "turns": turns,
             "figure": images.figure(point),
             "sides": point.board.rules.SIDES,
         }
 
     def _chances(self, game: str, number: str) -> list[int]:
         """The chances of the first player, move by move, in percent from the top of a curve down; none if unknown."""
-        stored = self.store.robots.analysis(game, number)
-        return [round(100 - 100 * chance) for chance in json.loads(stored)["curve"]] if stored else []
+        analysis = self.store.robots.analysis(game, number)
+        if not analysis:
+            return []
+        return [round(100 - 100 * chance) for chance in json.loads(analysis)["curve"]]
 
     def record(self, game: str, number: str) -> str:
         """The record of a finished game."""
@@ -220,7 +248,7 @@ class Pages:
             picture=_diagram(game),
             running=running,
             finished=boards - running,
-            pools=[one.pool for one in self.store.tournaments.all(game)],
+            pools=[tournament.pool for tournament in self.store.tournaments.all(game)],
             rows=self.store.boards.latest(BoardFilter([game]), RECENT),
         )
 
@@ -237,12 +265,13 @@ class Pages:
 
     def puzzles(self, game: str, list_page: ListPage) -> str:
         """Puzzles with their answers folded."""
-        points = [self._load(game, puzzle.board).after(puzzle.moves) for puzzle in list_page.items]
-        shown = [(images.caption(point), Markup(images.board_svg(point, style=""))) for point in points]
+        puzzles = []
+        for puzzle in list_page.items:
+            point = self._load(game, puzzle.board).after(puzzle.moves)
+            picture = Markup(images.board_svg(point, style=""))
+            puzzles.append((puzzle, (images.caption(point), picture)))
         title = f"Puzzles of {game.capitalize()}"
-        return self.render(
-            "puzzles.html", list_page.path, title=title, puzzles=zip(list_page.items, shown, strict=True)
-        )
+        return self.render("puzzles.html", list_page.path, title=title, puzzles=puzzles)
 
     def boards(self, game: str, name: str, list_page: ListPage) -> str:
         """A page of the list of running or finished boards, the last one first."""
