@@ -6,14 +6,15 @@ meet, and writes the report for FIDE's programs (TRF).
 
 from collections.abc import Collection
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from caissify_pairings.engines.dutch import DutchEngine, DutchPlayer
 from caissify_pairings.trf import write_trf
 
-from pbm.tournaments.kinds import NOBODY, Pair, Progress, fewest_firsts, meetings_of, points
+from pbm.tournaments.kinds import NOBODY, Meeting, Pair, Progress, fewest_firsts, meetings_of, points
 
-LARGE, NEAR = 60, 8
+LARGE = 60
+NEAR = 8
 """With more than LARGE players, a round is first tried in which each opponent is at most NEAR places from the ideal
 one. For 200 players that takes a few seconds; considering all pairs takes a minute."""
 RESULTS = {1: "1", 0: "=", -1: "0"}
@@ -24,21 +25,43 @@ class _NoneLeft(Exception):
     """The rules allow no round."""
 
 
+class _Seat(NamedTuple):
+    """Where a player stands before a round."""
+
+    group: int
+    """The number of their score group; 0 for the one with the most points."""
+    place: int
+    """Their place in the group, from 0."""
+    group_size: int
+
+
 class _Engine(DutchEngine):
     """The Dutch system with players who never meet. Raises _NoneLeft if no round is possible."""
 
     def __init__(self, *args: object, apart: Collection[frozenset[str]], near: int) -> None:
         super().__init__(*args)
-        self.apart, self.near = apart, near
-        groups = enumerate(self._build_scoregroups(self._players))
-        self.seats = {one.id: (at, place, len(group)) for at, group in groups for place, one in enumerate(group)}
+        self.apart = apart
+        self.near = near
+        self.seats: dict[str, _Seat] = {}
+        for number, group in enumerate(self._build_scoregroups(self._players)):
+            for place, player in enumerate(group):
+                self.seats[player.id] = _Seat(number, place, len(group))
 
     def _can_pair(self, one: DutchPlayer, other: DutchPlayer) -> bool:
-        (high, place, size), (low, below, _) = sorted((self.seats[one.id], self.seats[other.id]))
-        # within a group, the first should meet the first of the lower half; between groups, the last one the first one
-        away = abs(below - place - size // 2) if high == low else size - 1 - place + below
-        is_apart = away > self.near or frozenset((one.id, other.id)) in self.apart
-        return not is_apart and bool(super()._can_pair(one, other))
+        if self._distance(one, other) > self.near:
+            return False
+        if frozenset((one.id, other.id)) in self.apart:
+            return False
+        return bool(super()._can_pair(one, other))
+
+    def _distance(self, one: DutchPlayer, other: DutchPlayer) -> int:
+        """How many places the opponent of a player is from the ideal one, if these two are paired."""
+        upper, lower = sorted((self.seats[one.id], self.seats[other.id]))
+        if upper.group == lower.group:
+            # The first of a group should meet the first of its lower half, the second one the second one, and so on.
+            return abs(lower.place - upper.place - upper.group_size // 2)
+        # Between groups, the last of the upper one should meet the first of the lower one.
+        return upper.group_size - 1 - upper.place + lower.place
 
     def _backtrack_match(self, *_: object, **__: object) -> None:
         raise _NoneLeft  # the library would try all pairings that there are, which can take hours
@@ -49,31 +72,49 @@ def paired(progress: Progress) -> list[Pair]:
 
     If the rules for sides allow no round, it is paired without these rules: FIDE leaves that to the arbiter.
     """
-    tournament, entrants, meetings = progress
-    number = tournament.round + 1
-    here = [one for one in entrants if one.is_in(number)]
-    if len(here) < 2:
+    number = progress.tournament.round + 1
+    present = [entrant for entrant in progress.entrants if entrant.is_in(number)]
+    if len(present) < 2:
         return []
-    asked = [(one.name, NOBODY) for one in here if number in one.byes]
+    requested_byes = [(entrant.name, NOBODY) for entrant in present if number in entrant.byes]
     players = _players(progress)
-    field = [players[one.name] for one in here if number not in one.byes]
-    met = {one.pair for one in meetings if not one.is_bye}
+    to_pair = [players[entrant.name] for entrant in present if number not in entrant.byes]
+    if len(to_pair) > LARGE:
+        pairs = _tried(progress, to_pair, near=NEAR)
+        if pairs is not None:
+            return pairs + requested_byes
+    pairs = _tried(progress, to_pair, near=len(to_pair))
+    if pairs is not None:
+        return pairs + requested_byes
+    without_sides = [player | {"color_hist": []} for player in to_pair]
+    pairs = _tried(progress, without_sides, near=len(to_pair))
+    if pairs is None:
+        return []
+    pairs = [pair if NOBODY in pair else fewest_firsts(*pair, progress.meetings) for pair in pairs]
+    return pairs + requested_byes
+
+
+def _tried(progress: Progress, players: list[dict[str, Any]], *, near: int) -> list[Pair] | None:
+    """The pairs of these players in the next round, at most *near* places from the ideal ones; None if there are none.
+
+    Nobody gets a second bye that is worth a win.
+    """
+    tournament = progress.tournament
+    number = tournament.round + 1
+    met = {meeting.pair for meeting in progress.meetings if not meeting.is_bye}
     apart = {frozenset(pair) for group in tournament.apart for pair in combinations(group, 2)}
-    had = {one.first for one in meetings if one.is_bye and one.outcome}
-    # the library pairs a first round without _can_pair
-    settings = max(number, 2 if apart else 1), tournament.rounds or number + 1
-    without_sides = [each | {"color_hist": []} for each in field]
-    narrow = [(field, NEAR)] if len(field) > LARGE else []
-    for each, near in [*narrow, (field, len(field)), (without_sides, len(field))]:
-        try:
-            found = _Engine(each, met, *settings, apart=apart, near=near).generate_pairings()
-        except _NoneLeft:
-            continue
-        pairs = [(pair["white_id"], pair["black_id"] or NOBODY) for pair in found]
-        if not any(other == NOBODY and one in had for one, other in pairs):
-            keeps = each is field
-            return [pair if keeps or NOBODY in pair else fewest_firsts(*pair, meetings) for pair in pairs] + asked
-    return []
+    had_bye = {meeting.first for meeting in progress.meetings if meeting.is_bye and meeting.outcome}
+    # The library pairs a first round without _can_pair.
+    round_number = max(number, 2) if apart else number
+    engine = _Engine(players, met, round_number, tournament.rounds or number + 1, apart=apart, near=near)
+    try:
+        pairings = engine.generate_pairings()
+    except _NoneLeft:
+        return None
+    pairs = [(pairing["white_id"], pairing["black_id"] or NOBODY) for pairing in pairings]
+    if any(second == NOBODY and first in had_bye for first, second in pairs):
+        return None
+    return pairs
 
 
 def _players(progress: Progress) -> dict[str, dict[str, Any]]:
@@ -82,57 +123,85 @@ def _players(progress: Progress) -> dict[str, dict[str, Any]]:
     A cancelled game counts as lost by both. Only a bye that was worth a win keeps a player from another one
     (FIDE C.04.1), not a bye of half a point, nor the rounds before a player joined.
     """
-    tournament, entrants, meetings = progress
-    number = tournament.round + 1
-    names = [*progress.by_name]
-    before = {last: points(names, (one for one in meetings if one.round < last)) for last in range(1, number + 1)}
-    found = {}
-    for place, one in enumerate(entrants, 1):
-        own = {each.round: each for each in meetings_of(one.name, meetings)}
-        sides, floats = [], []
-        for last in range(1, number):
-            if last in own and not own[last].is_bye:
-                mine, others = before[last][one.name], before[last][own[last].opponent(one.name)]
-                sides.append("white" if own[last].first == one.name else "black")
-                floats.append("down" if mine > others else "up" if mine < others else "none")
-            elif last in own or last < one.joined:
-                floats.append("down")
-        found[one.name] = {
-            "id": one.name,
+    next_round = progress.tournament.round + 1
+    names = list(progress.by_name)
+    points_before: dict[int, dict[str, float]] = {}
+    """The points of each player before a round, by the round."""
+    for number in range(1, next_round + 1):
+        points_before[number] = points(names, (meeting for meeting in progress.meetings if meeting.round < number))
+
+    players = {}
+    for place, entrant in enumerate(progress.entrants, 1):
+        name = entrant.name
+        played = {meeting.round: meeting for meeting in meetings_of(name, progress.meetings)}
+        sides = []
+        floats = []
+        for number in range(1, next_round):
+            meeting = played.get(number)
+            if meeting and not meeting.is_bye:
+                sides.append("white" if meeting.first == name else "black")
+                floats.append(_float(name, meeting, points_before[number]))
+            elif meeting or number < entrant.joined:
+                floats.append("down")  # as whoever does not play in a round
+        byes = [meeting for meeting in played.values() if meeting.is_bye and meeting.round < next_round]
+        players[name] = {
+            "id": name,
             "starting_number": place,
             "pairing_number": place,
-            "score": before[number][one.name],
+            "score": points_before[next_round][name],
             "color_hist": sides,
             "float_history": floats,
-            "bye_count": sum(each.round < number and each.is_bye and each.outcome == 1 for each in own.values()),
+            "bye_count": sum(bye.outcome == 1 for bye in byes),
         }
-    return found
+    return players
+
+
+def _float(name: str, meeting: Meeting, points_before: dict[str, float]) -> str:
+    """Whether the opponent of a player had fewer points than they (``down``), more (``up``), or as many (``none``)."""
+    own = points_before[name]
+    opponents = points_before[meeting.opponent(name)]
+    if own > opponents:
+        return "down"
+    if own < opponents:
+        return "up"
+    return "none"
 
 
 def report(progress: Progress, title: str) -> str:
     """A tournament as a report for FIDE's programs (TRF16), which pair and check rounds. It has no ratings."""
-    tournament, entrants, meetings = progress
-    numbers = {one.name: at for at, one in enumerate(entrants, 1)}
-    score = points(numbers, meetings)
+    numbers = {entrant.name: number for number, entrant in enumerate(progress.entrants, 1)}
+    score = points(numbers, progress.meetings)
     players = []
-    for one in entrants:
-        results: dict[int, dict[str, object]] = {last: {"result": "Z"} for last in range(1, one.joined)}
-        for each in meetings_of(one.name, meetings):
-            outcome = each.outcome_of(one.name)
-            results[each.round] = {
-                "opponent": numbers.get(each.opponent(one.name)),
-                "color": "w" if each.first == one.name else "b",
-                "result": "0" if each.is_void else "" if outcome is None else RESULTS[outcome],
-            }
-            if each.is_bye:
-                results[each.round] = {"result": "U" if outcome else "H"}
-        players.append(
-            {"starting_number": numbers[one.name], "name": one.name, "score": score[one.name], "results": results}
-        )
-    apart = [
-        f"XXP {numbers[one]} {numbers[other]}"
-        for group in tournament.apart
-        for one, other in combinations(group, 2)
-        if {one, other} <= numbers.keys()
-    ]
-    return "\n".join([write_trf({"name": title, "system": "Swiss"}, players, tournament.rounds or 0), *apart])
+    for entrant in progress.entrants:
+        name = entrant.name
+        results: dict[int, dict[str, object]] = {}
+        for number in range(1, entrant.joined):
+            results[number] = {"result": "Z"}  # they did not take part
+        for meeting in meetings_of(name, progress.meetings):
+            results[meeting.round] = _reported(name, meeting, numbers)
+        players.append({"starting_number": numbers[name], "name": name, "score": score[name], "results": results})
+
+    lines = [write_trf({"name": title, "system": "Swiss"}, players, progress.tournament.rounds or 0)]
+    for group in progress.tournament.apart:
+        for one, other in combinations(group, 2):
+            if one in numbers and other in numbers:
+                lines.append(f"XXP {numbers[one]} {numbers[other]}")
+    return "\n".join(lines)
+
+
+def _reported(name: str, meeting: Meeting, numbers: dict[str, int]) -> dict[str, object]:
+    """The result of a player in a meeting, in the form of the library; *numbers* are those of all players."""
+    outcome = meeting.outcome_of(name)
+    if meeting.is_bye:
+        return {"result": "U" if outcome else "H"}  # a full point, or a half
+    if meeting.is_void:
+        result = "0"
+    elif outcome is None:
+        result = ""
+    else:
+        result = RESULTS[outcome]
+    return {
+        "opponent": numbers.get(meeting.opponent(name)),
+        "color": "w" if meeting.first == name else "b",
+        "result": result,
+    }
