@@ -43,8 +43,6 @@ TALLEST = 4
 """How many pieces a stack can have. Further pieces are removed from play."""
 KOMI = range(-99_999, 100_000)
 """What can be given or named as komi."""
-
-
 NOTATION = "f1:3 drops three pieces, f1,d2@nnen drops one and sows from d2"
 TAPS = Taps(again=":")
 OPTIONS: Sequence[Option] = (
@@ -93,7 +91,9 @@ def _step(board: Square, point: int, direction: str) -> int:
         return point << board.width & board.all
     if direction == "e":
         return point << 1 & board.all
-    return (point >> board.width if direction == "s" else point >> 1) & board.all
+    if direction == "s":
+        return point >> board.width & board.all
+    return point >> 1 & board.all
 
 
 _BACK = {"n": "s", "e": "w", "s": "n", "w": "e"}
@@ -197,12 +197,15 @@ class Turn(NamedTuple):
         there = _step(self.board, point, direction)
         if not there:
             return f"it would leave the board {_WORDS[direction]} of {name}"
-        if there & self.enemy[0] and hand < 2 * (height := _height(self.enemy, there)):
-            stack = f"the {SIDES[1 - self.side]} stack of {height} on {self.board.name[there]}"
-            if 2 * height > TALLEST:
-                return f"no hand captures {stack}"
-            return f"only a hand of {2 * height} or more captures {stack}, and the hand that comes there has {hand}"
-        return ""
+        if not there & self.enemy[0]:
+            return ""
+        height = _height(self.enemy, there)
+        if hand >= 2 * height:
+            return ""
+        stack = f"the {SIDES[1 - self.side]} stack of {height} on {self.board.name[there]}"
+        if 2 * height > TALLEST:
+            return f"no hand captures {stack}"
+        return f"only a hand of {2 * height} or more captures {stack}, and the hand that comes there has {hand}"
 
     def sowings(self) -> Iterator[str]:
         """All sowings after which the turn can end."""
@@ -257,29 +260,39 @@ class State(_Fields, Position):
     @property
     def territory(self) -> tuple[int, int]:
         """Each side's territory: the empty regions that touch stacks of no other side."""
-        points = [0, 0]
-        black, white = (stones for stones, *_ in self.stacks)
+        black = self.stacks[0][0]
+        white = self.stacks[1][0]
+        of_black = 0
+        of_white = 0
         for region in self.board.groups(self.board.all & ~black & ~white):
-            near = self.board.near(region)
-            owners = [side for side, stones in enumerate((black, white)) if stones & near]
-            if len(owners) == 1:
-                points[owners[0]] |= region
-        return points[0], points[1]
+            border = self.board.near(region)
+            if border & black and not border & white:
+                of_black |= region
+            elif border & white and not border & black:
+                of_white |= region
+        return of_black, of_white
 
     @property
     def scores(self) -> tuple[float, float]:
         """Stacks and points of territory, and for White the komi, once it is named."""
-        black, white = (
-            stacks[0].bit_count() + points.bit_count()
-            for stacks, points in zip(self.stacks, self.territory, strict=True)
-        )
-        return black, white if self.komi is None else white + self.komi + 0.5
+        of_black, of_white = self.territory
+        black = self.stacks[0][0].bit_count() + of_black.bit_count()
+        white = self.stacks[1][0].bit_count() + of_white.bit_count()
+        if self.komi is None:
+            return black, white
+        return black, white + self.komi + 0.5
 
     def begin(self) -> Turn:
         """A turn in which nothing has been done. A colour that has ever had several groups has several now."""
-        own, enemy = self.stacks[self.turn], self.stacks[1 - self.turn]
+        own = self.stacks[self.turn]
+        enemy = self.stacks[1 - self.turn]
         return Turn(
-            self.board, self.turn, own, enemy, _are_several(self.board, own[0]), _are_several(self.board, enemy[0])
+            self.board,
+            self.turn,
+            own,
+            enemy,
+            own_several=_are_several(self.board, own[0]),
+            enemy_several=_are_several(self.board, enemy[0]),
         )
 
     def read(self, text: str) -> str:
@@ -300,16 +313,7 @@ class State(_Fields, Position):
         elif self.is_last_turn:
             yield from self._last_turns()
         else:
-            start = self.begin()
-            for point in bits(start.places):
-                # the height of the dropped stack does not matter, because it is not sown
-                turn = start.drop(point, 1)
-                name, most = self.board.name[point], min(TALLEST, self.reserve[self.turn])
-                drops = [_drop_text(name, count) for count in range(1, most + 1)]
-                if not turn.is_dead:
-                    yield from drops
-                for sowing in turn.sowings() if self.has_dropped[self.turn] else ():
-                    yield from (f"{drop},{sowing}" for drop in drops)
+            yield from self._drops_and_sowings()
 
     def random(self, rng: "Random") -> str:
         """A legal turn: any drop, and with a probability of one half any sowing after it."""
@@ -319,9 +323,12 @@ class State(_Fields, Position):
             return self._random_last_turn(rng)
         start = self.begin()
         places = list(bits(start.places))
+        most = min(TALLEST, self.reserve[self.turn])
         for _ in range(20):
-            point, count = rng.choice(places), rng.randint(1, min(TALLEST, self.reserve[self.turn]))
-            turn, drop = start.drop(point, count), _drop_text(self.board.name[point], count)
+            point = rng.choice(places)
+            count = rng.randint(1, most)
+            turn = start.drop(point, count)
+            drop = _drop_text(self.board.name[point], count)
             stacks = turn.own[0] & ~point
             if stacks and self.has_dropped[self.turn] and rng.random() < 0.5:
                 at = rng.choice(list(bits(stacks)))
@@ -338,16 +345,22 @@ class State(_Fields, Position):
             return self._replace(komi=int(move.removeprefix("komi=")), turn=1)
         if self.pie:
             return self._replace(pie=False, turn=0, seats=(1, 0) if move == SIDES[0] else (0, 1))
-        turn, side = self.begin(), self.turn
+        turn = self.begin()
         for item in move.split(","):
             turn = turn.dropped_or_sown(item)
-        left = 0 if self.is_last_turn else self.reserve[side] - turn.pieces
-        black, white = self.has_dropped
+        left = 0 if self.is_last_turn else self.reserve[self.turn] - turn.pieces
+        if self.turn == 0:
+            return self._replace(
+                reserve=(left, self.reserve[1]),
+                stacks=(turn.own, turn.enemy),
+                has_dropped=(True, self.has_dropped[1]),
+                turn=1,
+            )
         return self._replace(
-            reserve=(self.reserve[0], left) if side else (left, self.reserve[1]),
-            stacks=(turn.enemy, turn.own) if side else (turn.own, turn.enemy),
-            has_dropped=(black or side == 0, white or side == 1),
-            turn=1 - side,
+            reserve=(self.reserve[0], left),
+            stacks=(turn.enemy, turn.own),
+            has_dropped=(self.has_dropped[0], True),
+            turn=0,
         )
 
     def result(self) -> Result | None:
@@ -367,6 +380,19 @@ class State(_Fields, Position):
         """What every view has, the reserves and the komi."""
         return {**super().view(), "reserve": dict(zip(SIDES, self.reserve, strict=True)), "komi": self.komi}
 
+    def _drops_and_sowings(self) -> Iterator[str]:
+        start = self.begin()
+        most = min(TALLEST, self.reserve[self.turn])
+        for point in bits(start.places):
+            # the height of the dropped stack does not matter, because it is not sown
+            turn = start.drop(point, 1)
+            drops = [_drop_text(self.board.name[point], count) for count in range(1, most + 1)]
+            if not turn.is_dead:
+                yield from drops
+            if self.has_dropped[self.turn]:
+                for sowing in turn.sowings():
+                    yield from (f"{drop},{sowing}" for drop in drops)
+
     def _last_turns(self) -> Iterator[str]:
         shorter = deque([("", self.begin(), self.reserve[self.turn])])
         while shorter:
@@ -380,7 +406,8 @@ class State(_Fields, Position):
                         shorter.append((drops, longer, left - 1))
 
     def _random_last_turn(self, rng: "Random") -> str:
-        turn, names = self.begin(), []
+        turn = self.begin()
+        names = []
         for _ in range(rng.randint(1, self.reserve[self.turn])):
             point = rng.choice(list(bits(turn.places)))
             if turn.drop(point, 1).is_dead:
@@ -403,9 +430,11 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     """
     start = new(**options)
     stacks = _read_cells(read_cells(view), start.board)
-    turn, moves, komi = read_turn(view, SIDES), view.get("moves", 2), view.get("komi")
+    turn = read_turn(view, SIDES)
+    moves = view.get("moves", 2)
     if type(moves) is not int or moves < 0:
         raise Illegal('"moves" is a number of moves, 0 or more.')
+    komi = view.get("komi")
     if komi is None:
         komi = start.komi
     elif type(komi) is not int or komi not in KOMI:
@@ -426,14 +455,15 @@ def _read_cells(cells: Mapping[str, Any], board: Square) -> tuple[Stacks, Stacks
         if not isinstance(stack, str) or not re.fullmatch("[BW][1-4]", stack):
             raise Illegal(f"What stands on {name} cannot be read; a stack is B1 to B4 or W1 to W4.")
         found[stack[0]] = raised(found[stack[0]], point, int(stack[1]))
-    stacks = found["B"], found["W"]
-    for side, (own, *_), (enemy, *_) in zip(SIDES, stacks, stacks[::-1], strict=True):
+    black = found["B"]
+    white = found["W"]
+    for side, own, enemy in ("black", black[0], white[0]), ("white", white[0], black[0]):
         dead = _dead(board, own, enemy, own) if _are_several(board, own) else 0
         if dead:
             raise Illegal(
                 f"The group of {board.first(dead)} is dead: no path of empty points leads to another {side} group."
             )
-    return stacks
+    return black, white
 
 
 def _read_reserve(reserve: Any, full: int, stacks: Sequence[Stacks]) -> tuple[int, int]:
@@ -441,7 +471,8 @@ def _read_reserve(reserve: Any, full: int, stacks: Sequence[Stacks]) -> tuple[in
         raise Illegal('"reserve" is an object with two numbers, such as {"black": 97, "white": 99}.')
     left = []
     for side, levels in zip(SIDES, stacks, strict=True):
-        number = (reserve or {}).get(side, full - sum(map(int.bit_count, levels)))
+        pieces = sum(map(int.bit_count, levels))
+        number = (reserve or {}).get(side, full - pieces)
         if type(number) is not int or not 0 <= number <= full:
             raise Illegal(f"The reserve of {side} cannot be that: it starts with {full}, less those on the board.")
         left.append(number)
@@ -462,7 +493,8 @@ def _read_turn(state: State, text: str) -> str:
         _check_last_turn(parts, left)
     elif len(parts) > 2:
         raise Illegal(f"A turn is one drop and at most one sowing; leave out {quoted(','.join(parts[2:]))}.")
-    turn, items = state.begin(), []
+    turn = state.begin()
+    items: list[str] = []
     for part in parts:
         item, turn = _read_item(state, turn, part)
         items.append(item)
@@ -475,17 +507,27 @@ def _read_turn(state: State, text: str) -> str:
 
 def _check_last_turn(parts: Sequence[str], left: int) -> None:
     """Raise Illegal if what is written has more than single drops, or more of them than pieces are left."""
-    items = [match for part in parts if (match := _ITEM.fullmatch(part))]
-    sown = next((match[1] for match in items if match[3] is not None), None)
-    several = next((match for match in items if match[3] is None and int(match[2] or 1) > 1), None)
-    if several and sown:
-        raise Illegal(f"The last turn drops single pieces, as in {several[1]},{several[1]}, and has no sowing: "
-                      f"{several[0]} is several at once, and the sowing from {sown} is to be left out.")  # fmt: skip
-    if several:
-        raise Illegal(f"{several[0]} is not possible: the last turn drops single pieces, as in "
-                      f"{several[1]},{several[1]}.")  # fmt: skip
-    if sown:
-        raise Illegal(f"The last turn has no sowing; leave out the one from {sown}.")
+    sowings = []
+    drops_of_several = []
+    for part in parts:
+        match = _ITEM.fullmatch(part)
+        if not match:
+            continue
+        point, digits, path = match.groups()
+        if path is not None:
+            sowings.append(point)
+        elif int(digits or 1) > 1:
+            drops_of_several.append((part, point))
+    if drops_of_several:
+        part, point = drops_of_several[0]
+        if sowings:
+            raise Illegal(
+                f"The last turn drops single pieces, as in {point},{point}, and has no sowing: "
+                f"{part} is several at once, and the sowing from {sowings[0]} is to be left out."
+            )
+        raise Illegal(f"{part} is not possible: the last turn drops single pieces, as in {point},{point}.")
+    if sowings:
+        raise Illegal(f"The last turn has no sowing; leave out the one from {sowings[0]}.")
     if len(parts) > left:
         raise Illegal(f"That drops {len(parts)} pieces, and your reserve has {left}.")
 
@@ -515,12 +557,15 @@ def _read_item(state: State, turn: Turn, part: str) -> tuple[str, Turn]:
         return _drop_text(name, count), turn.drop(point, count)
     if why := _sowing_objection(state, turn, name, path):
         raise Illegal(why)
-    turn, last = turn.lift(point, len(path)), ""
+    turn = turn.lift(point, len(path))
+    last = ""
     for number, direction in enumerate(path):
-        if why := turn.step_objection(point, direction, last, len(path) - number):
+        hand = len(path) - number
+        if why := turn.step_objection(point, direction, last, hand):
             raise Illegal(f"{part} is not possible: {why}.")
-        point, last = _step(state.board, point, direction), direction
+        point = _step(state.board, point, direction)
         turn = turn.land(point)
+        last = direction
     return part, turn
 
 
@@ -574,13 +619,16 @@ def _drop_text(name: str, count: int) -> str:
 
 def effects(before: State, after: State) -> Effects:
     """Captures, stacks and territory."""
-    side, foe = before.turn, 1 - before.turn
-    stacks, points = [stacks[0].bit_count() for stacks in after.stacks], [*map(int.bit_count, after.territory)]
+    side = before.turn
+    foe = 1 - side
+    enemies_before = before.stacks[foe][0].bit_count()
+    enemies = after.stacks[foe][0].bit_count()
+    territory = after.territory
     return [
-        ("captures", "stack", max(0, before.stacks[foe][0].bit_count() - stacks[foe])),
-        ("has", "stack", stacks[side]),
-        ("has", "territory point", points[side]),
-        ("leaves the other side", "territory point", points[foe]),
+        ("captures", "stack", max(0, enemies_before - enemies)),
+        ("has", "stack", after.stacks[side][0].bit_count()),
+        ("has", "territory point", territory[side].bit_count()),
+        ("leaves the other side", "territory point", territory[foe].bit_count()),
     ]
 
 
@@ -635,7 +683,8 @@ def figure(state: State, before: State | None = None) -> Figure:
     board = state.board
     template = grid(board)
     pieces: list[Piece] = []
-    heights, marks = [], []
+    heights = []
+    marks = []
     for side, levels in enumerate(state.stacks):
         for point in bits(levels[0]):
             height = _height(levels, point)
@@ -659,13 +708,10 @@ def figure(state: State, before: State | None = None) -> Figure:
 def _notes(state: State) -> Iterator[Note]:
     """What each side has, and what is particular about this turn."""
     for side, name in enumerate(SIDES):
-        parts = [
-            f"stacks {state.stacks[side][0].bit_count()}",
-            f"territory {state.territory[side].bit_count()}",
-            *([f"komi {state.komi + 0.5}"] if side and state.komi is not None else []),
-            f"score {state.scores[side]}",
-            f"reserve {state.reserve[side]}",
-        ]
+        parts = [f"stacks {state.stacks[side][0].bit_count()}", f"territory {state.territory[side].bit_count()}"]
+        if side == 1 and state.komi is not None:
+            parts.append(f"komi {state.komi + 0.5}")
+        parts += [f"score {state.scores[side]}", f"reserve {state.reserve[side]}"]
         yield Note(f"{name.title()}: {', '.join(parts)}", side)
     if task := _task(state):
         yield Note(task, is_task=True)
