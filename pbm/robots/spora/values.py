@@ -11,7 +11,7 @@ from heapq import nlargest
 from itertools import product
 from math import exp
 from random import Random
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from games import State
 from games.boards import Square, bits
@@ -30,6 +30,9 @@ WON = 50.0
 """The value of a game that is won."""
 FEW_GROUPS = 4
 """If the enemy has at most so many groups, all sowings after all drops are tried, as one may capture all of them."""
+MOST_RAISED = 8
+"""For how many of the best turns more pieces are dropped, too."""
+NO_WAY = -1
 DROPS_SHARE = 0.6
 """The part of the time that looking at drops may take."""
 
@@ -83,8 +86,34 @@ class SporaPosition(NamedTuple):
         return SporaPosition(begun, (self.reserves[1], left), (self.have_dropped[1], True), -self.lead)
 
 
-Candidate = tuple[float, str, Turn]
-"""The value of a turn, the turn in canonical form, and what it does."""
+class Candidate(NamedTuple):
+    """A turn that may be played."""
+
+    value: float
+    """The logarithm of the odds of the mover after it."""
+    text: str
+    """The turn in canonical form."""
+    turn: Turn
+    """What it does."""
+
+
+class LastTurn(NamedTuple):
+    """The drops of a last turn so far."""
+
+    margin: int
+    text: str
+    turn: Turn
+
+
+class Sowing(NamedTuple):
+    """A sowing that is being made, with pieces left in the hand."""
+
+    turn: Turn
+    point: int
+    """Where the last piece was put."""
+    path: str
+    way: int
+    """The number of the last of the `WAYS`; NO_WAY before the first step."""
 
 
 class Spora:
@@ -93,9 +122,16 @@ class Spora:
     def __init__(self, size: int) -> None:
         """Make the tables of a board of that size."""
         self.board = Square(size)
-        every, width = self.board.all, self.board.width
-        self.steps = {p: (p << width & every, p << 1 & every, p >> width & every, p >> 1 & every) for p in bits(every)}
+        self.steps: dict[int, tuple[int, int, int, int]] = {}
         """The next point in each of the `WAYS`; 0 off the board."""
+        every = self.board.all
+        width = self.board.width
+        for point in bits(every):
+            north = point << width & every
+            east = point << 1 & every
+            south = point >> width & every
+            west = point >> 1 & every
+            self.steps[point] = (north, east, south, west)
 
     def root(self, states: Sequence[State]) -> SporaPosition:
         """The last position, in which the pie is over."""
@@ -128,99 +164,120 @@ class Spora:
             text, turn = self._last_turn(position, 1 + most // 20, rng, limit)
             return [(0.5, text, position.after(turn))]
         drops = self._drops(position, 3 * most, rng, limit)
-        found = [one for one in drops if not one[2].is_dead]
+        candidates = [drop for drop in drops if not drop.turn.is_dead]
         if position.have_dropped[0]:
-            found += self._sowings(position, drops, most, limit)
-        if not found:
-            found = [self._passed(position)]
-        found.sort(key=_first, reverse=True)
-        for candidate in found[:8]:
-            found += self._higher(position, candidate)
-        found.sort(key=_first, reverse=True)
-        return [(chance_of(value), text, position.after(turn)) for value, text, turn in found[:most]]
+            candidates += self._sowings(position, drops, most, limit)
+        if not candidates:
+            candidates = [self._passed(position)]
+        candidates.sort(key=_value_of, reverse=True)
+        for candidate in candidates[:MOST_RAISED]:
+            candidates += self._higher(position, candidate)
+        candidates.sort(key=_value_of, reverse=True)
+        return [(chance_of(value), text, position.after(turn)) for value, text, turn in candidates[:most]]
 
     # Turns
 
     def _drops(self, position: SporaPosition, most: int, rng: Random, limit: Limit) -> list[Candidate]:
         """Drops of a single piece, the best one first. Some leave the stack dead, because a sowing can save it."""
-        begun, near = position.begun, self.board.near
+        begun = position.begun
         points = list(bits(begun.places))
         rng.shuffle(points)
         if len(points) > most:
-            close = near(begun.own[0] | begun.enemy[0])
-            close |= near(close)
+            # those at most two steps from a stack come first
+            close = self.board.near(begun.own[0] | begun.enemy[0])
+            close |= self.board.near(close)
             points.sort(key=lambda point: not point & close)
-        found: list[Candidate] = []
+        drops: list[Candidate] = []
         limit = limit.part(DROPS_SHARE)
         for point in points[:most]:
-            if limit.is_time_up and any(not one[2].is_dead for one in found):
+            if limit.is_time_up and any(not drop.turn.is_dead for drop in drops):
                 break
             turn = begun.drop(point, 1)
-            found.append((self._value(position, turn), self.board.name[point], turn))
-        found.sort(key=_first, reverse=True)
-        return found
+            drops.append(Candidate(self._value(position, turn), self.board.name[point], turn))
+        drops.sort(key=_value_of, reverse=True)
+        return drops
 
     def _higher(self, position: SporaPosition, candidate: Candidate) -> Iterator[Candidate]:
         """The same turn with more pieces dropped, which changes no captures, because that stack is not sown."""
-        _, text, turn = candidate
+        turn = candidate.turn
         for count in range(2, min(TALLEST, position.reserves[0]) + 1):
             higher = turn._replace(own=raised(turn.own, turn.dropped, count - 1), pieces=count)
-            yield self._value(position, higher), _with(text, count), higher
+            yield Candidate(self._value(position, higher), _with(candidate.text, count), higher)
 
     def _sowings(self, position: SporaPosition, drops: Sequence[Candidate], most: int, limit: Limit) -> list[Candidate]:
         """Turns with a sowing after the best of these drops; if many are asked for, the best sowings after other drops.
 
         Of all sowings after a drop, those are valued whose stacks alone are worth most.
         """
-        found: list[Candidate] = []
-        first = 2 + most // 50
-        for _, drop, dropped in drops[:first]:
+        best = 2 + most // 50
+        candidates = self._sowings_after(position, drops[:best], most // 2, limit)
+        if most <= MOST_INSIDE:
+            return candidates
+        candidates.sort(key=_value_of, reverse=True)
+        others = drops[best:]
+        sowings = list(dict.fromkeys(candidate.text.partition(",")[2] for candidate in candidates))
+        for drop, sowing in product(others, sowings[: most // 10]):
             if limit.is_time_up:
                 break
-            for sowing, turn in nlargest(most // 2, self._sown(dropped), key=lambda one: self._rough(one[1])):
-                if limit.is_time_up:
-                    break
-                found.append((self._value(position, turn), f"{drop},{sowing}", turn))
-        if most > MOST_INSIDE:
-            found.sort(key=_first, reverse=True)
-            sowings = [*dict.fromkeys(text.partition(",")[2] for _, text, _ in found)][: most // 10]
-            for (_, drop, dropped), sowing in product(drops[first:], sowings):
-                if limit.is_time_up:
-                    break
-                if again := self._sown_so(dropped, sowing):
-                    found.append((self._value(position, again), f"{drop},{sowing}", again))
-            is_few = 0 < sum(1 for _ in self.board.groups(position.begun.enemy[0])) <= FEW_GROUPS
-            if most > MOST_WIDENED and is_few:
-                found += self._captures_of_all(drops[first:], limit)
-        return found
+            if turn := self._sown_so(drop.turn, sowing):
+                candidates.append(Candidate(self._value(position, turn), f"{drop.text},{sowing}", turn))
+        enemy_groups = sum(1 for _ in self.board.groups(position.begun.enemy[0]))
+        if most > MOST_WIDENED and 0 < enemy_groups <= FEW_GROUPS:
+            winning = self._capture_of_all(others, limit)
+            if winning:
+                candidates.append(winning)
+        return candidates
 
-    def _captures_of_all(self, drops: Sequence[Candidate], limit: Limit) -> Iterator[Candidate]:
-        """The first sowing after these drops that leaves the enemy no stack, if there is one."""
-        for _, drop, dropped in drops:
-            for sowing, turn in () if limit.is_time_up else self._sown(dropped):
+    def _sowings_after(
+        self, position: SporaPosition, drops: Sequence[Candidate], most: int, limit: Limit
+    ) -> list[Candidate]:
+        """After each of these drops, the *most* sowings whose stacks alone are worth most."""
+        candidates: list[Candidate] = []
+        for drop in drops:
+            if limit.is_time_up:
+                break
+            for sowing, turn in nlargest(most, self._sown(drop.turn), key=lambda sown: self._rough(sown[1])):
+                if limit.is_time_up:
+                    break
+                candidates.append(Candidate(self._value(position, turn), f"{drop.text},{sowing}", turn))
+        return candidates
+
+    def _capture_of_all(self, drops: Sequence[Candidate], limit: Limit) -> Candidate | None:
+        """The first sowing after these drops that leaves the enemy no stack; None if none is found in time."""
+        for drop in drops:
+            if limit.is_time_up:
+                return None
+            for sowing, turn in self._sown(drop.turn):
                 if not turn.enemy[0]:
-                    yield WON, f"{drop},{sowing}", turn
-                    return
+                    return Candidate(WON, f"{drop.text},{sowing}", turn)
+        return None
 
     def _sown(self, dropped: Turn) -> Iterator[tuple[str, Turn]]:
         """All sowings after a drop with which the turn can end, and what they do."""
         for start in bits(dropped.own[0] & ~dropped.dropped):
             name = self.board.name[start]
-            for hand in range(1, sum(1 for level in dropped.own if level & start) + 1):
-                begun = [(dropped.lift(start, hand), start, "", -1)]
-                while begun:
-                    turn, point, path, last = begun.pop()
-                    for way, to in enumerate(self.steps[point]):
-                        if not to or way == last ^ 2:
-                            continue
-                        left = hand - len(path)
-                        if to & turn.enemy[0] and not _can_capture(turn.enemy, to, left):
-                            continue
-                        after, longer = turn.land(to), path + WAYS[way]
-                        if left > 1:
-                            begun.append((after, to, longer, way))
-                        elif not after.is_dead:
-                            yield f"{name}@{longer}", after
+            height = sum(1 for level in dropped.own if level & start)
+            for hand in range(1, height + 1):
+                for path, turn in self._sown_from(dropped, start, hand):
+                    yield f"{name}@{path}", turn
+
+    def _sown_from(self, dropped: Turn, start: int, hand: int) -> Iterator[tuple[str, Turn]]:
+        """All paths of a *hand* from a point with which the turn can end, and what they do."""
+        unfinished = [Sowing(dropped.lift(start, hand), start, "", NO_WAY)]
+        while unfinished:
+            turn, point, path, last_way = unfinished.pop()
+            left = hand - len(path)
+            for way, there in enumerate(self.steps[point]):
+                if not there or way == last_way ^ 2:  # off the board, or straight back
+                    continue
+                if there & turn.enemy[0] and not _can_capture(turn.enemy, there, left):
+                    continue
+                after = turn.land(there)
+                longer = path + WAYS[way]
+                if left > 1:
+                    unfinished.append(Sowing(after, there, longer, way))
+                elif not after.is_dead:
+                    yield longer, after
 
     def _sown_so(self, dropped: Turn, sowing: str) -> Turn | None:
         """The turn after that sowing; None if it is not legal, or the dropped stack is dead after it."""
@@ -230,8 +287,9 @@ class Spora:
             return None
         turn = dropped.lift(point, len(path))
         for number, way in enumerate(path):
+            left = len(path) - number
             point = self.steps[point][WAYS.index(way)]
-            if point & turn.enemy[0] and not _can_capture(turn.enemy, point, len(path) - number):
+            if point & turn.enemy[0] and not _can_capture(turn.enemy, point, left):
                 return None
             turn = turn.land(point)
         return None if turn.is_dead else turn
@@ -239,30 +297,37 @@ class Spora:
     def _passed(self, position: SporaPosition) -> Candidate:
         """A drop on an own stack, or in a first turn on any point, which is always possible."""
         points = position.begun.own[0] or position.begun.places
-        point = points & -points
+        point = points & -points  # the lowest bit
         turn = position.begun.drop(point, 1)
-        return self._value(position, turn), self.board.name[point], turn
+        return Candidate(self._value(position, turn), self.board.name[point], turn)
 
     def _last_turn(self, position: SporaPosition, width: int, rng: Random, limit: Limit) -> tuple[str, Turn]:
         """The last turn with the best score, or one that wins: after each drop, the *width* best positions go on."""
-        _, name, turn = self._passed(position)
-        best, front = (self._margin(turn), name, turn), [("", position.begun)]
+        passed = self._passed(position)
+        best = LastTurn(self._margin(passed.turn), passed.text, passed.turn)
+        front = [("", position.begun)]
         for _ in range(position.reserves[0]):
-            found: dict[tuple[int, int], tuple[float, int, str, Turn]] = {}
+            found: dict[tuple[int, int], Candidate] = {}
+            """The turns with one more drop, by the points of both sides' stacks: the order of drops does not matter."""
             for text, turn in front:
                 for point in bits(turn.places & ~turn.own[0]):
-                    if limit.is_time_up or best[0] + position.lead > 0:
-                        return best[1:]
+                    if limit.is_time_up or best.margin + position.lead > 0:
+                        return best.text, best.turn
                     after = turn.drop(point, 1)
-                    key = after.own[0], after.enemy[0]
-                    if not after.is_dead and key not in found:
-                        margin, longer = self._margin(after), f"{text},{self.board.name[point]}"
-                        room = self._reach(after.enemy[0], after.own[0]).bit_count()
-                        found[key] = margin - room / 10 + rng.random() / 20, margin, longer, after
-                        if margin > best[0]:
-                            best = margin, longer[1:], after
-            front = [(text, turn) for _, _, text, turn in nlargest(width, found.values(), key=_first)]
-        return best[1:]
+                    stacks = (after.own[0], after.enemy[0])
+                    if after.is_dead or stacks in found:
+                        continue
+                    name = self.board.name[point]
+                    longer = f"{text},{name}" if text else name
+                    margin = self._margin(after)
+                    if margin > best.margin:
+                        best = LastTurn(margin, longer, after)
+                    # of equal scores, the one that leaves the enemy less room goes on
+                    room = self._reach(after.enemy[0], after.own[0]).bit_count()
+                    value = margin - room / 10 + rng.random() / 20
+                    found[stacks] = Candidate(value, longer, after)
+            front = [(text, turn) for _, text, turn in nlargest(width, found.values(), key=_value_of)]
+        return best.text, best.turn
 
     # Values
 
@@ -273,7 +338,8 @@ class Spora:
 
     def _territory(self, own: int, enemy: int) -> int:
         """Points of own territory less those of the enemy's."""
-        own_reach, enemy_reach = self._reach(own, enemy), self._reach(enemy, own)
+        own_reach = self._reach(own, enemy)
+        enemy_reach = self._reach(enemy, own)
         return (own_reach & ~enemy_reach).bit_count() - (enemy_reach & ~own_reach).bit_count()
 
     def _reach(self, stacks: int, others: int) -> int:
@@ -283,50 +349,63 @@ class Spora:
 
     def _rough(self, turn: Turn) -> float:
         """What the stacks alone are worth."""
-        own, enemy = turn.own, turn.enemy
-        fours = own[3].bit_count() - enemy[3].bit_count()
-        return STACK_WORTH * (own[0].bit_count() - enemy[0].bit_count()) + FOUR_WORTH * fours
+        stacks = turn.own[0].bit_count() - turn.enemy[0].bit_count()
+        fours = turn.own[3].bit_count() - turn.enemy[3].bit_count()
+        return STACK_WORTH * stacks + FOUR_WORTH * fours
 
     def _stifled(self, stacks: int, others: int) -> int:
         """How many groups have no more than one liberty."""
-        near, free, number = self.board.near, self.board.all & ~(stacks | others), 0
+        free = self.board.all & ~(stacks | others)
+        number = 0
         while stacks:
             group = self.board.group(stacks & -stacks, stacks)
             stacks ^= group
-            liberties = near(group) & free
-            number += not liberties & (liberties - 1)
+            liberties = self.board.near(group) & free
+            if not liberties & (liberties - 1):  # no bit is left without the lowest one
+                number += 1
         return number
 
     def _value(self, position: SporaPosition, turn: Turn) -> float:
         """The logarithm of the odds of the mover after that turn."""
-        own, enemy, enemy_2 = turn.own[0], turn.enemy[0], turn.enemy[1]
+        own = turn.own[0]
+        enemy = turn.enemy[0]
         if not own:
             return -WON
         if not enemy and position.have_dropped[1]:
             return WON
-        # the first stack on the board has not won all of it
-        ground = TERRITORY_WORTH * self._territory(own, enemy) if enemy else 0.0
-        ground += STIFLED_WORTH * (self._stifled(own, enemy) - self._stifled(enemy, own))
+        ground = STIFLED_WORTH * (self._stifled(own, enemy) - self._stifled(enemy, own))
+        if enemy:  # the first stack on the board has not won all of it
+            ground += TERRITORY_WORTH * self._territory(own, enemy)
         value = self._rough(turn) + ground + KOMI_WORTH * position.lead + TURN_WORTH
-        if enemy_2:
+        can_capture = turn.enemy[1] != 0  # by a hand of two or more
+        if can_capture:
             singles, pairs = self._reachable(turn.own, turn.enemy)
             value += SINGLE_WORTH * singles.bit_count()
-            if (singles | pairs) & ~self.board.near(own):
-                rest = own & ~self.board.group(own & -own, own)
-                if not rest & ~self.board.group(rest & -rest, rest):
-                    value += RUIN_WORTH
+            alone = (singles | pairs) & ~self.board.near(own)
+            if alone and self._has_few_groups(own):
+                value += RUIN_WORTH
         return value
+
+    def _has_few_groups(self, stacks: int) -> bool:
+        """Whether these stacks are at most two groups."""
+        others = stacks & ~self.board.group(stacks & -stacks, stacks)
+        return not others & ~self.board.group(others & -others, others)
 
     def _reachable(self, stacks: Stacks, enemy: Stacks) -> tuple[int, int]:
         """The single pieces and the stacks of two that the enemy could capture by sowing if nothing was in the way."""
-        near, (ones, twos, threes, _), (_, enemy_2, enemy_3, enemy_4) = self.board.near, stacks, enemy
-        hand_3 = near(enemy_4) & ~twos | enemy_3  # where a hand of three can go on from
-        hand_2 = near(hand_3) & ~twos | enemy_2
-        return near(hand_2) & ones & ~twos, near(enemy_4) & twos & ~threes
+        near = self.board.near
+        at_least_1, at_least_2, at_least_3, _ = stacks
+        _, enemy_2, enemy_3, enemy_4 = enemy
+        singles = at_least_1 & ~at_least_2
+        pairs = at_least_2 & ~at_least_3
+        # Only a hand of four captures a pair, with its first piece. It goes on over all points without a pair or more.
+        hand_of_3 = near(enemy_4) & ~at_least_2 | enemy_3
+        hand_of_2 = near(hand_of_3) & ~at_least_2 | enemy_2
+        return near(hand_of_2) & singles, near(enemy_4) & pairs
 
 
-def _first(found: Sequence[Any]) -> float:
-    return cast("float", found[0])
+def _value_of(candidate: Candidate) -> float:
+    return candidate.value
 
 
 def chance_of(value: float) -> float:
