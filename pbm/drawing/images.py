@@ -53,8 +53,8 @@ def width(image: bytes) -> int:
 
 def curve_png(chances: Sequence[float], zoom: float) -> bytes:
     """Chances from 0 to 1 as a curve in PNG, with lines at 0, 50, 100 %. Raises Refused if resvg is not installed."""
-    across = CURVE_WIDTH / max(1, len(chances) - 1)
-    way = "L".join(f"{40 + at * across:.1f} {10 + 100 * (1 - chance):.1f}" for at, chance in enumerate(chances))
+    step = CURVE_WIDTH / max(1, len(chances) - 1)
+    way = "L".join(f"{40 + step * move:.1f} {10 + 100 * (1 - chance):.1f}" for move, chance in enumerate(chances))
     levels = "".join(
         f'<path d="M40 {110 - part}H{40 + CURVE_WIDTH}" stroke="#bbb"/>'
         f'<text x="34" y="{114 - part}" text-anchor="end" font-size="11">{part}%</text>'
@@ -77,9 +77,12 @@ SHARP = 2.0
 def point_of(store: Store, drawing: Drawing) -> Point | None:
     """The position that a drawing in text shows; None if its board is not stored, or has changed since."""
     row = store.boards.get(drawing.game, drawing.board)
-    board = row and Board(row, store.boards.turns(*row.place), {})
-    point = board and board.after(drawing.moves)
-    return point if point and letters.picture(point)[0] == drawing else None
+    if row is None:
+        return None
+    point = Board(row, store.boards.turns(*row.place), {}).after(drawing.moves)
+    if letters.picture(point)[0] != drawing:
+        return None
+    return point
 
 
 def figure(point: Point) -> Figure | None:
@@ -90,19 +93,20 @@ def figure(point: Point) -> Figure | None:
     rules: Any = point.board.rules
     if not hasattr(rules, "figure"):
         return None
-    found: Figure = rules.figure(point.state, point.board.states[point.last_typed])
+    drawn: Figure = rules.figure(point.state, point.board.states[point.last_typed])
     if not point.is_over:
-        return found
-    notes = [note._replace(dice=()) for note in found.notes if not note.is_task]
-    return found._replace(notes=(*notes, Note(letters.status_of(point))), turn=None)
+        return drawn
+    notes = [note._replace(dice=()) for note in drawn.notes if not note.is_task]
+    notes.append(Note(letters.status_of(point)))
+    return drawn._replace(notes=tuple(notes), turn=None)
 
 
 def board_svg(point: Point, *, style: str = svg.STYLE) -> str:
     """The picture in SVG. Without a *style* sheet the page has to bring `svg.STYLE`."""
-    found = figure(point)
-    if found is None:
+    drawn = figure(point)
+    if drawn is None:
         return svg.text_svg(letters.picture(point)[0].text, caption(point), style=style)
-    return svg.svg(found, point.board.rules.SIDES, caption(point), style=style)
+    return svg.svg(drawn, point.board.rules.SIDES, caption(point), style=style)
 
 
 def caption(point: Point) -> str:

@@ -60,7 +60,7 @@ def fixed_style(sides: tuple[str, str]) -> str:
     light, _, _ = STYLE.partition("@media")
     grounds = dict(re.findall(r"^\.(\w+){(--.*)}\n", light, re.MULTILINE))
     colours = dict(re.findall(r"--([\w-]+):(#\w+)", grounds[ground(sides)]))
-    return re.sub(r"var\(--([\w-]+)\)", lambda found: colours[found[1]], light)
+    return re.sub(r"var\(--([\w-]+)\)", lambda variable: colours[variable[1]], light)
 
 
 def ground(sides: tuple[str, str]) -> str:
@@ -70,9 +70,11 @@ def ground(sides: tuple[str, str]) -> str:
 
 def hues(sides: tuple[str, str]) -> tuple[str, str]:
     """The classes of the colours of two sides' pieces, such as ``black`` or ``navy``."""
-    first, second = (
-        side.lower() if side.lower() in OWN_HUES else other for side, other in zip(sides, USUAL_HUES, strict=True)
-    )
+    first, second = (side.lower() for side in sides)
+    if first not in OWN_HUES:
+        first = USUAL_HUES[0]
+    if second not in OWN_HUES:
+        second = USUAL_HUES[1]
     return first, second
 
 
@@ -93,10 +95,11 @@ def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
     shapes = [f'<g class="plain" font-size="{TEXT_SIZE}">\n']
     for number, line in enumerate(lines, 1):
         y = MARGIN + (1.25 * number - 0.25) * TEXT_SIZE
-        for found in re.finditer(r"\S+", line):
-            xs = " ".join(pixels(MARGIN + step * (column + 0.5)) for column in range(*found.span()))
-            shapes.append(f'<text x="{xs}" y="{pixels(y)}">{escape(found[0])}</text>\n')
-    return _document(width, height, "wood", title, text, [*shapes, "</g>\n"], style)
+        for word in re.finditer(r"\S+", line):
+            xs = " ".join(pixels(MARGIN + step * (column + 0.5)) for column in range(*word.span()))
+            shapes.append(f'<text x="{xs}" y="{pixels(y)}">{escape(word[0])}</text>\n')
+    shapes.append("</g>\n")
+    return _document(width, height, "wood", title, text, shapes, style)
 
 
 def description(figure: Figure, sides: tuple[str, str]) -> str:
@@ -106,8 +109,8 @@ def description(figure: Figure, sides: tuple[str, str]) -> str:
         standing.setdefault(piece.cell, []).append(piece.side)
     parts = []
     for side, name in enumerate(sides):
-        where = [_stacked(cell, stack, sides) for cell, stack in standing.items() if stack[-1] == side]
-        parts.append(f"{name.capitalize()} on {', '.join(where)}." if where else f"{name.capitalize()} on no cell.")
+        cells = [_stacked(cell, stack, sides) for cell, stack in standing.items() if stack[-1] == side]
+        parts.append(f"{name.capitalize()} on {', '.join(cells) or 'no cell'}.")
     if figure.latest:
         parts.append(f"Changed by the last turn: {', '.join(figure.latest)}.")
     parts += [f"{note.text.rstrip('.')}{_thrown(note)}." for note in figure.notes]
@@ -115,10 +118,14 @@ def description(figure: Figure, sides: tuple[str, str]) -> str:
 
 
 def _stacked(cell: str, stack: list[int], sides: tuple[str, str]) -> str:
+    """A cell and how high its stack is, such as ``c3 (4, 1 of them white below)``."""
     if len(stack) == 1:
         return cell
-    below = Counter(stack)[1 - stack[-1]]
-    return f"{cell} ({len(stack)}{f', {below} of them {sides[1 - stack[-1]]} below' if below else ''})"
+    enemy = 1 - stack[-1]
+    captives = Counter(stack)[enemy]
+    if not captives:
+        return f"{cell} ({len(stack)})"
+    return f"{cell} ({len(stack)}, {captives} of them {sides[enemy]} below)"
 
 
 def _thrown(note: Note) -> str:
@@ -128,16 +135,19 @@ def _thrown(note: Note) -> str:
 def _document(
     width: float, height: float, ground: str, title: str, words: str, shapes: Iterable[str], style: str
 ) -> str:
-    wide, high = ceil(width), ceil(height)
+    wide = ceil(width)
+    high = ceil(height)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="board {ground}" role="img"'
-    return "".join([
+    parts = [
         f'{head} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">\n',
         f"<title>{_clean(title)}</title>\n<desc>{_clean(words)}</desc>\n",
-        f"<style>\n{style}</style>\n" if style else "",
-        f'<rect class="panel" width="{wide}" height="{high}" rx="8"/>\n',
-        *shapes,
-        "</svg>\n",
-    ])  # fmt: skip
+    ]
+    if style:
+        parts.append(f"<style>\n{style}</style>\n")
+    parts.append(f'<rect class="panel" width="{wide}" height="{high}" rx="8"/>\n')
+    parts += shapes
+    parts.append("</svg>\n")
+    return "".join(parts)
 
 
 def _clean(text: str) -> str:
@@ -176,23 +186,32 @@ class Canvas:
 
     def __init__(self, figure: Figure, sides: tuple[str, str]) -> None:
         """Measure the board by one *figure* of it."""
-        self.sides, self.hues, self.cells = sides, hues(sides), figure.cells
-        xs, ys = map(sorted, zip(*_places(figure), strict=True))
-        self.left, self.top, wide = xs[0], ys[-1], xs[-1] - xs[0]
-        self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / wide / 2)))
-        self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
-        self.indent = (self.width - self.scale * wide) / 2
-        self.foot = 2 * MARGIN + self.scale * (self.top - ys[0])
+        self.sides = sides
+        self.hues = hues(sides)
+        self.cells = figure.cells
+        xs, ys = zip(*_places(figure), strict=True)
+        self.left = min(xs)
+        self.top = max(ys)
+        units_across = max(xs) - self.left
+        # an even number, see SMALLEST
+        self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / units_across / 2)))
+        self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * units_across)
+        self.indent = (self.width - self.scale * units_across) / 2
+        self.foot = 2 * MARGIN + self.scale * (self.top - min(ys))
         self.by_name = {cell.name: number for number, cell in enumerate(figure.cells)}
         self.by_place = {cell.at: number for number, cell in enumerate(figure.cells)}
 
     def picture(self, figure: Figure, title: str, *, style: str) -> str:
         """The SVG of a position, as of `svg`."""
-        has_points = any(strokes.role == "grid" for strokes in figure.lines)
+        is_on_points = any(strokes.role == "grid" for strokes in figure.lines)
+        kind = "cells points" if is_on_points else "cells"
         cells = "".join(map(self._cell, self.cells))
+        shapes = [f'<g class="{kind}">\n{cells}</g>\n']
+        parts = self.parts(figure)
+        for number in sorted(parts):
+            shapes += [self.markup(shape) for shape in parts[number]]
         below, height = self.below(figure)
-        shapes = [self.markup(shape) for _, part in sorted(self.parts(figure).items()) for shape in part]
-        shapes = [f'<g class="cells{" points" * has_points}">\n{cells}</g>\n', *shapes, below]
+        shapes.append(below)
         words = description(figure, self.sides)
         return _document(self.width, height, ground(self.sides), title, words, shapes, style)
 
@@ -203,29 +222,41 @@ class Canvas:
         what stands on each cell, other labels. Joins and shapes on no cell have a part after those of the cells.
         """
         parts = defaultdict[int, list[Shape]](list)
-        joins, on_cells = 3, 4 + len(self.cells)
-        track = on_cells + 1 + len(self.cells)
-        labels = [label for label in figure.labels if not label.cell]
+        on_no_cell = len(self.cells)
+        first_join = 3
+        first_on_cell = first_join + on_no_cell + 1
+        track = first_on_cell + on_no_cell + 1
+
+        lower = [strokes for strokes in figure.lines if strokes.role in UNDER]
+        joins = [strokes for strokes in figure.lines if strokes.role == "join"]
+        upper = [strokes for strokes in figure.lines if strokes.role not in UNDER and strokes.role != "join"]
+        coordinates = [label for label in figure.labels if not label.cell and label.role == "coordinate"]
+        beside = [label for label in figure.labels if not label.cell and label.role != "coordinate"]
         groups: Sequence[tuple[int, str, Sequence[Strokes | Label]]] = (
-            (0, "coordinate", [label for label in labels if label.role == "coordinate"]),
-            (1, "lines", [strokes for strokes in figure.lines if strokes.role in UNDER]),
-            (2, "lines", [strokes for strokes in figure.lines if strokes.role not in {*UNDER, "join"}]),
-            (track, "track", [label for label in labels if label.role != "coordinate"]),
+            (0, "coordinate", coordinates),
+            (1, "lines", lower),
+            (2, "lines", upper),
+            (track, "track", beside),
         )
         for number, name, shapes in groups:
             if shapes:
                 parts[number].append(NamedShapes(name, tuple(shapes)))
-        for role, ways, side in [strokes for strokes in figure.lines if strokes.role == "join"]:
-            for place, some in groupby(ways, itemgetter(0)):
-                shape = NamedShapes("lines", (Strokes(role, tuple(some), side),))
-                parts[joins + self.by_place.get(place, len(self.cells))].append(shape)
-        counts = (label for label in figure.labels if label.cell)
-        standing: Iterable[Piece | Mark | Ring | Label] = (
-            *figure.pieces, *figure.marks, *self._latest(figure), *counts
-        )  # fmt: skip
-        for one in standing:
-            at = self.by_place.get(one.at, len(self.cells)) if isinstance(one, Mark) else self.by_name[one.cell]
-            parts[on_cells + at].append(one)
+        for role, ways, side in joins:
+            for place, ways_from_place in groupby(ways, itemgetter(0)):
+                join = NamedShapes("lines", (Strokes(role, tuple(ways_from_place), side),))
+                parts[first_join + self.by_place.get(place, on_no_cell)].append(join)
+
+        standing: list[Piece | Mark | Ring | Label] = []
+        standing += figure.pieces
+        standing += figure.marks
+        standing += self._latest(figure)
+        standing += [label for label in figure.labels if label.cell]  # how many pieces lie below
+        for shape in standing:
+            if isinstance(shape, Mark):
+                number = self.by_place.get(shape.at, on_no_cell)
+            else:
+                number = self.by_name[shape.cell]
+            parts[first_on_cell + number].append(shape)
         return parts
 
     def at(self, place: Place) -> Place:
@@ -236,11 +267,12 @@ class Canvas:
     def way(self, places: Sequence[Place]) -> str:
         """The lines through these places, as a path."""
         start, *others = [(round(x, 1), round(y, 1)) for x, y in map(self.at, places)]
-        steps, (x, y) = [], start
-        for further, lower in others:
-            steps.append(f"l{pixels(further - x)} {pixels(lower - y)}")
-            x, y = further, lower
-        return f"M{pixels(start[0])} {pixels(start[1])}{''.join(steps)}"
+        x, y = start
+        steps = [f"M{pixels(x)} {pixels(y)}"]
+        for next_x, next_y in others:
+            steps.append(f"l{pixels(next_x - x)} {pixels(next_y - y)}")
+            x, y = next_x, next_y
+        return "".join(steps)
 
     def _cell(self, cell: Cell) -> str:
         """A cell, on which pieces stand and which can be tapped."""
@@ -267,9 +299,9 @@ class Canvas:
         """A blank and the class of a side's colour; empty for no side."""
         return "" if side is None else f" {self.hues[side]}"
 
-    def circle(self, at: Place, size: float) -> str:
+    def circle(self, middle: Place, size: float) -> str:
         """The attributes of a circle."""
-        x, y = self.at(at)
+        x, y = self.at(middle)
         return f'cx="{pixels(x)}" cy="{pixels(y)}" r="{pixels(size * self.scale)}"'
 
     def _strokes(self, strokes: Strokes) -> str:
@@ -285,7 +317,8 @@ class Canvas:
             corners = [(x, y + mark.size), (x + mark.size, y), (x, y - mark.size), (x - mark.size, y)]
             return f'<path {kind} d="{self.way(corners)}z"/>\n'
         if mark.role == "territory":
-            x, y, size = *self.at(mark.at), mark.size * self.scale
+            x, y = self.at(mark.at)
+            size = mark.size * self.scale
             corner = f'x="{pixels(x - size)}" y="{pixels(y - size)}"'
             return f'<rect {kind} {corner} width="{pixels(2 * size)}" height="{pixels(2 * size)}"/>\n'
         return f"<circle {kind} {self.circle(mark.at, mark.size)}/>\n"
@@ -304,27 +337,37 @@ class Canvas:
         highest = {piece.cell: piece for piece in figure.pieces}
         for name in figure.latest:
             piece = highest.get(name)
-            at, size = (piece.at, piece.size * 0.84) if piece else (self.cells[self.by_name[name]].at, 0.16)
-            yield Ring(name, at, size, piece.side if piece else None)
+            if piece:
+                yield Ring(name, piece.at, piece.size * 0.84, piece.side)
+            else:
+                yield Ring(name, self.cells[self.by_name[name]].at, 0.16, None)
 
     def below(self, figure: Figure) -> tuple[str, float]:
         """What stands below the board, and the height of the whole picture in pixels."""
-        parts: list[str] = []
+        notes = ""
         lines = 0
         for note in figure.notes:
             y = self.foot + LINE_HEIGHT * (lines + 0.5)
             is_turn = note.side is not None and note.side == figure.turn
             markup, count = _note(note, y, self.width, self.hue(note.side), is_turn=is_turn)
-            parts.append(markup)
+            notes += markup
             lines += count
-        parts = [f'<g class="notes">\n{"".join(parts)}</g>\n'] if parts else []
-        roles = {mark.role for mark in figure.marks} | ({"latest"} if figure.latest else set())
-        if explained := [role for role in EXPLAINED if role in roles]:
+        markup = ""
+        if notes:
+            markup = f'<g class="notes">\n{notes}</g>\n'
+
+        roles = {mark.role for mark in figure.marks}
+        if figure.latest:
+            roles.add("latest")
+        explained = [role for role in EXPLAINED if role in roles]
+        if explained:
             y = self.foot + LINE_HEIGHT * (lines + 0.5)
             hue = self.hue(next((ring.side for ring in self._latest(figure)), None))
-            parts += ['<g class="legend">\n', *_legend(explained, y, hue), "</g>\n"]
+            markup += f'<g class="legend">\n{"".join(_legend(explained, y, hue))}</g>\n'
             lines += 1
-        return "".join(parts), self.foot + LINE_HEIGHT * lines + MARGIN * bool(lines)
+        if not lines:
+            return "", self.foot
+        return markup, self.foot + LINE_HEIGHT * lines + MARGIN
 
 
 def _legend(roles: Iterable[str], y: float, hue: str) -> Iterator[str]:
@@ -380,6 +423,8 @@ def _die(value: int, left: float, middle: float) -> str:
     parts = [f'<g class="dice" {place}><rect class="die" width="{size}" height="{size}" rx="4"/>\n']
     for pip in map(int, PIPS[value]):
         row, column = divmod(pip - 1, 3)
-        x, y = size * (0.25 + 0.25 * column), size * (0.25 + 0.25 * row)
+        x = size * (0.25 + 0.25 * column)
+        y = size * (0.25 + 0.25 * row)
         parts.append(f'<circle class="pip" cx="{pixels(x)}" cy="{pixels(y)}" r="2.3"/>\n')
-    return "".join([*parts, "</g>\n"])
+    parts.append("</g>\n")
+    return "".join(parts)
