@@ -29,20 +29,24 @@ def deliver(session: Session, letter: Letter) -> None:
         _answer_sender(session, letter)
         return
     addresses = session.store.users.addresses(letter.to)
-    wanted = session.store.players.get(letter.game, letter.to).mail if letter.board else "each"
     if not addresses:
         return
-    thread = f"<{letter.thread}.{letter.to}@{session.server.host}>" if letter.thread else None
-    if wanted != "each" and not letter.is_urgent:
+    if letter.board and not letter.is_urgent:
+        wanted = session.store.players.get(letter.game, letter.to).mail
         if wanted == "digest":
             _hold(session, letter, letter.to)
-        return
+        if wanted != "each":
+            return
+
+    thread = f"<{letter.thread}.{letter.to}@{session.server.host}>" if letter.thread else None
     usable = [address for address in addresses if address.confirmed and not address.suspended]
-    subscription = Reply(letter.game, letter.board, letter.to) if letter.is_subscribed else None
     for address in usable:
         mark = tokens.bounce_token(session.server, address.number, f"{letter.to} {address.address}")
-        end = tokens.unsubscribe_address(session.server, subscription, address.number) if subscription else None
-        add_to_outbox(session, address.address, letter, thread, mark=f".{mark}", unsubscribe=end)
+        unsubscribe = None
+        if letter.is_subscribed:
+            subscription = Reply(letter.game, letter.board, letter.to)
+            unsubscribe = tokens.unsubscribe_address(session.server, subscription, address.number)
+        add_to_outbox(session, address.address, letter, thread, mark=f".{mark}", unsubscribe=unsubscribe)
     if not usable:
         add_to_outbox(session, None, letter, thread)
         session.store.outbox.trim_waiting(letter.to, MOST_WAITING)
@@ -51,29 +55,40 @@ def deliver(session: Session, letter: Letter) -> None:
 def _answer_sender(session: Session, letter: Letter) -> None:
     """Mail a letter to the sender of the command, unless their quota of answers is used up."""
     if session.senders:
-        wanted = (("answer", 1), ("bytes of answers", _size(letter)))
-        is_left = all(session.take(what, amount, is_own=True) for what, amount in wanted)
+        if not session.take("answer", 1, is_own=True):
+            return
+        if not session.take("bytes of answers", _size(letter), is_own=True):
+            return
     else:
         letter = _cut(letter)
-        is_left = session.is_left("answer to a stranger") and session.take("bytes to strangers", _size(letter))
-        is_left = is_left and session.take("answer to a stranger")
-    if is_left:
-        add_to_outbox(session, session.sender, letter, session.message_id)
+        # asked before anything is taken, so that a stranger without answers uses up no bytes of others
+        if not session.is_left("answer to a stranger"):
+            return
+        if not session.take("bytes to strangers", _size(letter)):
+            return
+        if not session.take("answer to a stranger"):
+            return
+    add_to_outbox(session, session.sender, letter, session.message_id)
 
 
 def _hold(session: Session, letter: Letter, userid: str) -> None:
     """Keep a letter about a board for the next digest of a user."""
-    told = blocks.to_json([*letter.blocks, Paragraph(letter.command.text)])
-    session.store.outbox.hold(HeldMail(userid, letter.game, letter.subject, told, session.now))
+    text = blocks.to_json([*letter.blocks, Paragraph(letter.command.text)])
+    session.store.outbox.hold(HeldMail(userid, letter.game, letter.subject, text, session.now))
 
 
 def _place(session: Session, letter: Letter) -> Reply | None:
     """The player and the board for which an answer to a letter counts; None if it has no such address."""
     if session.proved and not letter.to:
         return session.proved
+    if not letter.board:
+        return None
+    if letter.to:
+        return Reply(letter.game, letter.board, letter.to)
     # From can be forged; but the mail goes to that very address, which gets the player's board mails, too
-    reader = letter.to or (letter.reader if letter.reader in session.senders else "")
-    return Reply(letter.game, letter.board, reader) if letter.board and reader else None
+    if letter.reader in session.senders:
+        return Reply(letter.game, letter.board, letter.reader)
+    return None
 
 
 def add_to_outbox(
@@ -92,10 +107,13 @@ def add_to_outbox(
     answer goes; a letter about a board is answered at the reply address of its reader there. The *mark* in the
     Message-ID tells which address bounces. A mail to *unsubscribe* ends the subscription to which it belongs.
     """
-    place, is_easy = _place(session, letter), False
-    if place and (row := session.store.boards.get(place.game, place.board)):  # it may have been removed meanwhile
+    place = _place(session, letter)
+    row = session.store.boards.get(place.game, place.board) if place else None
+    is_easy = False
+    if place and row:  # the board may have been removed meanwhile
         is_easy = row.turn == place.userid and bool(letter.notation)
-        reply_to = tokens.reply_address(session.server, *place) if row.turn or letter.hint else reply_to
+        if row.turn or letter.hint:
+            reply_to = tokens.reply_address(session.server, *place)
     fresh = f"<{session.server.random_bytes(12).hex()}{mark}@{session.server.host}>"
     mail = Mail(
         userid=letter.to,
