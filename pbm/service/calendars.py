@@ -12,12 +12,13 @@ from pbm.store.boards import BoardFilter
 
 def calendar(server: Server, token: str) -> bytes | None:
     """When a user loses the games in which they have to do something, in iCalendar; None if the token is none."""
-    store, now = server.store, server.now()
+    store = server.store
+    now = server.now()
     with store.reading():
-        found = tokens.meaning(server, tokens.address_with(server, token))
-        if found is None or found.kind != tokens.CALENDAR:
+        meaning = tokens.meaning(server, tokens.address_with(server, token))
+        if meaning is None or meaning.kind != tokens.CALENDAR:
             return None
-        name = found.reply.userid
+        name = meaning.reply.userid
         made = Calendar.new(name=f"Games of {name}", prodid="-//pbm//deadlines//EN")
         for row in store.boards.found(BoardFilter(games.names(), [name], over=False)):
             if clocks.awaited(row) != name:

@@ -111,7 +111,8 @@ def serve_(
         tls = Certificate(certificate, key) if certificate and key else None
     opened = open_server()
     # systemd adds the time to what goes into its journal
-    journal = Journal(None if "JOURNAL_STREAM" in os.environ else opened.now, as_json=log_format == "json")
+    clock = None if "JOURNAL_STREAM" in os.environ else opened.now
+    journal = Journal(clock, as_json=log_format == "json")
     count = _start_metrics(opened, metrics) if metrics else None
 
     def note(entry: "Entry") -> None:
@@ -119,10 +120,19 @@ def serve_(
         if count:
             count(entry)
 
-    words, thread = _words_of_site(site, url, web), MainThread()
+    words_of_site = _words_of_site(site, url, web)
     web_server = _open_web_server(opened, web, site, url or "") if web else None
+    thread = MainThread()
     served = serve(
-        opened, where, thread, note=note, lmtp=lmtp, certificate=tls, robots=robots, site=words, web=web_server
+        opened,
+        where,
+        thread,
+        note=note,
+        lmtp=lmtp,
+        certificate=tls,
+        robots=robots,
+        site=words_of_site,
+        web=web_server,
     )
     thread.run_beside(served)
 

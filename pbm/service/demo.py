@@ -129,14 +129,16 @@ def _server(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str]
 
     Raises Refused if it does not start.
     """
-    settings = {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER_ADDRESS}
-    environment = {name: value for name, value in os.environ.items() if name != "PBM_TRANSPORT"} | settings
+    environment = {name: value for name, value in os.environ.items() if name != "PBM_TRANSPORT"}
+    environment["PBM_DB"] = str(folder / "pbm.db")
+    environment["PBM_ADDRESS"] = SERVER_ADDRESS
     command = [*START_PBM, "serve", "--listen=127.0.0.1:0", *options]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         try:
-            where = process.stdout.readline().partition(" on ")[2].strip() if process.stdout else ""
+            first_line = process.stdout.readline() if process.stdout else ""
+            where = first_line.partition(" on ")[2].strip()
             if not where:
                 raise Refused("The server did not start; `pbm serve` says why.")
             yield process, where
@@ -152,5 +154,6 @@ def _text(message: EmailMessage) -> str:
 def _shown(message: EmailMessage) -> str:
     """A mail as a mail program shows it, framed so that it can be told from the story."""
     lines = [f"{name}: {message[name]}" for name in ("From", "To", "Subject", "Date")]
-    lines += ["", *_text(message).splitlines()]
+    lines.append("")
+    lines += _text(message).splitlines()
     return "\n".join(f"  | {line}".rstrip() for line in lines) + "\n"

@@ -46,11 +46,10 @@ MOST_TOGETHER = 10
 HANGING_SECONDS = 300
 """Seconds after which a mail that is still in hand means that something hangs."""
 TOO_SLOW = "554 5.6.0 This mail takes too long to be handled"
-M_MMAP_THRESHOLD, LARGE_BYTES = -3, 128 * 1024
-"""The parameter of glibc's mallopt for what is so large that it is given back to the system as soon as it is freed.
-
-glibc begins with that number, and raises it with each mail that is larger, up to 32 MB.
-"""
+M_MMAP_THRESHOLD = -3
+"""The parameter of glibc's mallopt for what is so large that it is given back to the system as soon as it is freed."""
+LARGE_BYTES = 128 * 1024
+"""The value of that parameter with which glibc begins. It raises it with each mail that is larger, up to 32 MB."""
 HOOKS = (*START_PBM, "hook", "run", "--follow")
 """A process that runs programs for events."""
 PLAYER = (*START_PBM, "robots", "run")
@@ -215,8 +214,8 @@ class MainThread:
 
     def run_beside(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in another thread, and make the calls here that it submits. Returns its result."""
-        with ThreadPoolExecutor(max_workers=1) as other:
-            future = other.submit(asyncio.run, coroutine)
+        with ThreadPoolExecutor(max_workers=1) as executor:
+            future = executor.submit(asyncio.run, coroutine)
             future.add_done_callback(lambda _: self._given.put(None))
             while given := self._given.get():
                 self._began = time.monotonic()
@@ -274,23 +273,35 @@ class Receiver:
     def handle_waiting(self) -> None:
         """Handle the mails that wait together; there are none if an earlier call has handled them."""
         mails = [self.waiting.get() for _ in range(min(self.waiting.qsize(), MOST_TOGETHER))]
-        prepared = [(mail, self._run(mail, incoming.prepare_mail, self.server, mail.received)) for mail in mails]
-        done = [(mail, Answer("", each.outcome)) for mail, each in prepared if each and each.outcome]
-        unfinished = [(mail, each) for mail, each in prepared if each and not each.outcome]
         try:
-            with self.server.store.writing() if unfinished else nullcontext():  # a page that only asks needs no lock
-                begin = time.perf_counter()
-                for mail, each in unfinished:
-                    if outcome := self._run(mail, incoming.handle_prepared, self.server, each):
-                        done.append((mail, Answer("250 2.0.0 Done", outcome)))
-            locked = time.perf_counter() - begin
+            answers = self._answers(mails)
         except Exception as error:
             for mail in mails:
                 if not mail.answer.done():
                     mail.answer.set_exception(error)
         else:
-            for mail, answer in done:
-                mail.answer.set_result(answer._replace(locked=locked))
+            for mail, answer in answers:
+                mail.answer.set_result(answer)
+
+    def _answers(self, mails: Sequence[WaitingMail]) -> list[tuple[WaitingMail, Answer]]:
+        """Handle mails in one transaction. Returns the answers to those that have not failed, see `_run`."""
+        done = []
+        unfinished = []
+        for mail in mails:
+            prepared = self._run(mail, incoming.prepare_mail, self.server, mail.received)
+            if prepared and prepared.outcome:
+                done.append((mail, Answer("", prepared.outcome)))
+            elif prepared:
+                unfinished.append((mail, prepared))
+        # a page that only asks needs no lock
+        transaction = self.server.store.writing() if unfinished else nullcontext()
+        with transaction:
+            begin = time.perf_counter()
+            for mail, prepared in unfinished:
+                if outcome := self._run(mail, incoming.handle_prepared, self.server, prepared):
+                    done.append((mail, Answer("250 2.0.0 Done", outcome)))
+        locked = time.perf_counter() - begin
+        return [(mail, answer._replace(locked=locked)) for mail, answer in done]
 
     def _run(self, mail: WaitingMail, do: Callable[..., T], *args: object) -> T | None:
         """The result of a step for a mail. If it fails, it has changed nothing, and the mail is answered: None.
@@ -344,7 +355,8 @@ async def serve(
     service = Service(server.store)
     helpers = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
     helpers += [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
-    helpers += [Helper((*SITE, *site), "writes the site", service)] if site else []
+    if site:
+        helpers.append(Helper((*SITE, *site), "writes the site", service))
     await asyncio.wrap_future(thread.submit(_end_on_signals, service, loop))
 
     async def watch() -> None:
@@ -358,13 +370,17 @@ async def serve(
             await asyncio.sleep(WATCH_SECONDS)
 
     give_back_memory()
-    receiver, context = Receiver(server, thread), certificate.context if certificate else None
+    receiver = Receiver(server, thread)
     connections = Connections(receiver.is_known, receiver.handle, note)
-    connect = partial(LMTPConnection if lmtp else Connection, connections, server.host, context)
+    protocol = LMTPConnection if lmtp else Connection
+    context = certificate.context if certificate else None
+    connect = partial(protocol, connections, server.host, context)
     listener, where = await _listen(connect, where)
     helping = [loop.create_task(helper.run()) for helper in helpers]
     watching = loop.create_task(watch())
-    posting = [loop.create_task(web.run(connections, receiver.work))] if web else []
+    posting = []
+    if web:
+        posting.append(loop.create_task(web.run(connections, receiver.work)))
     sys.stdout.write(f"listening on {where}\n")
     sys.stdout.flush()
     _tell_systemd("READY=1", f"STATUS=Listening on {where}.")
@@ -419,17 +435,19 @@ def _tell_systemd(*lines: str) -> None:
     path = os.environ.get("NOTIFY_SOCKET")
     if not path:
         return
-    where = f"\0{path[1:]}" if path.startswith("@") else path  # one without a name in the file system
+    if path.startswith("@"):  # a socket without a name in the file system
+        path = f"\0{path[1:]}"
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
         out.settimeout(0)
-        out.sendto("\n".join(lines).encode(), where)
+        out.sendto("\n".join(lines).encode(), path)
 
 
 def _leave(server: Server, connections: Connections, service: Service) -> None:
     """Close the database, and end. Raises Replaced if it has become another file."""
     if connections.handling:
         warn("Mails in hand were given up; they were not acknowledged, and will come again.")
-        os._exit(1 if service.problem else 0)  # Python itself would wait for the thread that has them in hand
+        status = 1 if service.problem else 0
+        os._exit(status)  # Python itself would wait for the thread that has them in hand
     server.store.close()
     if service.problem:
         raise service.problem
