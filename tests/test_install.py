@@ -1,5 +1,6 @@
 """What a newcomer does first: start from a bare checkout, install the package, watch the demo."""
 
+import importlib.util
 import os
 import re
 import resource
@@ -53,6 +54,47 @@ def environment(folder):
 def seconds():
     """How much CPU time this process and those that it has started have taken."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+@pytest.fixture
+def environments(tmp_path, monkeypatch):
+    """`make_environment` in an empty checkout, and what it has pip install."""
+    spec = importlib.util.spec_from_file_location("make_environment", CHECKOUT / "bin" / "make_environment.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    shutil.copy(CHECKOUT / "setup.cfg", tmp_path)
+    os.utime(tmp_path / "setup.cfg", (0, 0))
+    monkeypatch.setattr(module, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(module, "ENVIRONMENT", tmp_path / ".venv")
+    monkeypatch.setattr(module.venv, "create", lambda folder, **_: folder.mkdir())
+    installed = []
+    monkeypatch.setattr(module.subprocess, "run", lambda words, **_: installed.append(words[-1]))
+    return module, installed
+
+
+@pytest.mark.parametrize("words", [["web", "metrics"], ["metrics,web"], ["Web", "metrics", "web"]])
+def test_an_environment_has_the_extras_that_are_named_beside_the_usual_ones(environments, tmp_path, words):
+    module, installed = environments
+    module.main(*words)
+    assert installed == [f"{tmp_path}[pictures,site,metrics,web]"]
+
+
+def test_an_environment_is_made_again_only_for_what_it_lacks(environments, tmp_path):
+    module, installed = environments
+    for words in [], ["web"], ["web"], ["web", "metrics"], ["metrics"], []:
+        module.main(*words)
+    usual = f"{tmp_path}[pictures,site"
+    assert installed == [f"{usual}]", f"{usual},web]", f"{usual},metrics,web]"]
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["web", "nonsense"], ["--help"], ["web metrics"]])
+def test_an_extra_that_there_is_not_is_refused_with_those_that_there_are(environments, words):
+    module, installed = environments
+    with pytest.raises(SystemExit) as refused:
+        module.main(*words)
+    known = "there are cluster, metrics, pictures, robots, site, web, test."
+    assert str(refused.value) == f"There is no extra {words[-1]!r}; {known}"
+    assert installed == []
 
 
 @pytest.mark.long
