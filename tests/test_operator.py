@@ -42,9 +42,8 @@ from patience import PATIENCE, until
 from test_plugin import MODULE, find_package
 from test_serve import running
 
-RECORDS = jsonschema.Draft202012Validator(
-    json.loads((Path(__file__).parent.parent / "docs" / "record-schema.json").read_text())
-)
+DOCS = Path(__file__).parent.parent / "docs"
+RECORDS = jsonschema.Draft202012Validator(json.loads((DOCS / "record-schema.json").read_text()))
 
 
 class Answer(NamedTuple):
@@ -1042,6 +1041,20 @@ def test_every_command_of_the_operator_is_explained_with_its_words_and_options(c
 @pytest.mark.parametrize("name", [name for name in COMMANDS if " " not in name])
 def test_every_command_of_the_operator_is_listed_with_the_others(name):
     assert f"pbm {name}" in (helptexts.FOLDER / "operator.txt").read_text()
+
+
+def test_every_option_of_the_operator_stands_in_a_page():
+    pages = "\n".join(page.read_text() for page in DOCS.glob("*.md"))
+    options = {option for ctx in COMMANDS.values() for option in ctx.command.params if isinstance(option, click.Option)}
+    assert {option.opts[0] for option in options if option.opts[0] not in pages} == set()
+
+
+@pytest.mark.parametrize("page", [DOCS / "operating.md", helptexts.FOLDER / "operator.txt"])
+def test_the_pages_of_the_operator_name_all_commands_that_ask_unless_told_not_to(page):
+    asking = {name for name, ctx in COMMANDS.items() if "--yes" in {one.opts[0] for one in ctx.command.params}}
+    about_yes = next(part for part in page.read_text().split("\n\n") if "--yes" in part)
+    named = {words.removeprefix("pbm ") for words in re.findall("`([^`]+)`", about_yes)}
+    assert named - {"--yes"} == asking
 
 
 def test_a_group_of_commands_lists_each_with_its_first_paragraph_and_json_is_named_where_there_is_an_answer(capsys):
