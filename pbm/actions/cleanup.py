@@ -98,7 +98,7 @@ def _end_game(session: Session, board: Board, step: DueStep, late: str) -> list[
         return turns.forfeit_by_total_time(session, board)
     if step is DueStep.ROUND_OVER:
         return turns.forfeit_by_round(session, board)
-    since = texts.counted((session.now - board.row.happened).days, "day")
+    since = texts.counted(clocks.whole_days(board.row, session.now), "day")
     is_gone = session.store.users.password_of(late) is None
     if step is DueStep.DRAW:
         silent = f"{late} has not answered, and the last move was {since} ago"

@@ -71,7 +71,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     """Note on a board that a player is reminded. Returns the letter, which tells when, and by which rule, they lose."""
     row, store, now = board.row, session.store, session.now
     _, forfeit = clocks.limits(row)
-    days, allowed = (texts.counted(number, "day") for number in ((now - row.happened).days, forfeit))
+    days, allowed = (texts.counted(number, "day") for number in (clocks.whole_days(row, now), forfeit))
     if row.vote == "draw":
         what, rule = "answer the proposal", f"A player who does not answer for {allowed} accepts"
         then = "your silence counts as accepting"
@@ -101,6 +101,6 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
             f"Left in {today.year}: {texts.counted(left, 'day')}."
         )
     [letter] = letters.of_board(session, board.present, late, notes=[*notes, "\n".join(told)])
-    board.change(nagged=now)
+    board.change(nagged=clocks.next_time(row, now))
     store.boards.save(board.row)
     return letter._replace(subject=f"Nag: {letter.subject}", is_urgent=True, reminds=board.name)

@@ -151,7 +151,7 @@ def play_turn(session: Session, board: Board, name: str, text: str, reason: str 
     until, happened = board.row.until, board.row.happened
     board.play(name, text, session.now, automatic=text == FORFEIT)
     if until and until < session.now and name in board.about.robots:  # no time counts for it
-        board.change(until=until + (session.now - happened))
+        board.change(until=until + (board.row.happened - happened))
     planned = play_on(session, board)
     return letters_about(session, board, *([f"Played at once, as planned: {', '.join(planned)}."] if planned else []))
 
@@ -223,8 +223,9 @@ def _end(session: Session, board: Board) -> None:
     game, number = board.row.place
     board.plans.clear()
     session.store.boards.drop_plans(game, number)
-    board.change(ended=session.now, winner=board.winner, reason=reason, vote=None, voter=None, submitted=None)
-    results = ratings.settle(session.store, board.row, session.now, has_begun=board.has_begun)
+    ended = board.row.happened
+    board.change(ended=ended, winner=board.winner, reason=reason, vote=None, voter=None, submitted=None)
+    results = ratings.settle(session.store, board.row, ended, has_begun=board.has_begun)
     if board.resigned:
         session.store.boards.follow(game, number, board.resigned)
     board.about = board.about._replace(results=results)

@@ -173,11 +173,11 @@ class Board:
     def play(self, userid: str, text: str, now: datetime, *, automatic: bool = False) -> None:
         """Add a turn: RESIGN, FORFEIT, or a legal move in canonical form. Stops the clock of the player to move.
 
-        Nothing is stored.
+        Its time is that of the clock. Nothing is stored.
         """
         self.stop_clock(now)
         thrown = self.state.dice if games.needs_dice(self.state) else ()
-        turn = TurnRow(userid, text, thrown, automatic, now)
+        turn = TurnRow(userid, text, thrown, automatic, self.row.happened)
         self._add_state(turn)
         self.turns.append(turn)
         self.judge()
@@ -187,9 +187,13 @@ class Board:
         self.row = self.row._replace(**columns)
 
     def stop_clock(self, now: datetime) -> None:
-        """Add the time since the last move to what the player to move has used; restart the clock at *now*."""
+        """Add the time since the last move to what the player to move has used; restart the clock at *now*.
+
+        If the clock of the machine has stepped back since the last move, it is restarted at the time of that move.
+        """
         first, second = self.used(now)
-        self.change(first_used=first, second_used=second, changed=now, nagged=None, more_days=0)
+        changed = clocks.next_time(self.row, now)
+        self.change(first_used=first, second_used=second, changed=changed, nagged=None, more_days=0)
 
     def take_back(self, turns: int) -> None:
         """Remove all turns after the first *turns*, and their positions."""

@@ -18,6 +18,8 @@ DAY = timedelta(days=1)
 MOST_DAYS = 3650
 SATURDAY = 5
 """As `date.weekday` counts."""
+CLOCK_STEP = timedelta(hours=1)
+"""How far the clock of a machine may step back, for example by NTP, before the operator is told."""
 GRACE = timedelta(days=3)
 """How long after a vacation a player does not forfeit yet."""
 MOST_VACATION_DAYS = 30
@@ -90,9 +92,23 @@ def limits(row: BoardRow) -> tuple[int, int]:
     return of(row).limits(is_tournament=row.pool is not None)
 
 
+def next_time(row: BoardRow, now: datetime) -> datetime:
+    """The time with which the next step on a board is stored: *now*, but never before that of its last step.
+
+    The clock of the machine may have stepped back since then.
+    """
+    return max(now, row.happened)
+
+
+def whole_days(row: BoardRow, now: datetime) -> int:
+    """How many whole days ago the last move, undo or start of a board was."""
+    return (next_time(row, now) - row.happened).days
+
+
 def age(row: BoardRow, now: datetime) -> timedelta:
     """The time since the last move, undo or start of a board, less given days, and less weekends that do not count."""
     since = row.happened
+    now = next_time(row, now)
     counted_time = now - since - row.more_days * DAY
     if row.weekends is None:
         return counted_time

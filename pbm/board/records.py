@@ -27,7 +27,7 @@ def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
     are taken as they are written.
     """
     try:
-        board = Board(row._replace(drawn=False), [], {})
+        board = Board(row._replace(drawn=False, changed=None, ended=None), [], {})
     except FAULTS as why:
         raise Unsound(f"it cannot be set up: {why}") from why
     before = row.started
@@ -288,7 +288,7 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
     )
     if result and not row.ended:
         raise Unsound("it has a result, but no time at which the game ended.")
-    if max(row.started, row.ended or last) > now:
+    if max(row.started, row.ended or last) > now + clocks.CLOCK_STEP:
         raise Unsound("it has a time that is still to come.")
     if not games.exists(row.game):
         raise Unsound(f"there is no game {games.quoted(row.game)} here.")

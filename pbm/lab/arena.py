@@ -150,7 +150,8 @@ def store_game(
     played: Played,
 ) -> str:
     """Store a game that the first of these players has begun, in one transaction. Returns the name of its board."""
-    store, now = server.store, server.now()
+    store = server.store
+    now = max(moments[-1], server.now())
     turns = list(_turns(players, referee, moments))
     is_drawn = bool(played.fault) and played.by is None
     state = referee.history[-1].state

@@ -119,7 +119,7 @@ class MatchTable:
                 fault = await self._take_turn(mover, referee)
                 if fault is not None:
                     return Played(float(mover), fault, mover if fault else None)
-            moments.append(datetime.now(UTC))
+            moments.append(max(moments[-1], datetime.now(UTC)))  # the clock may have stepped back
         return Played(0.5, f"The game was ended after {MOST_TURNS} turns.")
 
     async def _take_turn(self, mover: int, referee: Referee) -> str | None:

@@ -44,7 +44,7 @@ def list_boards(words: tuple[str, ...], *, wants_all: bool) -> None:
     lines = [("Game", "Board", "Moves", "Players", "Status", "Started", "Days", "Options")]
     data = []
     for row in rows:
-        age = (server.now() - row.happened).days
+        age = clocks.whole_days(row, server.now())
         options = clocks.all_options(row)
         players = f"{row.first_player} {row.second_player}"
         status = f"{letters.status(row)} ({row.reason})" if row.reason else letters.status(row)

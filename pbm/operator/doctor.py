@@ -33,7 +33,6 @@ from pbm.store import BoardRow, Store, TurnRow, Unusable
 
 MISSED = timedelta(days=2)
 """How long a forfeit may be due."""
-CLOCK_ERROR = timedelta(minutes=5)
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 PACKAGE = "Mend or install the package that brings the game. Until then its boards are kept as they are."
 BOARDS_AT_ONCE = 500
@@ -230,9 +229,9 @@ def _rows(store: Store) -> Iterator[Finding]:
 
 
 def _clock(store: Store, now: datetime) -> Iterator[Finding]:
-    """Check that the clock is not behind."""
+    """Check that the clock has not stepped back by more than CLOCK_STEP."""
     latest = store.health.latest()
-    if latest and latest > now + CLOCK_ERROR:
+    if latest and latest > now + clocks.CLOCK_STEP:
         what = f"something was done at {time_text(latest)}, but it is {time_text(now)}."
         yield Finding("clock", what, "Set the clock of this machine right (`timedatectl`).")
 

@@ -243,7 +243,7 @@ def take_in(server: Server, record: Record) -> str:
         pool=row.pool if board == row.board else None,
         # past dice follow from the secret and the number; the clock of the player to move begins anew
         secret=(row.secret if board == row.board else b"") if row.ended else server.random_bytes(dice.SECRET_BYTES),
-        changed=row.changed if row.ended else server.now(),
+        changed=row.changed if row.ended else clocks.next_time(row, server.now()),
         unrated=not all(robot.rated for robot in store.robots.among(row.players).values()),
     )
     store.boards.add(row)

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from pbm import texts
-from pbm.board.clocks import DAY
+from pbm.board.clocks import CLOCK_STEP, DAY
 from pbm.console import answer, open_existing, time_text
 from pbm.console.usage import Commands
 from pbm.store import SCHEMA, Robot, Store
@@ -48,6 +48,8 @@ class Status(NamedTuple):
     """Bytes of the database."""
     free: int
     """Bytes that are free on its disk."""
+    latest: datetime | None
+    """The latest time in the database, if a command was given in an hour that is still to come; else None."""
 
 
 @commands.command()
@@ -71,6 +73,8 @@ def status_at(store: Store, now: datetime) -> Status:
     """The status of the server at the time *now*."""
     with store.reading():
         boards, active = store.boards.totals()
+        is_behind = any(store.events.commands_since(now))
+        latest = store.health.latest() if is_behind else None  # which looks at every turn
         return Status(
             users=store.users.count(),
             boards=boards,
@@ -83,6 +87,7 @@ def status_at(store: Store, now: datetime) -> Status:
             failed=[robot for robot in store.robots.all() if robot.why],
             size=store.path.stat().st_size,
             free=shutil.disk_usage(store.path.absolute().parent).free,
+            latest=latest,
         )
 
 
@@ -97,6 +102,9 @@ def needed(found: Status, now: datetime) -> Iterator[str]:
         yield "There was no clean-up for two days. Let `pbm cleanup` run once a day."
     if (found.backup or found.begun) < now - LATEST_BACKUP:
         yield "There was no backup for a week. Let `pbm backup --keep=14 FOLDER` run once a day."
+    if found.latest and found.latest > now + CLOCK_STEP:
+        times = f"something was done at {time_text(found.latest)}, but it is {time_text(now)}"
+        yield f"The clock of this machine has stepped back: {times}. Set it right (`timedatectl`)."
     for robot in found.failed:
         yield f"{robot.userid} is paused, because its program has failed: {robot.why} `pbm robots resume` lets it play."
     if found.free < max(LEAST_FREE, found.size):

@@ -157,7 +157,7 @@ class Players(Questions):
 
     def results_of_user(self, game: str, userid: str) -> list[ResultRow]:
         """The results of all rated games of a user, the oldest first."""
-        query = "SELECT * FROM results WHERE game = ? AND userid = ? ORDER BY ended, games"
+        query = "SELECT * FROM results WHERE game = ? AND userid = ? ORDER BY games"
         return self.rows(ResultRow, query, game, userid)
 
     # For pages
@@ -173,7 +173,7 @@ class Players(Questions):
         """For each user the rating before their first rated game, and those after each, in their order."""
         query = """
             SELECT userid, before, after FROM results
-            WHERE game = ? AND userid IN (SELECT value FROM json_each(?)) ORDER BY userid, ended, games
+            WHERE game = ? AND userid IN (SELECT value FROM json_each(?)) ORDER BY userid, games
         """
         found: dict[str, list[int]] = {}
         for userid, before, after in self.execute(query, game, [*userids]):
