@@ -194,6 +194,9 @@ def _prove(session: Session, call: Call) -> tuple[str | None, list[Any]]:
     if "board" in given:
         given["board"] = row = find_row(session, given.pop("game"), given["board"])
     given["userid"] = name = _prove_player(session, given["userid"], given.pop("password"), row)
+    session.signers.add(name)
+    if row and command.writes:
+        session.boards[row.place] = None
     return name, [*given.values()]
 
 

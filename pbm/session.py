@@ -3,7 +3,7 @@
 The function of a command takes a Session, works in the open transaction, and returns letters.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -42,6 +42,10 @@ class Session:
     """The guest whom the command signs up, with their board; None if it does not sign up a guest."""
     on_page: bool = False
     """Whether a page of the web waits for the answer, which is printed there, as in a shell, and not mailed."""
+    signers: set[str] = field(default_factory=set)
+    """Those who have proved who they are: one user, or several in the lines of `multiple`."""
+    boards: dict[tuple[str, str], None] = field(default_factory=dict)
+    """The boards that a command which may write has named, and those that it has started, in this order."""
 
     def __post_init__(self) -> None:
         """Take the database from the server."""

@@ -3,10 +3,10 @@
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import games
 from pbm import console, letters, runner, texts
-from pbm.board.board import Point
 from pbm.language import masking
 from pbm.language.commands import root
 from pbm.language.grammar import ShellContext
@@ -20,9 +20,6 @@ from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import Unusable
 from pbm.terminal import fail, read_input, read_secret, say, warn
-
-ANSWERED = frozenset({"challenge", "confirm", "move", "queue"})
-"""The commands of a game to which a robot answers before they end."""
 
 SHELL_ONLY = frozenset({*SHELL_OPTIONS, "-h"})
 """Arguments that are no part of the line, beside the comment."""
@@ -77,30 +74,38 @@ def main(args: Sequence[str]) -> int:
     if first == "help":
         answers, line = _operators_help(line)
 
-    server: Server | None = None
+    session: Session | None = None
 
-    def session() -> Session:
-        nonlocal server
+    def open_session() -> Session:
+        nonlocal session
         text = read_input().read() if comment == "-" else comment
         server = open_server()
         told = masking.comment(text, server.store.users.is_taken)
-        return Session(server, comment=told, body=texts.clean(text), as_json=as_json)
+        session = Session(server, comment=told, body=texts.clean(text), as_json=as_json)
+        return session
 
     typed = Line.read(" ".join(line))
     try:
         if line:
-            answers += runner.run(typed, session, ShellContext(read_secret, [*console.MODULES]))
+            answers += runner.run(typed, open_session, ShellContext(read_secret, [*console.MODULES]))
     except (Refused, Unusable, games.Unloadable) as why:
-        is_user = server.store.users.is_taken if server and isinstance(why, Refused) else None
+        is_user = session.store.users.is_taken if session and isinstance(why, Refused) else None
         letter = typed.refusal(why if isinstance(why, Refused) else Refused(str(why)), is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
-    name = typed.command.name if typed.command and "--no-wait" not in options else ""
-    shown = [each.point for each in answers if each.point and each.point.board.about.robots]
-    if server and name in ANSWERED and (points := [*filter(_waits_for_robot, shown)]):
-        from pbm.robot_players.tasks import wait_for_robot
+    if session and "--no-wait" not in options:
+        answers = _wait_for_robots(session, answers)
+    server = session.server if session and "--picture" in options else None
+    return _print_answers(answers, server, as_json=as_json)
 
-        answers = wait_for_robot(Session(server), points[0], answers, mails=name == "challenge")
-    return _print_answers(answers, server if "--picture" in options else None, as_json=as_json)
+
+def _wait_for_robots(session: Session, answers: list[Letter]) -> list[Letter]:
+    """Wait for the robots that have to move behind a command on one of its boards. Returns the new answers."""
+    awaited = [place for place in session.boards if session.store.robots.awaited(*place)]
+    if not awaited:
+        return answers
+    from pbm.robot_players.tasks import wait_for_robots
+
+    return wait_for_robots(replace(session, comment="", body="", boards=dict.fromkeys(awaited)), answers)
 
 
 def _print_answers(answers: list[Letter], drawn_by: Server | None, *, as_json: bool) -> int:
@@ -110,14 +115,6 @@ def _print_answers(answers: list[Letter], drawn_by: Server | None, *, as_json: b
     data = letters.as_one(answers)
     say(letters.printed(answers), data, as_json=as_json)
     return int(data.get("status", 0))
-
-
-def _waits_for_robot(point: Point) -> bool:
-    """Whether somebody waits at a position for a robot to move, or to answer a proposal."""
-    board, robots = point.board, point.board.about.robots
-    is_asked = board.row.voter not in {None, *robots}
-    has_people = bool({*board.players}.difference(robots))
-    return has_people and not point.is_over and (is_asked or point.turn in robots)
 
 
 def _show_pictures(answers: list[Letter], server: Server) -> None:

@@ -735,6 +735,62 @@ def test_with_no_wait_it_does_not_and_else_a_proposal_is_answered_too(typed):
     assert (shown["moves"], shown.get("vote"), shown["turn"]) == (0, None, "alice")
 
 
+BEHIND_NO_WAIT = ["plan 101 ME if any then e5", "queue 101 ME e5", "move 101 ME propose", "move 101 ME undo",
+                  "note 101 ME", "chat 101 ME"]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", BEHIND_NO_WAIT)
+def test_each_command_about_a_board_waits_for_the_robot_that_has_to_move_there(typed, line):
+    types(typed, "c3", "--no-wait")
+    typed.done("symple", *line.replace("ME", "alice alice-secret").split(), "--comment=How do you like it?")
+    shown = typed.json("symple", "show", "101")
+    assert shown["turn"] != "robot1"
+    assert "vote" not in shown
+
+
+def test_what_only_looks_waits_for_nobody(typed):
+    types(typed, "c3", "--no-wait")
+    typed.done("symple", "showas", "alice", "alice-secret", "101")
+    assert typed.json("symple", "show", "101")["turn"] == "robot1"
+
+
+def test_a_resignation_is_withdrawn_and_the_robot_moves(typed):
+    types(typed, "c3")
+    types(typed, "b1", "--no-wait")
+    types(typed, "resign", "--no-wait")
+    assert json.loads(types(typed, "unresign", "--json"))["turn"] == "alice"
+
+
+def test_a_robot_that_begins_a_rematch_or_a_board_from_an_old_position_moves(typed):
+    types(typed, "c3")
+    types(typed, "resign")
+    again = typed.json("symple", "rematch", "101", "alice", "alice-secret")
+    assert (again["board"], again["moves"], again["turn"]) == ("102", 1, "alice")
+    older = typed.json("symple", "challenge", "--from=101#1", "alice", "robot1")
+    assert (older["board"], older["moves"], older["turn"]) == ("103", 2, "alice")
+
+
+def test_behind_several_commands_all_robots_move_whom_they_concern_and_the_answer_shows_those_boards(typed):
+    typed.sign_up("bob")
+    lines = """
+        symple move 101 alice alice-secret c3
+        symple challenge -size=5 robot2 alice
+        symple challenge -size=5 robot2 bob
+        symple challenge -size=5 bob alice
+    """
+    answer = typed.json("multiple", "--comment=-", stdin=lines)
+    assert [board["board"] for board in answer["boards"]] == ["101", "102"]  # nobody but alice has signed
+    assert [typed.json("symple", "show", number)["moves"] for number in ("101", "102", "103", "104")] == [2, 1, 1, 0]
+
+
+def test_the_next_game_of_a_tournament_which_the_robot_begins_is_shown_with_its_move(typed):
+    typed.done("tournament", "symple", "k", "--type=knockout", "--best-of=3", "-size=5", "robot1", "alice")
+    answer = typed.json("symple", "resign", "k1", "alice", "alice-secret")
+    assert [(board["board"], board["turn"], board["moves"]) for board in answer["boards"]] == [
+        ("k1", None, 1), ("k2", "alice", 1)
+    ]  # fmt: skip
+
+
 def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
     monkeypatch.setattr(tasks, "claim_next_task", lambda *_: pytest.fail("There is nothing to do."))
     with Store(typed.folder / "pbm.db") as store, store.writing():

@@ -116,6 +116,7 @@ def start(
         unrated=any(robot.userid in players and not robot.rated for robot in store.robots.all()),
     )
     store.boards.add(row)
+    session.boards[row.place] = None
     for userid in dict.fromkeys(players):
         player = store.players.get(game, userid)
         if player.seeking:

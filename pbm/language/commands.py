@@ -60,7 +60,8 @@ OF_A_GAME = (
         proposes a draw, and `undo` proposes to take the last move back. The other player answers with `accept` or
         `reject`. A robot accepts `undo` at once: your last move and its answer are taken back.
 
-        In a shell the command ends when a robot has answered; with --no-wait it ends at once.
+        In a shell, this and every other command about a board ends when a robot that is to move there has moved. With
+        --no-wait it ends at once.
         """),
     Command("plan", [*ON_BOARD, arguments("lines", "[LINE;...|clear]")],
         "language.typed_plans.plan_typed",

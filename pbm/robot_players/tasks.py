@@ -7,7 +7,7 @@ import resource
 import shlex
 import time
 from asyncio.subprocess import PIPE
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from games import Illegal
 from pbm import START_PBM, delivery, letters, runner
 from pbm.actions import finding
-from pbm.board.board import Board, Point
+from pbm.board.board import Board
 from pbm.budget import limited
 from pbm.delivery.mail import add_to_outbox
 from pbm.disk import locked
@@ -113,11 +113,11 @@ def _lives(process: int | None) -> bool:
     return process != os.getpid()
 
 
-def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
-    """Think about a task that is claimed, and do it. Returns False if it was not done.
+def do_task(session: Session, task: Task, reader: str | None = None) -> list[Letter] | None:
+    """Think about a task that is claimed, and do it. Returns what the *reader* sees in a shell, and gets no mail about.
 
-    Then the board or the robot has changed meanwhile, or the robot was paused because its program has failed. No mail
-    goes to the *reader*, who sees the board in a shell. Raises Refused if the robot may not do that.
+    None if it was not done: the board or the robot has changed meanwhile, or the robot was paused because its program
+    has failed. Raises Refused if the robot may not do that.
     """
     store = session.store
     with store.reading():
@@ -125,17 +125,17 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
         board = row and finding.board_of(session, row)
         notes = store.robots.notes_on(task)
     if board is None or robot is None:
-        return False
+        return None
     try:
         decision = _decided(session, board, robot, notes.hopeless)
     except Refused as why:
         _pause(session, task, robot, str(why))
-        return False
+        return None
     with store.writing():
         now = store.boards.get(task.game, task.board)
         if now is None or contents(now) != contents(board.row) or store.robots.get(task.robot) != robot:
             store.robots.claim_task(task, None)
-            return False
+            return None
         player = Reply(task.game, task.board, task.robot)
         comment = decision.comment if notes.talks else ""
         done = runner.play(replace(session, comment=comment), player, decision.move, reader or task.robot)
@@ -143,7 +143,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
             store.robots.note_answer(task, decision.hopeless, session.now)
     if done.why:
         raise done.why
-    return True
+    return [*done.letters]
 
 
 class RobotAnswer(NamedTuple):
@@ -282,7 +282,7 @@ class Playing:
             if robot and robot.program:
                 self.busy[task.robot] = self.threads.submit(self._try_apart, task)
             else:
-                done += _try(self.session, task)
+                done += _try(Session(self.session.server), task)  # a session keeps the names of its boards
         return done
 
     def _try_apart(self, task: Task) -> bool:
@@ -343,7 +343,7 @@ def play_all(session: Session) -> int:
 def _try(session: Session, task: Task) -> bool:
     """Do a task, and return whether it was done. If it fails, standard error tells why, and the task is put off."""
     try:
-        return do_task(session, task)
+        return do_task(session, task) is not None
     except Unusable:
         raise
     except Exception as why:  # a damaged board must not hold up all others
@@ -375,37 +375,64 @@ def keep_playing(session: Session, wait_for_end: Callable[[float], bool]) -> Non
             return
 
 
-def wait_for_robot(session: Session, point: Point, answers: list[Letter], *, mails: bool) -> list[Letter]:
-    """Wait until the robot has moved at the position that the *answers* to a command show. Returns the new answers.
+def wait_for_robots(session: Session, answers: Sequence[Letter]) -> list[Letter]:
+    """Wait until robots have moved on the boards of a command. Returns its answers, with these boards as they are then.
 
-    If the robot does not move, the answers stay as they are. With *mails*, the other player gets its move by mail, too.
+    Whoever has signed sees here what a robot does, and gets no mail about it. Boards that a director has started for
+    others are waited for, but not shown.
     """
-    row, [robot] = point.board.row, point.board.about.robots.values()
-    if robot.thinks_in_idle_time:
-        return answers
-    person = row.opponent(robot.userid)
-    end, is_answered = time.monotonic() + SHELL_SECONDS, False
+    shown, signers = [*answers], frozenset(session.signers)
+    seen = set[tuple[str, str]]()
+    end = time.monotonic() + SHELL_SECONDS
+    with suppress(KeyboardInterrupt):  # the user's command is done all the same
+        # the last move of a game in a tournament can start another one, which is added to the boards
+        while left := [place for place in session.boards if place not in seen]:
+            seen.add(left[0])
+            letter = _answer_of_robot(session, left[0], signers, end)
+            if letter and (letter.to in signers or not signers):  # nobody signs a challenge
+                shown = _with_board(shown, letter._replace(to=None))
+    return shown
+
+
+def _answer_of_robot(session: Session, place: tuple[str, str], signers: Collection[str], end: float) -> Letter | None:
+    """Wait until no robot has anything to do on a board. Returns the letter that shows it then to whoever has signed.
+
+    None if a robot has still something to do: it has failed, was put off, or needs more time than there is.
+    """
+    told: list[Letter] = []
+    robot = next((task.robot for task, _ in session.store.robots.awaited(*place)), "A robot")
     try:
-        with spinning(f"{robot.userid} thinks"), limited_memory():
-            while _is_awaited(session, *row.place) and time.monotonic() < end:
-                if task := claim_next_task(session, *row.place):
-                    is_answered = do_task(session, task, None if mails else person) or is_answered
+        with spinning(f"{robot} thinks"), limited_memory():
+            while _is_awaited(session, *place) and time.monotonic() < end:
+                task = claim_next_task(session, *place)
+                if task:
+                    told = do_task(session, task, task.opponent if task.opponent in signers else None) or []
                 else:
+                    told = []  # another process moves
                     time.sleep(PAUSE_SECONDS)
-                    is_answered = True
-            if not is_answered:
-                return answers
-            board = finding.find_board(session, *row.place)
-    except (KeyboardInterrupt, Refused):  # the user's command is done all the same
-        return answers
+        if session.store.robots.awaited(*place):
+            return None
+        board = finding.find_board(session, *place)
+    except Refused:
+        return None
     except Exception as why:
-        warn(f"{robot.userid} could not answer ({type(why).__name__}: {why}).")
-        return answers
-    [letter] = letters.of_board(session, board.present, person)
-    return [letter._replace(to=None), *(each for each in answers if each.point is not point)]
+        warn(f"{robot} could not answer ({type(why).__name__}: {why}).")
+        return None
+    reader = next((name for name in board.players if name in signers), None)
+    of_move = [letter for letter in told if reader and letter.to == reader]
+    return (of_move or letters.of_board(session, board.present, reader))[0]
+
+
+def _with_board(answers: Sequence[Letter], shown: Letter) -> list[Letter]:
+    """Answers with the letter that shows a board as it is now, in the place of those that show it as it was."""
+    place = shown.game, shown.board
+    old = [letter for letter in answers if letter.point and (letter.game, letter.board) == place]
+    others = [letter for letter in answers if letter not in old]
+    at = answers.index(old[0]) if old else len(answers)
+    return [*others[:at], shown, *others[at:]]
 
 
 def _is_awaited(session: Session, *place: str) -> bool:
-    """Whether a robot has a task on a board, and that was not put off."""
-    claims = (claim for _, claim in session.store.robots.tasks(*place))
+    """Whether a robot has a task on a board for which a person waits, and that was not put off."""
+    claims = (claim for _, claim in session.store.robots.awaited(*place))
     return any(claim is None or claim.process is not None or claim.until <= session.now for claim in claims)

@@ -140,6 +140,16 @@ class Robots(Questions):
             for *task, process, until in self.execute(query, *place, *place)
         ]
 
+    def awaited(self, *place: str) -> list[tuple[Task, Claim | None]]:
+        """The tasks on a board for which a person waits, without those of robots that think in idle time."""
+        tasks = self.tasks(*place)
+        robots = self.among({name for task, _ in tasks for name in (task.robot, task.opponent)})
+        return [
+            (task, claim)
+            for task, claim in tasks
+            if task.opponent not in robots and not robots[task.robot].thinks_in_idle_time
+        ]
+
     def claim_task(self, task: Task, claim: Claim | None) -> None:
         """Store the claim of a process on a task; None releases it. Nothing is stored if the board was removed."""
         query = """
