@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from pbm.store import Store
 
-AN_HOUR, A_DAY = "%Y-%m-%dT%H", "%Y-%m-%d"
-"""The formats in which the hour or the day of a count is stored; both sort like times."""
+AN_HOUR = "%Y-%m-%dT%H"
+"""The format in which the hour of a count is stored; it sorts like times."""
+A_DAY = "%Y-%m-%d"
+"""The format in which the day of a count is stored; it sorts like times."""
 
 
 class Quota(NamedTuple):
@@ -100,16 +102,22 @@ def take(store: Store, what: str, holders: Holders, now: datetime, amount: int =
 
 def _limits(what: str, holders: Holders, now: datetime) -> Iterator[tuple[int, tuple[str, str, str]]]:
     """Each limit of something: its number, and the key of its count: ``("error", "a@b.org", "2026-01-31")``."""
-    local, at, domain = holders.address.rpartition("@")
+    local, sign, domain = holders.address.rpartition("@")
     name = local.partition("+")[0] or local  # its owner, or anybody, may write a tag behind the name
     whose = {
         "user": holders.user,
-        "address": f"{name}{at}{domain}",
+        "address": f"{name}{sign}{domain}",
         "domain": domain,
         "peer": holders.peer,
         "all": "all",
     }
     for limit in LIMITS[what]:
-        if holder := whose[limit.whose]:
-            kind = what if limit.whose in {"user", "address"} else f"{what}, {limit.whose}"
-            yield limit.most, (f"signed {kind}" if holders.signs else kind, holder, f"{now:{limit.per}}")
+        holder = whose[limit.whose]
+        if not holder:
+            continue
+        kind = what
+        if limit.whose not in {"user", "address"}:
+            kind = f"{what}, {limit.whose}"
+        if holders.signs:
+            kind = f"signed {kind}"
+        yield limit.most, (kind, holder, f"{now:{limit.per}}")

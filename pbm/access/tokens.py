@@ -19,9 +19,14 @@ from pbm.store import Mail, Reply
 
 PUZZLES = "puzzles"
 """Stands in the place of a game where puzzles are unsubscribed."""
-REPLY, BOUNCE, UNSUBSCRIBE, CALENDAR = "r", "b", "u", "c"
-COMMANDS, POSTMASTER = "commands", "postmaster"
-"""The kinds of addresses of ours without a token: the server's own, and that of whoever runs it (RFC 5321, 4.5.1)."""
+REPLY = "r"
+BOUNCE = "b"
+UNSUBSCRIBE = "u"
+CALENDAR = "c"
+COMMANDS = "commands"
+"""The kind of the server's own address, which has no token."""
+POSTMASTER = "postmaster"
+"""The kind of the address of whoever runs the server (RFC 5321, 4.5.1), which has none either."""
 TOKEN = re.compile("([rbuc])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
@@ -54,24 +59,34 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
     if (local, host) in {("postmaster", own_host), ("", "postmaster")}:
         return Meaning(POSTMASTER)
     name, _, token = local.rpartition(mark)
-    found = TOKEN.fullmatch(token)
-    if not found or host != own_host or (name != own and mark == "+"):
+    parts = TOKEN.fullmatch(token)
+    if not parts or host != own_host:
         return None
-    kind, number = found[1], int(found[2])
-    whose = server.store.users.address_at(number) or ""
+    if mark == "+" and name != own:
+        return None
+    kind = parts[1]
+    number = int(parts[2])
+    for about, possible in _possible_meanings(server, kind, number):
+        if is_same(token, _token(server, kind, number, about)):
+            return possible
+    return None
+
+
+def _possible_meanings(server: Server, kind: str, number: int) -> list[tuple[str, Meaning]]:
+    """What a token of this kind and number may mean, and what its hash is about in each case."""
+    owner = server.store.users.address_at(number) or ""
     reply = server.store.trust.reply(number)
     if kind == BOUNCE:
-        possible = [(whose, Meaning(kind, number=number))]
-    elif kind == REPLY:
-        possible = [(reply.userid, Meaning(kind, reply))] if reply else []
-    else:
-        mails = [Reply(game, "", whose.split(" ")[0]) for game in ("", PUZZLES, *games.names()) if whose]
-        mails += [reply] if reply else []
-        possible = [(_subscription(server, each), Meaning(kind, each)) for each in mails]
-    for about, meant in possible:
-        if is_same(token, _token(server, kind, number, about)):
-            return meant
-    return None
+        return [(owner, Meaning(kind, number=number))]
+    if kind == REPLY:
+        return [(reply.userid, Meaning(kind, reply))] if reply else []
+    mails = []
+    if owner:
+        userid = owner.split(" ")[0]
+        mails += [Reply(game, "", userid) for game in ("", PUZZLES, *games.names())]
+    if reply:
+        mails.append(reply)
+    return [(_subscription(server, subscribed), Meaning(kind, subscribed)) for subscribed in mails]
 
 
 def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> str:
@@ -123,9 +138,9 @@ def masked(text: str) -> str:
     return re.sub(TOKEN.pattern, "TOKEN", text, flags=re.ASCII | re.IGNORECASE)
 
 
-def is_same(told: str, right: str) -> bool:
+def is_same(given: str, right: str) -> bool:
     """Whether a token or a code is right. The time that this takes does not tell how much of it is."""
-    return hmac.compare_digest(told, right)
+    return hmac.compare_digest(given, right)
 
 
 def _token(server: Server, kind: str, number: int, about: str) -> str:

@@ -50,33 +50,43 @@ def merged(plan: Sequence[PlanLine], added: Iterable[PlanLine]) -> list[PlanLine
     """
     new: list[PlanLine] = []
     for line in added:
-        for other in new:
-            if clash := _clash(other, line):
-                one, two = clash
+        for earlier in new:
+            if clash := _clash(earlier, line):
+                first, second = clash
                 raise Illegal(
-                    f"{_place(one)} is answered by {one[-1].mine} and by {two[-1].mine}; one move has one answer."
+                    f"{_place(first)} is answered by {first[-1].mine} and by {second[-1].mine}; "
+                    "one move has one answer."
                 )
         new.append(line)
-    kept = [line for line in plan if not any(_clash(line, other) for other in new)]
-    every = dict.fromkeys([*kept, *new])
-    lines = [line for line in every if not any(line == other[: len(line)] for other in every if other != line)]
+    kept = [line for line in plan if not any(_clash(line, added_line) for added_line in new)]
+    every = list(dict.fromkeys(kept + new))
+    lines = [line for line in every if not _is_part_of_another(line, every)]
     check_size(lines)
     return lines
+
+
+def _is_part_of_another(line: PlanLine, lines: Iterable[PlanLine]) -> bool:
+    """Whether another of these lines goes on where this one ends, so that this one says nothing of its own."""
+    return any(longer[: len(line)] == line for longer in lines if longer != line)
 
 
 def check_size(lines: Sequence[PlanLine]) -> None:
     """Raises Illegal if these lines are too many or too long for a plan."""
     if max(map(len, lines)) > MOST_IN_A_ROW:
         raise Illegal(f"A plan is at most {MOST_IN_A_ROW} of your moves deep.")
-    if len({line[: at + 1] for line in lines for at in range(len(line))}) > MOST_REPLIES:
+    replies = {line[:length] for line in lines for length in range(1, len(line) + 1)}
+    if len(replies) > MOST_REPLIES:
         raise Illegal(f"A plan has at most {MOST_REPLIES} of your moves.")
 
 
-def _clash(one: PlanLine, two: PlanLine) -> tuple[PlanLine, PlanLine] | None:
+def _clash(first: PlanLine, second: PlanLine) -> tuple[PlanLine, PlanLine] | None:
     """The beginnings of two lines up to their first different answers to the same move; None if there are none."""
-    for at, (first, second) in enumerate(zip(one, two, strict=False), 1):
-        if first != second:
-            return (one[:at], two[:at]) if first.theirs == second.theirs else None
+    for length, (step, second_step) in enumerate(zip(first, second, strict=False), 1):
+        if step == second_step:
+            continue
+        if step.theirs == second_step.theirs:
+            return first[:length], second[:length]
+        return None  # from here on they are about different moves of the opponent
     return None
 
 
@@ -88,13 +98,21 @@ def _place(line: PlanLine) -> str:
 
 def reply_to(plan: Sequence[PlanLine], made: str) -> tuple[str, list[PlanLine]]:
     """The answer of a plan to a move, empty if it has none; and the rest of the plan behind that answer."""
-    fitting = [line for line in plan if line[0].theirs == made] or [line for line in plan if line[0].theirs == ANY_MOVE]
-    return (fitting[0][0].mine, [line[1:] for line in fitting if line[1:]]) if fitting else ("", [])
+    fitting = [line for line in plan if line[0].theirs == made]
+    if not fitting:
+        fitting = [line for line in plan if line[0].theirs == ANY_MOVE]
+    if not fitting:
+        return "", []
+    rest = [line[1:] for line in fitting if len(line) > 1]
+    return fitting[0][0].mine, rest
 
 
 def queued(plan: Sequence[PlanLine]) -> str | None:
     """The move of a plan that is just a queued move, `if any then MOVE`; None for any other plan."""
-    return plan[0][0].mine if len(plan) == 1 and plan[0][0].theirs == ANY_MOVE and len(plan[0]) == 1 else None
+    if len(plan) != 1 or len(plan[0]) != 1:
+        return None
+    step = plan[0][0]
+    return step.mine if step.theirs == ANY_MOVE else None
 
 
 def tree(plan: Sequence[PlanLine], indent: str = "") -> list[str]:

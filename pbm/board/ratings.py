@@ -13,6 +13,8 @@ LOWEST = 100
 """No rating falls below this."""
 CENTRE = 1720
 """With every game, a provisional rating moves a fifth of the way to this one."""
+K_FACTOR = 32
+"""How much is at stake in a game between players of established ratings: Elo's K."""
 
 
 class Rating(NamedTuple):
@@ -29,7 +31,10 @@ class Rating(NamedTuple):
 
 def new_rating(own: Rating, other: Rating, outcome: int) -> int:
     """The rating *own* after a game against *other*; *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
-    new = _established(own, other, outcome) if own.is_established else _provisional(own, other, outcome)
+    if own.is_established:
+        new = _established(own, other, outcome)
+    else:
+        new = _provisional(own, other, outcome)
     return max(LOWEST, new)
 
 
@@ -44,9 +49,11 @@ def _provisional(own: Rating, other: Rating, outcome: int) -> int:
 
 def _established(own: Rating, other: Rating, outcome: int) -> int:
     """Elo's rule, with less at stake against a player whose rating is provisional."""
-    stake = 32 * min(other.games, ESTABLISHED) / ESTABLISHED
+    stake = K_FACTOR * min(other.games, ESTABLISHED) / ESTABLISHED
     gap = min((other.rating - own.rating) / 400, 300)  # a larger power of 10 would be no float
-    return own.rating + int(stake * ((outcome + 1) / 2 - 1 / (1 + 10**gap)))
+    expected = 1 / (1 + 10**gap)
+    scored = (outcome + 1) / 2
+    return own.rating + int(stake * (scored - expected))
 
 
 def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool) -> list[ResultRow]:
@@ -62,19 +69,34 @@ def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool) -> li
     if why_unrated(row) or not has_begun:
         return []
     first, second = (store.players.get(row.game, userid) for userid in userids)
+    # both before either is stored, because each rating is changed by what the other one was before
     results = [_result(row, first, second, now), _result(row, second, first, now)]
-    for player, result in zip((first, second), results, strict=True):
-        store.players.change(
-            row.game,
-            player.userid,
-            rating=result.after,
-            won=player.won + (result.outcome == 1),
-            lost=player.lost + (result.outcome == -1),
-            tied=player.tied + (result.outcome == 0),
-            rated=result.ended,
-        )
-        store.players.add_result(result)
+    _store_result(store, first, results[0])
+    _store_result(store, second, results[1])
     return results
+
+
+def _store_result(store: Store, player: PlayerRow, result: ResultRow) -> None:
+    """Store what a game has changed for a player."""
+    won = player.won
+    lost = player.lost
+    tied = player.tied
+    if result.outcome == 1:
+        won += 1
+    elif result.outcome == -1:
+        lost += 1
+    else:
+        tied += 1
+    store.players.change(
+        result.game,
+        player.userid,
+        rating=result.after,
+        won=won,
+        lost=lost,
+        tied=tied,
+        rated=result.ended,
+    )
+    store.players.add_result(result)
 
 
 def why_unrated(row: BoardRow) -> str:
@@ -92,15 +114,21 @@ def why_unrated(row: BoardRow) -> str:
         return "it is against a robot that is not rated"
     if any(games.find_option(rules, word).name.startswith("handicap") for word in row.options.split()):
         return "it has a handicap"
-    return "" if row.board[-1].isdigit() else "the name of its board ends in no digit"
+    if not row.board[-1].isdigit():
+        return "the name of its board ends in no digit"
+    return ""
 
 
 def described(result: ResultRow) -> str:
     """A line about the change of a rating, such as ``alice  1600 -> 1824  up 224 (provisional)``."""
-    change = result.after - result.before
-    moved = f"up {change}" if change > 0 else f"down {-change}" if change else "equal"
+    gain = result.after - result.before
+    change = "equal"
+    if gain > 0:
+        change = f"up {gain}"
+    elif gain < 0:
+        change = f"down {-gain}"
     kind = "" if Rating(result.after, result.games).is_established else " (provisional)"
-    return f"{result.userid}  {result.before} -> {result.after}  {moved}{kind}"
+    return f"{result.userid}  {result.before} -> {result.after}  {change}{kind}"
 
 
 def _outcome(row: BoardRow, userid: str) -> int:
@@ -112,7 +140,8 @@ def _outcome(row: BoardRow, userid: str) -> int:
 
 def _result(row: BoardRow, own: PlayerRow, other: PlayerRow, now: datetime) -> ResultRow:
     """The change of a player's rating by a game."""
-    outcome, before = _outcome(row, own.userid), _rating(own)
+    outcome = _outcome(row, own.userid)
+    before = _rating(own)
     after = new_rating(before, _rating(other), outcome)
     return ResultRow(*row.place, own.userid, outcome, before.rating, after, before.games + 1, now)
 
