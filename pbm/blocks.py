@@ -71,9 +71,11 @@ class Moves(NamedTuple):
         """A column for each player."""
         lines = [("Move", *self.sides)]
         for number, *moves in self.rounds:
-            columns = (lines_of_turns(move, COLUMN) or [""] for move in moves)
-            for at, (first, second) in enumerate(zip_longest(*columns, fillvalue="")):
-                lines.append(("" if at else f"{number}.", first, second))
+            first_column, second_column = (lines_of_turns(move, COLUMN) or [""] for move in moves)
+            label = f"{number}."
+            for first, second in zip_longest(first_column, second_column, fillvalue=""):
+                lines.append((label, first, second))
+                label = ""  # of further lines of the same round
         return table(lines)
 
 
@@ -101,9 +103,13 @@ class Curve(NamedTuple):
     @property
     def text(self) -> str:
         """The curve as lines of blocks."""
-        labels = ["100%", *[""] * (HEIGHT_OF_CURVE - 2), "  0%"]
-        rows = (f"{label:>4} {row}".rstrip() for label, row in zip(labels, drawn_curve(self.chances), strict=True))
-        return "\n".join([self.told, "", *rows])
+        labels = [""] * HEIGHT_OF_CURVE
+        labels[0] = "100%"
+        labels[-1] = "0%"
+        lines = [self.told, ""]
+        for label, row in zip(labels, drawn_curve(self.chances), strict=True):
+            lines.append(f"{label:>4} {row}".rstrip())
+        return "\n".join(lines)
 
 
 class Comment(NamedTuple):
@@ -147,10 +153,11 @@ def drawn_curve(chances: Sequence[float]) -> list[str]:
     means = [sum(part) / len(part) for part in parts]
     steps = len(EIGHTHS) - 1
     heights = [round(chance * HEIGHT_OF_CURVE * steps) for chance in means]
-    return [
-        "".join(EIGHTHS[max(0, min(steps, height - row * steps))] for height in heights)
-        for row in reversed(range(HEIGHT_OF_CURVE))
-    ]
+    lines = []
+    for row in reversed(range(HEIGHT_OF_CURVE)):
+        filled = [max(0, min(steps, height - row * steps)) for height in heights]
+        lines.append("".join(EIGHTHS[part] for part in filled))
+    return lines
 
 
 def blocks_of(told: Told) -> tuple[Block, ...]:
@@ -161,8 +168,12 @@ def blocks_of(told: Told) -> tuple[Block, ...]:
 def spaced(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
     """Each block with the line ends behind it: an empty line, but not at the end or below a rule that begins a part."""
     for number, block in enumerate(blocks, 1):
-        is_joined = isinstance(block, Rule) and not block.is_end
-        yield block, "" if number == len(blocks) else "\n" if is_joined else "\n\n"
+        if number == len(blocks):
+            yield block, ""
+        elif isinstance(block, Rule) and not block.is_end:
+            yield block, "\n"
+        else:
+            yield block, "\n\n"
 
 
 def text_of(blocks: Sequence[Block]) -> str:

@@ -93,26 +93,26 @@ def whole(file: Path) -> Iterator[Path]:
         _take(handle)
         yield copy
     finally:
-        for each in _parts(copy):
-            each.unlink()
+        for part in _parts(copy):
+            part.unlink()
         os.close(handle)
 
 
 def left_behind(folder: Path) -> list[Path]:
     """The incomplete files in a folder on which no process works any more."""
-    found = []
+    incomplete = []
     for copy in folder.glob(f".*.{COPY}"):
         with suppress(OSError):  # the file may just have been renamed or removed
             handle = os.open(copy, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 if _take(handle):
-                    found += _parts(copy)
+                    incomplete += _parts(copy)
             finally:
                 os.close(handle)
-    return found
+    return incomplete
 
 
 def _parts(copy: Path) -> list[Path]:
     """An incomplete file, if it is there, and the files that SQLite has put beside it."""
-    names = (f"{copy.name}{ending}" for ending in ("-wal", "-shm", "-journal", ""))
-    return [each for name in names if (each := copy.with_name(name)).exists()]
+    parts = [copy.with_name(f"{copy.name}{ending}") for ending in ("-wal", "-shm", "-journal", "")]
+    return [part for part in parts if part.exists()]

@@ -47,5 +47,5 @@ GUEST_LEVELS = [level for level in LEVEL_NUMBERS if not thinks_in_idle_time(leve
 
 def levels(game: str) -> list[Level]:
     """The levels in a game, the lowest first."""
-    at = GAMES.index(game) if game in GAMES else -1
-    return [row[at] for row in LEVELS]
+    column = GAMES.index(game) if game in GAMES else -1
+    return [row[column] for row in LEVELS]

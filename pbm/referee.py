@@ -86,8 +86,11 @@ class Referee:
         if type(moves) is not int or not 0 <= moves < 10**9:
             raise Illegal('"moves" is how many moves were played, 0 or more.')
         states = followed(self.game, self.options, view)
-        state = states[-1] if states else self.game.setup(view, **self.options)
-        self.history = [self._settled(Step(state, moves, None, tuple(view["history"]) if states else None))]
+        if states:
+            step = Step(states[-1], moves, None, tuple(view["history"]))
+        else:
+            step = Step(self.game.setup(view, **self.options), moves, None, None)
+        self.history = [self._settled(step)]
         return "ok"
 
     def play(self, rest: str) -> str:
@@ -107,10 +110,13 @@ class Referee:
 
     def moves(self, rest: str) -> str:
         """List the legal moves, and count them; where a limit is given, no more of them are looked for."""
-        limit, most = (_number(rest),) * 2 if rest else (MOST_LISTED, COUNTED)
+        limit = MOST_LISTED
+        most = COUNTED
+        if rest:
+            limit = most = _number(rest)
         listed = list(islice(self.history[-1].state.moves(), most + 1))
-        count = len(listed) if len(listed) <= most else "+"
-        return " ".join([str(count), *listed[:limit]])
+        count = str(len(listed)) if len(listed) <= most else "+"
+        return " ".join([count] + listed[:limit])
 
     def undo(self, _: str) -> str:
         """Take back the last move that was asked for, and the skips behind it."""
@@ -134,7 +140,7 @@ class Referee:
         step = self.history[-1]
         seen = {"game": self.name, "options": dict(self.options), "moves": step.moves, **step.state.view()}
         if self.history[0].played is not None:
-            seen["history"] = [move for one in self.history for move in one.played or ()]
+            seen["history"] = [move for step in self.history for move in step.played or ()]
         return seen
 
     def _play(self, move: str) -> None:
@@ -148,8 +154,10 @@ class Referee:
             state = games.thrown(state, self.rng)
         else:
             while state.must_skip:
-                state, moves = state.play(SKIP), moves + 1
-                played = None if played is None else (*played, SKIP)
+                state = state.play(SKIP)
+                moves += 1
+                if played is not None:
+                    played = (*played, SKIP)
         return Step(state, moves, before, played)
 
 
@@ -176,8 +184,11 @@ def followed(game: Game[Any], options: Options, view: Mapping[str, Any]) -> list
             states[-1] = states[-1].roll(tuple(view["dice"]))
     except (ArithmeticError, LookupError, TypeError, ValueError):  # a move without its dice cannot be checked first
         return None
-    seen = json.loads(json.dumps(states[-1].view()))
-    return states if all(view.get(key, value) == value for key, value in seen.items()) else None
+    reached = json.loads(json.dumps(states[-1].view()))
+    for key, value in reached.items():
+        if view.get(key, value) != value:
+            return None
+    return states
 
 
 def _number(word: str) -> int:

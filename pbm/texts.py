@@ -82,27 +82,43 @@ class _Wrapper(TextWrapper):
     def _split(self, text: str) -> list[str]:
         pieces = re.split(r"( +|(?<=,)(?! ))", text)
         room = self.width - len(self.subsequent_indent)
-        parted = (re.split(FRONT_OF_CELL, piece) if len(piece) > room else [piece] for piece in pieces)
-        return [part for parts in parted for part in parts if part]
+        parts = []
+        for piece in pieces:
+            if len(piece) > room:
+                parts += re.split(FRONT_OF_CELL, piece)
+            else:
+                parts.append(piece)
+        return [part for part in parts if part]
 
 
 def lines_of_turns(text: str, width: int = WIDTH) -> list[str]:
     """A text with turns in it as lines of at most *width* columns, none of which ends inside the name of a cell."""
+    if not text:
+        return []
     if len(text) <= width and text.isprintable() and text == text.strip():
-        return [text] if text else []  # as most turns: to wrap each takes 40 % of the time that a letter takes
+        return [text]  # as most turns: to wrap each takes 40 % of the time that a letter takes
     return _Wrapper(width).wrap(text)
 
 
 def _lines_by_columns(line: str) -> list[str]:
     """A line as lines of at most 78 columns; some letters take two."""
-    width, wide = WIDTH, line
+    width = WIDTH
+    wide = line
     if not line.isascii():
-        wide = "".join(f"{letter}{FILLER}" if east_asian_width(letter) in "FW" else letter for letter in line)
-        width -= wide != line  # one of them may be parted from its filler
+        wide = "".join(map(_filled, line))
+        if wide != line:
+            width -= 1  # a wide letter may be parted from its filler
     if len(wide) <= width or re.fullmatch("https?://[!-~]+", line):  # half an address leads nowhere
         return [line]
     quotes = "> " if line.startswith("> ") else ""
     return [part.replace(FILLER, "") for part in _Wrapper(width, quotes).wrap(wide)]
+
+
+def _filled(letter: str) -> str:
+    """A letter, with FILLER behind it if it takes two columns."""
+    if east_asian_width(letter) in "FW":
+        return f"{letter}{FILLER}"
+    return letter
 
 
 def table(lines: Sequence[Sequence[str]], numbers: Collection[str] = (), repeated: Collection[str] = ()) -> str:
@@ -111,34 +127,49 @@ def table(lines: Sequence[Sequence[str]], numbers: Collection[str] = (), repeate
     A table that is too wide is broken between columns into tables below each other, if there are *repeated* headings,
     whose columns stand in each of them.
     """
+    headings = lines[0]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    pads = [str.rjust if heading in numbers else str.ljust for heading in lines[0]]
-    blocks = [[*range(len(widths))]]
-    kept = [at for at, heading in enumerate(lines[0]) if heading in repeated]
-    while kept and (fitting := _fitting(widths, blocks[-1])) not in {len(blocks[-1]), len(kept)}:
-        blocks[-1:] = [blocks[-1][:fitting], kept + blocks[-1][fitting:]]
-    return "\n\n".join(
-        "\n".join("  ".join([pads[at](line[at], widths[at]) for at in block]).rstrip() for line in lines)
-        for block in blocks
-    )
+    pads = [str.rjust if heading in numbers else str.ljust for heading in headings]
+    kept = [column for column, heading in enumerate(headings) if heading in repeated]
+    tables = []
+    rest = list(range(len(widths)))
+    fitting = _fitting(widths, rest)
+    # where no more than the repeated columns fit, a further table would be no narrower
+    while kept and fitting < len(rest) and fitting != len(kept):
+        tables.append(rest[:fitting])
+        rest = kept + rest[fitting:]
+        fitting = _fitting(widths, rest)
+    tables.append(rest)
+
+    texts = []
+    for columns in tables:
+        rows = []
+        for line in lines:
+            cells = [pads[column](line[column], widths[column]) for column in columns]
+            rows.append("  ".join(cells).rstrip())
+        texts.append("\n".join(rows))
+    return "\n\n".join(texts)
 
 
 def _fitting(widths: Sequence[int], columns: Sequence[int]) -> int:
     """How many of these columns, the first ones, stand beside each other on a line."""
-    ends = accumulate(widths[at] + 2 for at in columns)
+    ends = accumulate(widths[column] + 2 for column in columns)
     return sum(end - 2 <= WIDTH for end in ends)
 
 
 def counted(number: float, noun: str) -> str:
     """A number of things, such as ``1 day`` or ``2.5 points``."""
-    number = int(number) if number == int(number) else number
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    if number == int(number):
+        number = int(number)
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def enumerated(words: Sequence[str], word: str = "and") -> str:
     """Words with commas between them and a *word* in front of the last one, such as ``a, b and c``."""
     *front, last = words
-    return f"{', '.join(front)} {word} {last}" if front else last
+    if not front:
+        return last
+    return f"{', '.join(front)} {word} {last}"
 
 
 def wrapped_turns(text: str) -> str:
@@ -148,18 +179,27 @@ def wrapped_turns(text: str) -> str:
 
 def without(text: str, secrets: Iterable[str]) -> str:
     """A text with each of the secrets replaced by the word PASSWORD; too short for a password, only whole words are."""
-    ways = (
-        re.escape(secret) if len(secret) >= SHORTEST_PASSWORD else rf"(?<!\S){re.escape(secret)}(?!\S)"
-        for secret in sorted({*filter(None, secrets)}, key=len, reverse=True)
-    )
-    found = "|".join(ways)
-    return re.sub(found, MASK, text) if found else text
+    patterns = []
+    # the longest first, because it may contain a shorter one
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        if len(secret) >= SHORTEST_PASSWORD:
+            patterns.append(re.escape(secret))
+        elif secret:
+            patterns.append(rf"(?<!\S){re.escape(secret)}(?!\S)")
+    if not patterns:
+        return text
+    return re.sub("|".join(patterns), MASK, text)
 
 
 def reason_without(reason: str, secrets: Iterable[str]) -> str:
     """A sentence of ours with its secrets masked, also those that it repeats shortened, in parts or in lower case."""
     spared = PASSWORD_WORDS | PLACEHOLDERS
     long = [secret for secret in secrets if len(secret) >= SHORTEST_PASSWORD and secret.lower() not in spared]
-    parts = {part for secret in long for part in (secret, secret[:LONGEST_SAID], *secret.split(",")) if len(part) > 3}
-    found = "|".join(re.escape(part) for part in sorted(parts, key=len, reverse=True))
-    return re.sub(found, MASK, reason, flags=re.IGNORECASE) if found else reason
+    parts: set[str] = set()
+    for secret in long:
+        parts |= {secret, secret[:LONGEST_SAID]}
+        parts.update(secret.split(","))
+    patterns = [re.escape(part) for part in sorted(parts, key=len, reverse=True) if len(part) > 3]
+    if not patterns:
+        return reason
+    return re.sub("|".join(patterns), MASK, reason, flags=re.IGNORECASE)

@@ -16,8 +16,8 @@ def thinker(game: str, options: Options) -> Thinker:
     """Our best `Thinker` for a game. Raises LookupError if there is no such game."""
     if game not in GAMES:
         return Search(Rules(game))
-    found: Thinker = import_module(f"{__name__}.{game}").thinker(options)
-    return found
+    own: Thinker = import_module(f"{__name__}.{game}").thinker(options)
+    return own
 
 
 class Player:
@@ -41,9 +41,15 @@ class Player:
         """
         if level is None and seconds is None and playouts is None:
             level = USUAL_LEVEL
-        self.rng, self.clock = rng, clock
-        self.playouts, self.slips = levels(game)[level - 1] if level else (playouts, 0.0)
-        self.seconds = PATIENT_SECONDS if seconds is None and self.playouts is None else seconds
+        self.rng = rng
+        self.clock = clock
+        self.playouts = playouts
+        self.slips = 0.0
+        if level:
+            self.playouts, self.slips = levels(game)[level - 1]
+        self.seconds = seconds
+        if seconds is None and self.playouts is None:
+            self.seconds = PATIENT_SECONDS
         self.thinker = thinker(game, options)
 
     def think(self, states: Sequence[State]) -> Thought:

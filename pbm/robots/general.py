@@ -39,7 +39,9 @@ class Rules(Knowledge[State, str]):
         result = position.result()
         if result is None:
             return None
-        return 0.5 if result.winner is None else 1.0 - position.seats[result.winner]
+        if result.winner is None:
+            return 0.5
+        return 1.0 - position.seats[result.winner]
 
     def needs_dice(self, position: State) -> bool:
         """Whether dice are needed, and not yet there."""
@@ -60,7 +62,9 @@ class Rules(Knowledge[State, str]):
 
     def all_turns(self, position: State, most: int) -> list[str] | None:
         """As the game lists them; a skip is one."""
-        turns = [SKIP] if position.must_skip else list(islice(position.moves(), most + 1))
+        if position.must_skip:
+            return [SKIP]
+        turns = list(islice(position.moves(), most + 1))
         return turns if len(turns) <= most else None
 
     def play(self, position: State, turn: str) -> State:
@@ -92,7 +96,8 @@ class Rules(Knowledge[State, str]):
 
 def leader(state: State) -> float:
     """What a game that has not ended is taken to be worth for the first player: a win for the greater score."""
-    scores = [*state.view()["scores"].values()]
+    scores = list(state.view()["scores"].values())
     if len(scores) < len(state.seats) or scores[0] == scores[1]:
         return 0.5
-    return 1.0 - state.seats[0 if scores[0] > scores[1] else 1]
+    leading_side = 0 if scores[0] > scores[1] else 1
+    return 1.0 - state.seats[leading_side]

@@ -127,14 +127,19 @@ class Node(Generic[P, T]):
 
     def value(self, side: int) -> float:
         """What the game is worth for a side, from 0 to 1: near 0.5 as long as few games were played."""
-        worth = (self.worth + 1) / (self.visits + 2) if self.proof is None else self.proof
-        return 1 - worth if side else worth
+        worth = self.proof
+        if worth is None:
+            worth = (self.worth + 1) / (self.visits + 2)
+        return worth if side == 0 else 1 - worth
 
     @property
     def best(self) -> int:
         """The child that wins for certain, or else the one visited most of those that do not lose for certain."""
-        won, lost, children = 1.0 - self.side, float(self.side), self.children
-        ranks = [(child.proof == won, child.proof != lost, child.visits, child.value(self.side)) for child in children]
+        won = 1.0 - self.side
+        lost = float(self.side)
+        ranks = []
+        for child in self.children:
+            ranks.append((child.proof == won, child.proof != lost, child.visits, child.value(self.side)))
         return ranks.index(max(ranks))
 
     @property
@@ -167,15 +172,17 @@ class Search(Generic[P, T]):
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """The turn that was visited most, or one that wins for certain."""
         root, playouts = self.grow(states, limit, rng)
-        line, node = [], root
+        line = []
+        node = root
         while node.children:  # no turns follow where dice are thrown
             best = node.best
             line.append(self.knowledge.text(node.position, node.turns[best]))
             node = node.children[best]
         chances = [child.value(root.side) for child in root.children]
         chance = chances.pop(root.best)
-        chance = guessed(chance) if root.proof is None else chance
-        return Thought(line[0], chance, playouts, tuple(line), max(chances, default=1.0))
+        if root.proof is None:
+            chance = guessed(chance)
+        return Thought(line[0], chance, playouts, tuple(line), rival=max(chances, default=1.0))
 
     def grow(self, states: Sequence[State], limit: Limit, rng: Random) -> tuple[Node[P, T], int]:
         """A tree from the last of these positions on, and how many games were played for it."""
@@ -184,21 +191,26 @@ class Search(Generic[P, T]):
         root = Node(self.knowledge, self.knowledge.root(states))
         root.turns = self._root_turns(root, limit, begun, rng)
         root.turns[:0] = islice(self._wins(root, limit.part(self.ROOT_SHARE), rng), 1)
-        playouts, searched = 0, limit.clock()
-        while not self._is_decided(root, rng) or not playouts:
+        playouts = 0
+        searched = limit.clock()
+        while playouts == 0 or not self._is_decided(root, rng):
             self._visit(root, rng)
             playouts += 1
-            now = limit.clock()
-            half = (now - searched) / playouts / 2  # half a visit: so the search ends too early as often as too late
-            if limit.is_reached(playouts) or (limit.until is not None and now + half >= limit.until):
+            if limit.is_reached(playouts):
                 break
+            if limit.until is not None:
+                now = limit.clock()
+                half_a_visit = (now - searched) / playouts / 2
+                if now + half_a_visit >= limit.until:  # so the search ends too early as often as too late
+                    break
         return root, playouts
 
     # The root
 
     def _root_turns(self, root: Node[P, T], limit: Limit, begun: float, rng: Random) -> list[T]:
         """Sampled turns of the root: `Tuning.at_root` of them, or as many as a few first ones say there is time for."""
-        most, sample = self.tuning.at_root, self.knowledge.turns
+        most = self.tuning.at_root
+        sample = self.knowledge.turns
         self.inside = self.tuning.inside
         if limit.until is None:
             return list(sample(root.position, most, rng))
@@ -219,8 +231,12 @@ class Search(Generic[P, T]):
 
     def _wins(self, root: Node[P, T], limit: Limit, rng: Random) -> Iterator[T]:
         """The turns of the root that win at once: among all, if they are few, or else among the `Knowledge.tries`."""
-        turns = () if limit.is_time_up else self.knowledge.all_turns(root.position, MOST_KNOWN)
-        for turn in self.knowledge.tries(root.position, rng) if turns is None else turns:
+        if limit.is_time_up:
+            return
+        turns: Iterable[T] | None = self.knowledge.all_turns(root.position, MOST_KNOWN)
+        if turns is None:
+            turns = self.knowledge.tries(root.position, rng)
+        for turn in turns:
             if limit.is_time_up:
                 return
             if self.knowledge.outcome(self.knowledge.play(root.position, turn)) == 1 - root.side:
@@ -238,21 +254,32 @@ class Search(Generic[P, T]):
 
     def _visit(self, root: Node[P, T], rng: Random) -> None:
         """Go down to a position that is new or proven, play the game from there, and note the result on the way."""
-        path, node, is_new = [root], root, False
+        path = [root]
+        node = root
+        is_new = False
         while node.proof is None:
             if node.is_expanded and not node.hopeful and not self._find_more(node, rng):
                 break
-            child, is_new = self._thrown(node, rng) if node.throws is not None else self._child(node, rng)
-            path.append(child)
-            node = child
-            if is_new and child.throws is None:
+            if node.throws is None:
+                node, is_new = self._child(node, rng)
+            else:
+                node, is_new = self._thrown(node, rng)
+            path.append(node)
+            if is_new and node.throws is None:
                 break
-        worth = node.proof
-        if worth is None:
-            worth = self._judged(node, rng) if is_new else float(node.side)  # lost by all turns that were found
+        if node.proof is not None:
+            worth = node.proof
+        elif is_new:
+            worth = self._judged(node, rng)
+        else:
+            worth = float(node.side)  # lost by all turns that were found
         for node in path:
             node.visits += 1
             node.worth += worth
+        self._prove_backwards(path)
+
+    def _prove_backwards(self, path: Sequence[Node[P, T]]) -> None:
+        """Note what the positions of a path are worth for certain, from its end on, as far as that can be proven."""
         for node in reversed(path):
             if node.proof is None:
                 self._prove(node)
@@ -265,7 +292,8 @@ class Search(Generic[P, T]):
         expected = self.knowledge.expected(node.position)
         if expected is None:
             return worth
-        node.visits, node.worth = self.tuning.trust, self.tuning.trust * expected
+        node.visits = self.tuning.trust
+        node.worth = self.tuning.trust * expected
         return (worth + expected) / 2
 
     def _thrown(self, node: Node[P, T], rng: Random) -> tuple[Node[P, T], bool]:
@@ -279,7 +307,8 @@ class Search(Generic[P, T]):
         """The child to go on with, and whether it is new."""
         if not node.turns:
             node.turns = list(self.knowledge.turns(node.position, self.inside, rng))
-        tuning, number = self.tuning, len(node.children)
+        tuning = self.tuning
+        number = len(node.children)
         hopeful = node.hopeful
         has_room = not hopeful or number < tuning.first * (node.visits + 1) ** tuning.growth
         if has_room and number == len(node.turns) and not node.is_sampled:
@@ -289,7 +318,9 @@ class Search(Generic[P, T]):
             node.children.append(child)
             return child, True
         unrest = tuning.exploration * sqrt(log(node.visits + 1))
-        best, highest, side = hopeful[0], -1.0, node.side
+        best = hopeful[0]
+        highest = -1.0
+        side = node.side
         for child in hopeful:
             visits = child.visits or 1
             mean = child.worth / visits

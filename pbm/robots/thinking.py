@@ -20,7 +20,7 @@ class Thought(NamedTuple):
     line: Sequence[str] = ()
     """How the robot expects the game to go on, the move first."""
     rival: float = 1.0
-    """The same chance after the best other turn that was looked at; 1 if that is not known."""
+    """The chance of the player to move to win by the best other turn that was looked at; 1 if that is not known."""
 
 
 def guessed(chance: float) -> float:
@@ -54,7 +54,9 @@ class Limit:
 
     def is_reached(self, playouts: int) -> bool:
         """Whether it is time to move, after so many playouts."""
-        return (self.playouts is not None and playouts >= self.playouts) or self.is_time_up
+        if self.playouts is not None and playouts >= self.playouts:
+            return True
+        return self.is_time_up
 
     @property
     def is_time_up(self) -> bool:
