@@ -32,6 +32,10 @@ PASSWORD_WORDS = frozenset(
 """What people call a password in front of it."""
 LONGEST_SAID = 27
 """How many characters of a word a refusal of a game repeats."""
+QUOTATION = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`if (?!THEIRS\b)[^`]*`""")
+"""What a refusal repeats of somebody's words: as `repr` writes it, or a reading of a line of a plan."""
+PROSE = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+"""A word that may stand in a sentence of ours: of letters alone, but for hyphens and apostrophes between them."""
 FILLER = "\0"
 """Stands behind a letter that takes two columns while a line is measured."""
 
@@ -192,14 +196,25 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 
 def reason_without(reason: str, secrets: Iterable[str]) -> str:
-    """A sentence of ours with its secrets masked, also those that it repeats shortened, in parts or in lower case."""
+    """A sentence of ours with the secrets masked that it repeats, also shortened, in parts or in lower case.
+
+    A word of letters alone is masked only where the sentence has it in quotation marks. Elsewhere it is our own.
+    """
     spared = PASSWORD_WORDS | PLACEHOLDERS
     long = [secret for secret in secrets if len(secret) >= SHORTEST_PASSWORD and secret.lower() not in spared]
     parts: set[str] = set()
     for secret in long:
         parts |= {secret, secret[:LONGEST_SAID]}
-        parts.update(secret.split(","))
-    patterns = [re.escape(part) for part in sorted(parts, key=len, reverse=True) if len(part) > 3]
+        parts.update(re.split("[,.;!?]", secret))
+    parts = {part for part in parts if len(part) > 3}
+    strange = [part for part in parts if not PROSE.fullmatch(part)]
+    masked = QUOTATION.sub(lambda quotation: _masked(quotation[0], parts), reason)
+    return _masked(masked, strange)
+
+
+def _masked(text: str, secrets: Iterable[str]) -> str:
+    """A text with each of the secrets masked, in whatever case, the longest first."""
+    patterns = [re.escape(secret) for secret in sorted(secrets, key=len, reverse=True)]
     if not patterns:
-        return reason
-    return re.sub("|".join(patterns), MASK, reason, flags=re.IGNORECASE)
+        return text
+    return re.sub("|".join(patterns), MASK, text, flags=re.IGNORECASE)

@@ -8,7 +8,7 @@ import games
 from pbm.language import masking
 from pbm.language.commands import root
 from pbm.language.line import Line
-from pbm.texts import without
+from pbm.texts import reason_without, without
 
 from conftest import handle, outcome_of
 from contract import commands_of
@@ -345,6 +345,58 @@ def test_no_password_in_an_answer_to_a_board_mail_comes_back(pair, line):
 def test_what_is_no_password_in_an_answer_to_a_board_mail_is_said_back(pair, line):
     answer(pair, line)
     assert f"\n> {line}\n" in pair.mails()[-1].text
+
+
+def reason_of(club):
+    """Why the last mail was refused, without the quotation of it, on one line."""
+    return " ".join(club.mails()[-1].text.partition("\n>")[0].split())
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("My comment goes without saying between friends", "without blanks between its parts. A comment stands below"),
+        ("Please write blanks, parts and something different", "without blanks between its parts."),
+        ("COMMENT WITHOUT BLANKS", "without blanks between its parts. A comment stands below it."),
+        ("confirm without letters", "`confirm` stands alone in the first line."),
+        ("give something written", "This is written `give DAYS`."),
+    ],
+)
+def test_the_words_of_a_refusal_stay_though_the_writer_of_an_answer_has_used_them(pair, line, sentence):
+    answer(pair, line)
+    assert sentence in reason_of(pair)
+    assert "PASSWORD" not in reason_of(pair)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("spiro move 101 alice commas between blanks", "a move has commas between its parts, and no blanks."),
+        ("spiro move alice written command", "MOVE[#n] is missing. The command is written: spiro move BOARD USERID"),
+        ("reset alice missing command", "This code is wrong or too old; `reset alice` mails a new one."),
+        ("spiro undo 101 belongs challenges", "`undo` belongs in the place of a move:"),
+        ("signup written", "PASSWORD is missing. The command is written: signup USERID PASSWORD"),
+    ],
+)
+def test_the_words_of_a_refusal_stay_though_the_line_of_a_command_has_them(pair, line, sentence):
+    handle(pair.server, message(line), None)
+    assert sentence in reason_of(pair)
+
+
+def test_what_a_refusal_quotes_is_masked_also_where_the_word_is_one_of_its_own():
+    assert reason_without("Cannot read 'written,x'; it is written like c3.", ["written"]) == (
+        "Cannot read 'PASSWORD,x'; it is written like c3."
+    )
+    assert reason_without("The board's \"it's\" isn't theirs.", ["theirs"]) == "The board's \"it's\" isn't theirs."
+    assert reason_without("There is no 'Theirs' here, nor a sesame-1.", ["theirs", "sesame-1"]) == (
+        "There is no 'PASSWORD' here, nor a PASSWORD."
+    )
+
+
+def test_a_word_of_letters_in_a_plan_does_not_come_back(pair):
+    for line in ("plan if e3:5 then e4 if swordfish", "if e3:5 then swordfish. if e4 then e5", "plan swordfish"):
+        answer(pair, f"{line}, alice sesame")
+        assert "swordfish" not in reason_of(pair)
 
 
 @pytest.mark.parametrize("front", ["signup carl", "change password alice alice-secret", "reset alice", "signoff alice"])

@@ -9,6 +9,7 @@ from games import Illegal
 from pbm.actions import plans
 from pbm.board.plan_lines import ANY_MOVE, Conditional, PlanLine
 from pbm.language import words
+from pbm.language.masking import is_turn
 from pbm.letters import Letter
 from pbm.session import Session
 from pbm.store import BoardRow
@@ -168,7 +169,8 @@ def _step(sides: list[list[str]], line: str) -> Conditional:
         raise Illegal(f"{line!r} cannot be read; {HOW}, without blanks within a move.")
     [theirs] = sides[0]
     if "," not in theirs:
-        raise Illegal(f"{line!r} has no answer to {theirs}; {HOW}.")
+        shown = theirs if is_turn(theirs) else repr(theirs)
+        raise Illegal(f"{line!r} has no answer to {shown}; {HOW}.")
     cells = theirs.split(",", MOST_READINGS)
     readings = [f"`if {','.join(cells[:at])} then {','.join(cells[at:])}`" for at in range(1, len(cells))]
     raise Illegal(f"{line!r} can be {', '.join(readings)} or `if {theirs} then MINE`; please write `then`.")
