@@ -2,9 +2,10 @@
 
 A turn drops 1 to 4 pieces from the reserve on an empty point or an own stack, and may then sow another own stack, or
 part of it: one piece on each point of a path. A hand of at least twice its height captures an enemy stack in its way.
-A group is alive while a path of empty points leads from it to another group of its colour, or if its colour never
-had a second one. Dead groups are captured at once, after the drop and after every sown piece: first the enemy's, then
-the mover's own, but for the group of the stack just dropped, which has to be alive when the turn ends.
+A group is alive while a path of empty points leads from it to another group of its colour. The only group of a colour
+is alive, too, unless the colour had several at the end of an earlier turn, or has lost one by enclosure in this turn.
+Dead groups are captured at once, after the drop and after every sown piece: first the enemy's, then the mover's own,
+but for the group of the stack just dropped, which has to be alive when the turn ends.
 
 When a reserve is empty, the other player has a last turn of single pieces. Stacks and the empty regions that only one
 colour touches count a point each; White adds the komi and a half. A player without stacks ends the game as well.
@@ -127,7 +128,10 @@ class Turn(NamedTuple):
     own: Stacks
     enemy: Stacks
     own_several: bool
-    """Whether the mover has ever had more than one group."""
+    """Whether the mover had several groups at the end of an earlier turn, or has lost one by enclosure in this turn.
+
+    Then their only group would be dead.
+    """
     enemy_several: bool
     dropped: int = 0
     """The point of the last drop."""
@@ -172,14 +176,18 @@ class Turn(NamedTuple):
 
         Of the enemy's groups, only those near the *point* can have died.
         """
-        board = self.board
-        own_several = self.own_several or _are_several(board, own[0])
-        enemy_several = self.enemy_several or _are_several(board, enemy[0])
-        if enemy_several:
-            enemy = without(enemy, _dead(board, enemy[0], own[0], board.near(point)))
-        lost = _dead(board, own[0], enemy[0], own[0]) if own_several else 0
-        own = without(own, lost & ~board.group(dropped, own[0]))
-        is_dead = bool(lost & dropped)
+        board, own_several, enemy_several = self.board, self.own_several, self.enemy_several
+        if enemy_several or _are_several(board, enemy[0]):
+            captured = _dead(board, enemy[0], own[0], board.near(point))
+            enemy = without(enemy, captured)
+            enemy_several = enemy_several or bool(captured)
+        is_dead = False
+        if own_several or _are_several(board, own[0]):
+            dead = _dead(board, own[0], enemy[0], own[0])
+            is_dead = bool(dead & dropped)
+            lost = dead & ~board.group(dropped, own[0])
+            own = without(own, lost)
+            own_several = own_several or bool(lost)
         return Turn(board, self.side, own, enemy, own_several, enemy_several, dropped, pieces, is_dead)
 
     def why_dead(self) -> str:
@@ -225,6 +233,21 @@ class Turn(NamedTuple):
                 there = _step(self.board, point, direction)
                 for path in self.land(there).paths(there, hand - 1, direction, rng):
                     yield direction + path
+
+
+def new_turn(board: Square, side: int, own: Stacks, enemy: Stacks) -> Turn:
+    """A turn in which nothing has been done.
+
+    All groups are alive when a turn ends, so a colour that had several at the end of an earlier turn has several now.
+    """
+    return Turn(
+        board,
+        side,
+        own,
+        enemy,
+        own_several=_are_several(board, own[0]),
+        enemy_several=_are_several(board, enemy[0]),
+    )
 
 
 class _Fields(NamedTuple):
@@ -283,17 +306,8 @@ class State(_Fields, Position):
         return black, white + self.komi + 0.5
 
     def begin(self) -> Turn:
-        """A turn in which nothing has been done. A colour that has ever had several groups has several now."""
-        own = self.stacks[self.turn]
-        enemy = self.stacks[1 - self.turn]
-        return Turn(
-            self.board,
-            self.turn,
-            own,
-            enemy,
-            own_several=_are_several(self.board, own[0]),
-            enemy_several=_are_several(self.board, enemy[0]),
-        )
+        """A turn in which nothing has been done."""
+        return new_turn(self.board, self.turn, self.stacks[self.turn], self.stacks[1 - self.turn])
 
     def read(self, text: str) -> str:
         """The turn that a player wrote, in canonical form. Raises Illegal."""

@@ -226,7 +226,7 @@ class _Fields(NamedTuple):
     starts: tuple[Stones | None, Stones | None] = (None, None)
     """The stones at the start of each side's last turn."""
     passes: int = 0
-    """How many of the turns just played were passes."""
+    """How many of the turns just played were passes. The removal of a player without a first stone is none."""
 
 
 class State(_Fields, Position):
@@ -259,8 +259,9 @@ class State(_Fields, Position):
         """Whether the player must pass: the stones stand as at the start of their last turn, or they can do nothing."""
         if self.result():
             return False
+        # after a pass of the opponent the rule does not apply, but then the stones are the same only after two passes
         is_repeated = self.starts[self.turn] == self.stones
-        return (is_repeated and not self.passes) or not (self.first_cells() or self.eyeless())
+        return is_repeated or not (self.first_cells() or self.eyeless())
 
     def read(self, text: str) -> str:
         """The turn that a player wrote, with each removed group named by its first cell. Raises Illegal."""
@@ -340,13 +341,12 @@ class State(_Fields, Position):
                 own |= cell
                 if not board.near_bit[cell] & ~enemy:  # no stone touches two enemy groups, so it is an eye
                     enemy_eyes |= cell
-        is_pass = move == SKIP or move.startswith("x")
         return self._replace(
             stones=(enemy, own) if side else (own, enemy),
             filled=(enemy_eyes, own_eyes) if side else (own_eyes, enemy_eyes),
             turn=1 - side,
             starts=(self.starts[0], self.stones) if side else (self.stones, self.starts[1]),
-            passes=self.passes + 1 if is_pass else 0,
+            passes=self.passes + 1 if move == SKIP else 0,
         )
 
     def result(self) -> Result | None:

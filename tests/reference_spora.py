@@ -1,6 +1,7 @@
 """Spora once more, written from the rulebook alone, plainly and slowly, as a check on the module games.spora.
 
-A board is a dict from points (x, y) to colour and height; a colour's history is kept as it happens.
+A board is a dict from points (x, y) to colour and height. At the end of each turn is noted which colours have several
+groups, and in a turn, which have lost a group by enclosure.
 """
 
 import re
@@ -30,7 +31,8 @@ class Reference:
         self.phase = "name" if pie else "play"
         self.cells = {}
         self.reserve = {"black": full, "white": full}
-        self.had_several = {"black": False, "white": False}
+        self.had_several = {"black": False, "white": False}  # at the end of an earlier turn
+        self.has_lost_a_group = {"black": False, "white": False}  # by enclosure, in this turn
         self.had_first_turn = {"black": False, "white": False}
         self.turn = "black"
         self.over = False
@@ -38,7 +40,7 @@ class Reference:
     def copy(self):
         new = Reference(self.size)
         new.__dict__.update(self.__dict__)
-        for name in ("cells", "reserve", "had_several", "had_first_turn"):
+        for name in ("cells", "reserve", "had_several", "has_lost_a_group", "had_first_turn"):
             setattr(new, name, dict(getattr(self, name)))
         return new
 
@@ -94,8 +96,8 @@ class Reference:
 
     def is_alive(self, group):
         colour = self.colour(next(iter(group)))
-        if not self.had_several[colour]:
-            return True
+        if len(self.groups(colour)) == 1:
+            return not self.had_several[colour] and not self.has_lost_a_group[colour]
         liberties = {p for point in group for p in self.neighbours(point) if p not in self.cells}
         reached = set()
         for liberty in liberties:
@@ -122,6 +124,13 @@ class Reference:
         else:
             self.play_turn(text.split(","))
 
+    def note_groups(self):
+        """At the end of a turn."""
+        for side in OTHER:
+            if len(self.groups(side)) > 1:
+                self.had_several[side] = True
+        self.has_lost_a_group = {"black": False, "white": False}
+
     def play_turn(self, items):
         me, enemy = self.turn, OTHER[self.turn]
         if len(items) > (2 if self.had_first_turn[me] else 1):
@@ -135,6 +144,7 @@ class Reference:
             self.sow(items[1], dropped)
         if not self.is_alive(self.area(dropped)):
             raise Refused
+        self.note_groups()
         self.had_first_turn[me] = True
         self.turn = enemy
         self.over = any(self.had_first_turn[side] and not self.groups(side) for side in OTHER)
@@ -186,11 +196,9 @@ class Reference:
         self.cells[point] = (self.turn, min(4, height + count))
 
     def capture(self, dropped):
-        for side in OTHER:
-            if len(self.groups(side)) > 1:
-                self.had_several[side] = True
         for side in (OTHER[self.turn], self.turn):
             for group in [g for g in self.groups(side) if not self.is_alive(g) and dropped not in g]:
+                self.has_lost_a_group[side] = True
                 for point in group:
                     del self.cells[point]
 

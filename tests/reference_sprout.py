@@ -239,7 +239,7 @@ class Reference:
             raise Refused
         after = self.copy()
         canonical = text if text == "--" else after.carry_out(text.split(","))
-        after.passes = self.passes + 1 if text == "--" or canonical.startswith("x") else 0
+        after.passes = self.passes + 1 if text == "--" else 0
         after.last_start[self.turn] = dict(self.stones)
         after.turn = OTHER[self.turn]
         self.__dict__.update(after.__dict__)

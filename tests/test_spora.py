@@ -378,6 +378,32 @@ def test_the_only_group_that_a_colour_ever_had_is_alive_until_it_gets_a_second_o
     assert refusal(state, "c4,a1@n") == "There is no black stack on a1 any more: it is captured after the drop."
 
 
+def test_a_group_that_is_split_for_a_moment_is_alive_when_it_is_one_again():
+    state = played(spora.new(size=5), *"b3:2 c3:2 b4:2,b3@s c3 c4,b4@w".split())
+    # c3 captures b3, which cuts b2 off from the others, and then b2
+    assert cells(played(state, "d5,c3@wse")) == pairs("a4=B1 b4=B1 c4=B1 b2=W1 b3=W1 c2=W1 d5=W1")
+    state = played(spora.new(size=7), "f2", "f1")
+    assert cells(played(state, "e1:4,f2@w")) == pairs("e1=B4 e2=B1 f1=W1"), "two groups become one within the turn"
+
+
+@pytest.mark.parametrize(
+    ("stack_on_b2", "left"),
+    [(".", "c1=W1"), ("W1", "")],
+)
+def test_the_last_of_the_parts_of_a_group_is_dead_only_if_another_part_was_captured_by_enclosure(stack_on_b2, left):
+    state = position(f"""
+        .  .  .  .  .
+        .  .  .  .  .
+        .  B1 B4 .  .
+        B1 {stack_on_b2} W1 W1 .
+        .  B1 W1 .  .
+    """)
+    # the first piece captures c2 and encloses b2, the second one captures d2
+    after = played(state, "e5,c3@seen")
+    assert {name: stack for name, stack in cells(after).items() if stack[0] == "W"} == pairs(left)
+    assert after.view()["over"] == (not left)
+
+
 def test_nothing_is_counted_while_pieces_are_lifted():
     state = position("""
         .  .  .  W1 .
@@ -540,6 +566,11 @@ def test_the_last_turn_is_written_in_the_order_played(text, canonical):
 )
 def test_the_last_turn_is_refused(text, why):
     assert refusal(last("black", black=4, white=0), text).startswith(why)
+
+
+def test_the_last_turn_may_join_groups_of_which_there_was_one_when_it_began():
+    state = spora.setup({"cells": {"a1": "B1", "e5": "W1"}, "reserve": {"white": 0}}, size=5)
+    assert cells(played(state, "c1,b1")) == pairs("a1=B1 b1=B1 c1=B1 e5=W1")
 
 
 def test_each_piece_of_the_last_turn_has_to_be_alive_when_it_is_dropped_and_captures_before_the_next():

@@ -360,18 +360,16 @@ TIGHT = """
 """
 
 
-def test_a_player_who_finds_the_stones_of_his_last_turn_must_pass_unless_the_opponent_has_just_passed():
+def test_a_player_who_finds_the_stones_of_his_last_turn_must_pass_also_after_the_removal_of_a_group():
     state = position(TIGHT, "white")
     state = state.play(state.parse("c4"))
-    assert set(state.moves()) == {"xc4"}, "no first stone for Black: the removal is a pass"
+    assert set(state.moves()) == {"xc4"}, "no first stone for Black"
     state = state.play("xc4")
-    assert not state.must_skip, "the stones are those of White's last turn, but Black has just passed"
-    state = state.play(state.parse("c4"))
-    assert state.must_skip, "the stones are those of Black's last turn"
-    assert refusal(state, "xc4") == "Black must pass in this position, and nothing else can be played."
+    assert state.must_skip, "the stones are those of White's last turn, and Black's removal was no pass"
+    assert refusal(state, "c4") == "White must pass in this position, and nothing else can be played."
     assert state.random(Random(1)) == SKIP
     state = state.play(SKIP)
-    assert not state.must_skip
+    assert not state.must_skip, "Black's last turn began with a stone on c4"
     assert winner(state) is None
     assert not position(TIGHT, "white").must_skip
     assert not position(TIGHT, "black").must_skip
@@ -387,7 +385,7 @@ NO_FIRST_STONE = """
 """
 
 
-def test_a_player_without_a_first_stone_passes_by_removing_a_group_without_an_eye_and_the_second_pass_ends_the_game():
+def test_a_player_without_a_first_stone_removes_a_group_without_an_eye_which_is_no_pass():
     state = position(NO_FIRST_STONE)
     assert (eyes(state, "black"), eyes(state, "white")) == (["a2", "b1"], ["e1"])
     assert set(state.moves()) == {"xb4", "xc6"}
@@ -401,47 +399,57 @@ def test_a_player_without_a_first_stone_passes_by_removing_a_group_without_an_ey
     )
     assert "there is no stone" in refusal(state, "xe1")
     state = play(position(NO_FIRST_STONE), "xc6")
-    assert winner(state) is None
-    assert set(state.moves()) == {"xd4"}
+    assert set(state.moves()) == {"xd4"}, "White has no first stone, either"
     state = play(state, "xd4")
     assert score(state) == (11, 8), "neither has the 14 cells of a majority"
-    assert winner(state) == "black"
+    assert winner(state) is None
+    assert state.parse("c5,e3") == "c5,e3"
 
 
-def test_white_wins_with_the_larger_territory_after_two_passes():
+NO_ROOM = """
+      B W .
+     B . W W
+    W W B B W
+   W W B . B B
+    . W B B B
+     W W B .
+"""
+
+
+@pytest.mark.parametrize(
+    ("side", "picture", "scores"),
+    [("white", NO_ROOM, (11, 13)), ("black", NO_ROOM.translate(str.maketrans("BW", "WB")), (13, 11))],
+)
+def test_the_larger_territory_wins_after_two_passes(side, picture, scores):
+    state = position(picture, side)
+    assert set(state.moves()) == {"xe1"}
+    state = state.play("xe1").play("f1,e1")
+    assert state.must_skip, "the stones are those of the last turn of this side"
+    state = state.play(SKIP)
+    assert winner(state) is None
+    assert state.must_skip, "the other side has neither a first stone nor a group to remove"
+    state = state.play(SKIP)
+    assert score(state) == scores
+    assert winner(state) == side
+
+
+def test_equal_territories_tie_after_two_passes_but_not_after_a_removal_and_a_pass():
     state = position("""
-      W . W
-     W W W .
-    B B B W W
+      W B .
+     B W B B
+    W W . B B
    B B B W W B
-    W B B . B
-     B B W W
-    """)
-    assert score(state) == (0, 11)
-    state = play(state, "xa3", "a3,a4")
-    # Black's stones are those of his last turn, so he has passed; nor has White a first stone
-    assert state.view()["turn"] == "white"
-    assert set(state.moves()) == {"xa1", "xb5"}
-    state = play(state, "xb5")
-    assert score(state) == (0, 11)
-    assert winner(state) == "white"
-
-
-def test_a_player_without_a_first_stone_and_without_a_group_to_remove_passes_and_equal_territories_tie():
-    state = position("""
-      B W W
-     W B B W
-    B B B B W
-   W W . W W .
-    B B W . W
-     W B W W
-    """, black_eyes="a1 e1")  # fmt: skip
-    after = state.play(state.parse("xc1"))
-    assert after.must_skip
-    assert list(after.moves()) == [SKIP]
-    after = after.play(SKIP)
-    assert score(after) == (12, 12)
-    assert winner(after) == "draw"
+    . B W W W
+     B W W .
+    """, "white", white_eyes="e1")  # fmt: skip
+    assert set(state.moves()) == {"xe1"}
+    state = state.play("xe1")
+    assert score(state) == (13, 13)
+    assert list(state.moves()) == [SKIP], "Black has no first stone, and White's groups have eyes"
+    state = state.play(SKIP)
+    assert winner(state) is None
+    assert list(state.moves()) == [SKIP]
+    assert winner(state.play(SKIP)) == "draw"
 
 
 STUCK = """
@@ -454,13 +462,16 @@ STUCK = """
 """
 
 
-def test_one_pass_does_not_end_the_game():
+def test_a_pass_does_not_end_the_game_nor_does_the_removal_after_it():
     state = position(STUCK)
     assert state.must_skip
     after = state.play(SKIP)
     assert winner(after) is None
     assert set(after.moves()) == {"xc6"}
-    assert winner(after.play("xc6")) == "black", "13 to 12 after the second pass"
+    after = after.play("xc6")
+    assert score(after) == (13, 12)
+    assert winner(after) is None
+    assert after.must_skip
 
 
 MAJORITY = """

@@ -110,7 +110,7 @@ class Sprout(Knowledge[SproutPosition, Items]):
     def turns(self, position: SproutPosition, most: int, rng: Random) -> list[Items]:
         """Turns put together stone by stone, those first that lead to the best positions."""
         side = position.turn
-        if position.starts[side] == position.stones and not position.passes:
+        if position.starts[side] == position.stones:
             return [()]
         sampled = islice(self._samples(position, self.greed, rng), most)
         turns = [*{frozenset(turn): turn for turn in sampled}.values()]
@@ -142,7 +142,7 @@ class Sprout(Knowledge[SproutPosition, Items]):
 
     def play(self, position: SproutPosition, turn: Items) -> SproutPosition:
         """The position after a turn."""
-        side, passes = position.turn, position.passes + 1
+        side = position.turn
         order = 1 - 2 * side  # of the sides, the mover first; and back
         own, enemy = position.stones[::order]
         own_filled, enemy_filled = position.filled[::order]
@@ -150,7 +150,6 @@ class Sprout(Knowledge[SproutPosition, Items]):
         own_groups, enemy_groups = map(dict, position.groups[::order])
         for item in turn:
             if item > 0:
-                passes = 0
                 own |= item
                 enemy_filled |= item & enemy_shut  # no cell next to two enemy groups, so it is an eye
                 enemy_shut &= ~item
@@ -175,7 +174,7 @@ class Sprout(Knowledge[SproutPosition, Items]):
             (own_filled, enemy_filled),
             1 - side,
             starts,
-            passes,
+            0 if turn else position.passes + 1,
             (own_groups, enemy_groups),
             (own_shut, enemy_shut),
         )
@@ -209,19 +208,22 @@ class Sprout(Knowledge[SproutPosition, Items]):
             first = free & ~enemy_shut & ~(own_shut & ~joints)
             played, begun, start = [], 0, (own, enemy)
             todo: list[tuple[int, int]] = []
-            if start == own_start and not passes:
-                passes = 1
+            if start == own_start:
+                passes += 1
             elif first:
                 passes = 0
                 if random() < greed:
                     first = first & ~outside or first
                 todo = [(0, first), *enemy_groups.items()]
             else:
-                passes, free = passes + 1, 0
+                free = 0
                 eyes = enemy_filled | enemy_shut & ~crowded
                 if mortal := [group for group, ring in enemy_groups.items() if not ring & eyes]:
+                    passes = 0
                     group = mortal[int(random() * len(mortal))]
                     todo = [(group, enemy_groups[group])]
+                else:
+                    passes += 1
             for group, ring in todo:
                 places = ring & free
                 if ring & begun:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from games import State
 from games.boards import Square, bits
-from games.spora import TALLEST, Stacks, Turn, raised
+from games.spora import TALLEST, Stacks, Turn, new_turn, raised
 from pbm.robots.thinking import Limit
 
 WAYS = "nesw"
@@ -80,8 +80,7 @@ class SporaPosition(NamedTuple):
 
     def after(self, turn: Turn) -> "SporaPosition":
         """The position after a turn."""
-        enemy_several = turn.enemy_several and bool(turn.enemy[0])
-        begun = Turn(turn.board, 1 - turn.side, turn.enemy, turn.own, enemy_several, turn.own_several)
+        begun = new_turn(turn.board, 1 - turn.side, turn.enemy, turn.own)
         left = 0 if self.is_last_turn else self.reserves[0] - turn.pieces
         return SporaPosition(begun, (self.reserves[1], left), (self.have_dropped[1], True), -self.lead)
 
