@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pbm.tournaments import dutch, knockout, ladder
 from pbm.tournaments.arena import Arena
-from pbm.tournaments.kinds import NOBODY, Entrant, Meeting, Progress, Round, fewest_firsts, points
+from pbm.tournaments.kinds import NOBODY, Entrant, Kind, Meeting, Progress, Round, fewest_firsts, points
 from pbm.tournaments.knockout import Knockout
 
 from examples import examples
@@ -27,7 +27,8 @@ RESULTS = [1, 1, 0, -1, -1]
 
 def running(field, meetings, **settings):
     """A tournament that is on."""
-    return Progress(SimpleNamespace(state="running", **{"best_of": 1, **settings}), field, meetings)
+    given = {"best_of": 1, "tie_breaks": Kind.tie_breaks, **settings}
+    return Progress(SimpleNamespace(state="running", **given), field, meetings)
 
 
 def paired(field, meetings, number, rounds=0, never=()):
@@ -81,6 +82,27 @@ def eventful(rng, count, rounds, never=()):
         ]
         field += [Entrant(NAMES[len(field)], joined=number + 1)] if rng.random() < 0.3 else []
     return field, meetings
+
+
+def with_no_shows(rng, count, rounds):
+    """A whole tournament in which games are lost by players who do not come; some of them leave."""
+    field, meetings = entrants(count), []
+    for number in range(1, rounds + 1):
+        pairs = paired(field, meetings, number, rounds)
+        if not pairs:
+            break
+        check_everybody(pairs, field, number)
+        for game in played(pairs, number, rng):
+            is_played = game.is_bye or rng.random() < 0.8
+            absent = rng.choice(game.pair)
+            meetings.append(game if is_played else forfeit(number, *game.pair, absent))
+            if not is_played and rng.random() < 0.5:
+                field = [one._replace(withdrawn=number + 1) if one.name == absent else one for one in field]
+    return field, meetings
+
+
+def forfeit(number, first, second, absent):
+    return Meeting(number, first, second, -1 if absent == first else 1, is_short=True, is_forfeit=True)
 
 
 def check_everybody(pairs, field, number):
@@ -160,6 +182,33 @@ def test_the_report_of_a_larger_tournament_is_accepted(seed):
     check_all(*eventful(Random(seed), 20 + seed, 9), 9)
 
 
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 200))])
+def test_the_checker_agrees_with_every_round_of_a_tournament_with_no_shows(seed):
+    rng = Random(seed)
+    count = rng.randint(4, 24)
+    rounds = min(9, rng.randint(1, count // 2))
+    field, meetings = with_no_shows(rng, count, rounds)
+    assert wrong_rounds(field, meetings, rounds) == []
+    unplayed = [one for one in meetings if one.is_unplayed]
+    for last in (one for one in unplayed if one.is_bye):
+        assert last.first not in {one.winner for one in unplayed if one.round < last.round}
+
+
+def test_who_has_won_because_the_opponent_did_not_come_does_not_get_the_bye():
+    field = entrants(5)
+    begun = [Meeting(1, "p001", "p003", 1), forfeit(1, "p005", "p002", "p002"), bye(1, "p004")]
+    lost = [Meeting(2, "p004", "p005", 1), Meeting(2, "p003", "p001", 1), bye(2, "p002")]
+    # p001, p002, p003 and p005 have a point each; p002 has had a bye, and p005 is the last of them
+    assert [one for one, other in paired(field, begun + lost, 3, 4) if other == NOBODY] == ["p003"]
+
+
+def test_a_game_that_was_not_played_gives_no_side_and_the_two_can_still_meet():
+    field = entrants(2)
+    begun = [forfeit(1, "p001", "p002", "p001")]
+    # with a side, p002 would begin this time; without one, the first of all begins, as in a first round
+    assert paired(field, begun, 2, 2) == [("p001", "p002")]
+
+
 def rounds_with_a_bye_after_others(field, meetings):
     """The rounds in which a bye is given out while somebody has missed a round, or had half a point for one.
 
@@ -185,6 +234,33 @@ def test_a_report_says_of_each_round_whom_a_player_has_met_on_which_side_with_wh
         ["0000", "-", "Z", "2", "b"],
     ]
     assert {"012 Pool s of Symple", "062 4", "XXR 3", "XXP 1 4"} <= {*lines.split("\n")}
+
+
+def test_a_report_tells_forfeits_and_games_of_less_than_one_move_and_rates_neither():
+    field = entrants(6)
+    meetings = [
+        forfeit(1, "p001", "p004", "p004"),
+        Meeting(1, "p005", "p002", -1, is_short=True),
+        Meeting(1, "p003", "p006", 0, is_short=True),
+    ]
+    lines = dutch.report(running(field, meetings, rounds=1, apart=()), "Pool s of Symple").split("\n")
+    # the signs of TRF16: + and - for a forfeit, W, D and L for a game that lasted less than one move
+    assert [line[91:].split() for line in lines if line.startswith("001")] == [
+        ["4", "w", "+"],
+        ["5", "b", "W"],
+        ["6", "w", "D"],
+        ["1", "b", "-"],
+        ["2", "w", "L"],
+        ["3", "b", "D"],
+    ]
+
+
+def test_a_report_has_the_places_of_the_table_which_can_be_shared_and_no_rated_players():
+    field = entrants(4)
+    meetings = [Meeting(1, "p003", "p001", 1), Meeting(1, "p002", "p004", 0)]
+    lines = dutch.report(running(field, meetings, rounds=1, apart=()), "Pool s of Symple").split("\n")
+    assert [line[85:89].strip() for line in lines if line.startswith("001")] == ["4", "2", "1", "2"]
+    assert {"062 4", "072 0"} <= {*lines}
 
 
 def test_the_checker_does_not_accept_two_pairs_that_have_changed_partners():

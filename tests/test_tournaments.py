@@ -95,6 +95,14 @@ class League:
             else:
                 turns.play_turn(self.session, found, loser, RESIGN)
 
+    def begin(self, pool="s"):
+        """Let both players of each running board make their first move."""
+        for board in self.running(pool):
+            with self.session.store.writing():
+                found = find_board(self.session, "symple", board)
+                for move in ("c3", "e5")[len(found.turns) :]:
+                    turns.play_turn(self.session, found, found.turn, move)
+
     def play(self, rng, pool="s", until=None, draws=0.2):
         """Let games end in any order, until the tournament is over, or so many have ended."""
         for _ in range(until or 10**6):
@@ -579,17 +587,89 @@ def test_those_whom_the_director_keeps_apart_do_not_meet(league):
 def test_the_report_of_a_tournament_is_accepted_by_the_checker_of_fides_rules(league, shell):
     rng, names = Random(4), league.signed_up(10)
     league.start("swiss", names[:8], rounds=4, byes=1)
+    league.begin()  # the checker gives no point for W, a win in a game of less than one move
     league.play(rng, until=2)
     league.do(f"withdraw {names[2]}")
     league.do(f"add {names[8]}")
-    league.play(rng, until=4)
-    league.do(f"adjudicate {league.running()[0]} cancel")
-    league.play(rng)
+    while league.now().tournament.is_on:
+        league.begin()
+        if "s8" in league.running():
+            league.do("adjudicate s8 cancel")
+        else:
+            league.play(rng, until=1)
     report = shell.run("tournament", "symple", "s", "--trf").stdout
     checked = check_trf(report)
     assert (checked["tournament_name"], checked["num_players"]) == ("Pool s of Symple", 9)
     assert [one["match"] for one in checked["rounds"]] == [True] * league.now().tournament.round
+    assert any(one.is_void for one in league.now().meetings)
     assert "cannot be paired" not in league.mails(names[0], "the end")[0].text  # it has ended as planned
+
+
+def reported(shell):
+    """The results of the first round in the report, by player, such as ``{"alice": "1"}``."""
+    lines = shell.run("tournament", "symple", "s", "--trf").stdout.splitlines()
+    return {line[14:47].strip(): line[91:].split()[2] for line in lines if line.startswith("001")}
+
+
+ABSENCES = {
+    "withdrawal": lambda league, late: league.do(f"withdraw {late}"),
+    "leaving": lambda league, late: league.club.say(f"symple leave s {late} {PASSWORDS[late]}"),
+    "signing off": lambda league, late: league.club.say(f"signoff {late} {PASSWORDS[late]}"),
+    "time of a move": lambda league, _: pass_days(league, 15),
+    "end of a round": lambda league, _: pass_days(league, 10),
+    "total time": lambda league, _: pass_days(league, 5),
+}
+
+
+def pass_days(league, days):
+    for _ in range(days):
+        league.club.pass_time(days=1)
+        clean_up(league.session)
+
+
+@pytest.mark.parametrize("how", ABSENCES)
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_who_is_absent_before_both_have_moved_has_lost_by_forfeit(members, league, shell, how, has_begun):
+    clocks = {"total time": {"total_days": 3}, "end of a round": {"round_days": 8, "forfeit_days": 30}}
+    league.start("swiss", ["alice", "bob"], rounds=1, **clocks.get(how, {}))
+    if has_begun:
+        league.begin()
+    late = find_board(league.session, "symple", "s1").turn
+    ABSENCES[how](league, late)
+    other = "bob" if late == "alice" else "alice"
+    assert reported(shell) == ({late: "0", other: "1"} if has_begun else {late: "-", other: "+"})
+
+
+@pytest.mark.parametrize(
+    ("words", "short", "usual"), [("resign", "LW", "01"), ("adjudicate s1 win", "LW", "01"),
+                                  ("adjudicate s1 draw", "DD", "==")]
+)  # fmt: skip
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_a_game_that_is_given_up_or_decided_before_both_have_moved_is_one_of_less_than_one_move(
+    members, league, shell, words, short, usual, has_begun
+):
+    league.start("swiss", ["alice", "bob"], rounds=1)
+    if has_begun:
+        league.begin()
+    late = find_board(league.session, "symple", "s1").turn
+    if words == "resign":
+        members.say(f"symple move s1 {late} {PASSWORDS[late]} resign")
+    else:
+        league.do(words)
+    other = "bob" if late == "alice" else "alice"
+    assert reported(shell) == dict(zip((late, other), usual if has_begun else short, strict=True))
+
+
+def test_who_wins_because_the_opponent_withdraws_does_not_get_the_bye_as_well(league):
+    names = league.start("swiss", 4, rounds=3)
+    first = league.now().meetings[0]
+    league.do(f"withdraw {first.second}")
+    league.end("s2", "first")
+    assert [name for name in league.now().idle if name == first.first] == []
+    league.play(Random(1))
+    unplayed = Counter(one.winner for one in league.now().meetings if one.is_unplayed)
+    assert set(unplayed.values()) == {1}
+    assert set(unplayed) < set(names)
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from games import SKIP
 from pbm.store.base import Questions
 from pbm.store.boards import OF_BOARD
 from pbm.tournaments import TOURNAMENT_KINDS
@@ -11,12 +12,21 @@ from pbm.tournaments.kinds import Entrant, Meeting, Tournament
 OF_POOL = "game = ? AND pool = ?"
 OUTCOME = "iif(ended IS NULL, NULL, CASE winner WHEN first_player THEN 1 WHEN second_player THEN -1 ELSE 0 END)"
 """The outcome of a board for the first player: 1 for a win, 0 for a tie, -1 for a loss, NULL before the end."""
+MOVED = f"""EXISTS (SELECT 1 FROM turns WHERE turns.game = boards.game AND turns.board = boards.board
+    AND userid = {{}} AND text NOT IN ('Resign', 'Forfeit', '{SKIP}'))"""
+"""Whether a player of a board has made a move; `has_begun` of `pbm.board.board` says it of both."""
+SHORT = f"ended IS NOT NULL AND NOT ({MOVED.format('first_player')} AND {MOVED.format('second_player')})"
+"""Whether a game ended before both players had moved."""
+ABSENCE = "reason IN ('withdrawn', 'signed off', 'forfeited', 'total time')"
+"""Whether a game ended because a player was absent."""
 MEETINGS = f"""
     SELECT round, first, second, iif(second = '', 1 - half, {OUTCOME}), void, coalesce(meetings.board, ''),
-        coalesce(first_used, 0.0), coalesce(second_used, 0.0), 0 AS kind, number AS place
+        coalesce(first_used, 0.0), coalesce(second_used, 0.0), {SHORT}, coalesce({ABSENCE}, 0), 0 AS kind,
+        number AS place
     FROM meetings LEFT JOIN boards USING (game, board) WHERE meetings.game = ?1 AND meetings.pool = ?2
     UNION ALL
-    SELECT 1, first_player, second_player, {OUTCOME}, 0, board, first_used, second_used, length(board), board
+    SELECT 1, first_player, second_player, {OUTCOME}, 0, board, first_used, second_used, {SHORT},
+        coalesce({ABSENCE}, 0), length(board), board
     FROM boards INDEXED BY boards_pool WHERE game = ?1 AND pool = ?2 AND first_player <> second_player
         AND board NOT IN (SELECT coalesce(board, '') FROM meetings WHERE game = ?1 AND pool = ?2)
     ORDER BY kind, place
@@ -94,10 +104,23 @@ class Tournaments(Questions):
 
         Outcomes are those of seats, not of userids: a player who has replaced another one has their results.
         """
-        return [
-            Meeting(number, first, second, won, bool(void), board, (used, other))
-            for number, first, second, won, void, board, used, other, *_ in self.execute(MEETINGS, game, pool)
-        ]
+        meetings = []
+        for number, first, second, outcome, is_void, board, *used, is_short, is_absence, _, _ in self.execute(
+            MEETINGS, game, pool
+        ):
+            meeting = Meeting(
+                round=number,
+                first=first,
+                second=second,
+                outcome=outcome,
+                is_void=bool(is_void),
+                board=board,
+                used=(used[0], used[1]),
+                is_short=bool(is_short),
+                is_forfeit=bool(is_short and is_absence),
+            )
+            meetings.append(meeting)
+        return meetings
 
     def add_meeting(self, game: str, pool: str, one: Meeting) -> None:
         """Store a game of a tournament, or a bye."""

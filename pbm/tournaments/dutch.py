@@ -9,9 +9,10 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from caissify_pairings.engines.dutch import DutchEngine, DutchPlayer
-from caissify_pairings.trf import write_trf
+from caissify_pairings.trf import TRFWriter
 
 from pbm.tournaments.kinds import NOBODY, Meeting, Pair, Progress, fewest_firsts, meetings_of, points
+from pbm.tournaments.tables import places_of
 
 LARGE = 60
 NEAR = 8
@@ -19,6 +20,10 @@ NEAR = 8
 one. For 200 players that takes a few seconds; considering all pairs takes a minute."""
 RESULTS = {1: "1", 0: "=", -1: "0"}
 """The outcomes in a report."""
+SHORT_RESULTS = {1: "W", 0: "D", -1: "L"}
+"""The outcomes of games that ended before both players had moved, and so are not rated."""
+FORFEIT_RESULTS = {1: "+", -1: "-"}
+"""The outcomes of a game that one of the players did not begin."""
 
 
 class _NoneLeft(Exception):
@@ -97,13 +102,13 @@ def paired(progress: Progress) -> list[Pair]:
 def _tried(progress: Progress, players: list[dict[str, Any]], *, near: int) -> list[Pair] | None:
     """The pairs of these players in the next round, at most *near* places from the ideal ones; None if there are none.
 
-    Nobody gets a second bye that is worth a win.
+    Nobody who has had the point of a win without playing gets a bye (FIDE C.04.1).
     """
     tournament = progress.tournament
     number = tournament.round + 1
-    met = {meeting.pair for meeting in progress.meetings if not meeting.is_bye}
+    met = {meeting.pair for meeting in progress.meetings if not meeting.is_unplayed}
     apart = {frozenset(pair) for group in tournament.apart for pair in combinations(group, 2)}
-    had_bye = {meeting.first for meeting in progress.meetings if meeting.is_bye and meeting.outcome}
+    unplayed_wins = {meeting.winner for meeting in progress.meetings if meeting.is_unplayed}
     # The library pairs a first round without _can_pair.
     round_number = max(number, 2) if apart else number
     engine = _Engine(players, met, round_number, tournament.rounds or number + 1, apart=apart, near=near)
@@ -112,7 +117,7 @@ def _tried(progress: Progress, players: list[dict[str, Any]], *, near: int) -> l
     except _NoneLeft:
         return None
     pairs = [(pairing["white_id"], pairing["black_id"] or NOBODY) for pairing in pairings]
-    if any(second == NOBODY and first in had_bye for first, second in pairs):
+    if any(second == NOBODY and first in unplayed_wins for first, second in pairs):
         return None
     return pairs
 
@@ -120,8 +125,8 @@ def _tried(progress: Progress, players: list[dict[str, Any]], *, near: int) -> l
 def _players(progress: Progress) -> dict[str, dict[str, Any]]:
     """The entrants in the form of the library, by name, with their results before the next round.
 
-    A cancelled game counts as lost by both. Only a bye that was worth a win keeps a player from another one
-    (FIDE C.04.1), not a bye of half a point, nor the rounds before a player joined.
+    A cancelled game counts as lost by both. Only a bye that was worth a win, or a forfeit win, keeps a player from the
+    bye (FIDE C.04.1), not a bye of half a point, nor the rounds before a player joined.
     """
     next_round = progress.tournament.round + 1
     names = list(progress.by_name)
@@ -138,12 +143,13 @@ def _players(progress: Progress) -> dict[str, dict[str, Any]]:
         floats = []
         for number in range(1, next_round):
             meeting = played.get(number)
-            if meeting and not meeting.is_bye:
+            if meeting and not meeting.is_unplayed:
                 sides.append("white" if meeting.first == name else "black")
+            if meeting:
                 floats.append(_float(name, meeting, points_before[number]))
-            elif meeting or number < entrant.joined:
+            elif number < entrant.joined:
                 floats.append("down")  # as whoever does not play in a round
-        byes = [meeting for meeting in played.values() if meeting.is_bye and meeting.round < next_round]
+        earlier = [meeting for meeting in played.values() if meeting.round < next_round]
         players[name] = {
             "id": name,
             "starting_number": place,
@@ -151,13 +157,19 @@ def _players(progress: Progress) -> dict[str, dict[str, Any]]:
             "score": points_before[next_round][name],
             "color_hist": sides,
             "float_history": floats,
-            "bye_count": sum(bye.outcome == 1 for bye in byes),
+            "bye_count": sum(meeting.is_bye and meeting.winner == name for meeting in earlier),
+            "forfeit_win_count": sum(meeting.is_forfeit and meeting.winner == name for meeting in earlier),
         }
     return players
 
 
 def _float(name: str, meeting: Meeting, points_before: dict[str, float]) -> str:
-    """Whether the opponent of a player had fewer points than they (``down``), more (``up``), or as many (``none``)."""
+    """Whether the opponent of a player had fewer points than they (``down``), more (``up``), or as many (``none``).
+
+    Points without playing are ``down``, an absence is ``none``.
+    """
+    if meeting.is_unplayed:
+        return "none" if meeting.outcome_of(name) == -1 else "down"
     own = points_before[name]
     opponents = points_before[meeting.opponent(name)]
     if own > opponents:
@@ -167,10 +179,21 @@ def _float(name: str, meeting: Meeting, points_before: dict[str, float]) -> str:
     return "none"
 
 
+class _Writer(TRFWriter):
+    """The writer of the library, which would count all players as rated."""
+
+    def _header_lines(self) -> list[str]:
+        return ["072 0" if line.startswith("072") else line for line in super()._header_lines()]
+
+
 def report(progress: Progress, title: str) -> str:
-    """A tournament as a report for FIDE's programs (TRF16), which pair and check rounds. It has no ratings."""
+    """A tournament as a report for FIDE's programs (TRF16), which pair and check rounds.
+
+    It has no ratings, because these programs would seed the players by them.
+    """
     numbers = {entrant.name: number for number, entrant in enumerate(progress.entrants, 1)}
-    score = points(numbers, progress.meetings)
+    tie_breaks = progress.tournament.tie_breaks.split(",")
+    standings = {line.name: line for line in places_of(numbers, progress.meetings, tie_breaks)}
     players = []
     for entrant in progress.entrants:
         name = entrant.name
@@ -179,9 +202,16 @@ def report(progress: Progress, title: str) -> str:
             results[number] = {"result": "Z"}  # they did not take part
         for meeting in meetings_of(name, progress.meetings):
             results[meeting.round] = _reported(name, meeting, numbers)
-        players.append({"starting_number": numbers[name], "name": name, "score": score[name], "results": results})
+        player = {
+            "starting_number": numbers[name],
+            "name": name,
+            "score": standings[name].points,
+            "rank": standings[name].place,
+            "results": results,
+        }
+        players.append(player)
 
-    lines = [write_trf({"name": title, "system": "Swiss"}, players, progress.tournament.rounds or 0)]
+    lines = _Writer({"name": title, "system": "Swiss"}, players, progress.tournament.rounds or 0).write().split("\n")
     for group in progress.tournament.apart:
         for one, other in combinations(group, 2):
             if one in numbers and other in numbers:
@@ -191,17 +221,24 @@ def report(progress: Progress, title: str) -> str:
 
 def _reported(name: str, meeting: Meeting, numbers: dict[str, int]) -> dict[str, object]:
     """The result of a player in a meeting, in the form of the library; *numbers* are those of all players."""
-    outcome = meeting.outcome_of(name)
     if meeting.is_bye:
-        return {"result": "U" if outcome else "H"}  # a full point, or a half
-    if meeting.is_void:
-        result = "0"
-    elif outcome is None:
-        result = ""
-    else:
-        result = RESULTS[outcome]
+        return {"result": "U" if meeting.outcome else "H"}  # a full point, or a half
     return {
         "opponent": numbers.get(meeting.opponent(name)),
         "color": "w" if meeting.first == name else "b",
-        "result": result,
+        "result": _result(name, meeting),
     }
+
+
+def _result(name: str, meeting: Meeting) -> str:
+    """The sign in a report for the result of a player in a game; empty before its end."""
+    outcome = meeting.outcome_of(name)
+    if meeting.is_void:
+        return "0"
+    if outcome is None:
+        return ""
+    if meeting.is_forfeit:
+        return FORFEIT_RESULTS[outcome]
+    if meeting.is_short:
+        return SHORT_RESULTS[outcome]
+    return RESULTS[outcome]

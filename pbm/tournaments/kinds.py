@@ -44,6 +44,11 @@ class Meeting(NamedTuple):
     """The name of the board; empty for a bye."""
     used: tuple[float, float] = (0.0, 0.0)
     """The seconds that each of the two has used until the last turn."""
+    is_short: bool = False
+    """Whether the game ended before both players had moved; it is not rated."""
+    is_forfeit: bool = False
+    """Whether it ended so because a player was absent: a forfeit win, which FIDE takes for a game that was not played.
+    """
 
     @property
     def is_bye(self) -> bool:
@@ -56,6 +61,11 @@ class Meeting(NamedTuple):
         return self.outcome is None and not self.is_void
 
     @property
+    def is_unplayed(self) -> bool:
+        """Whether nobody has played: a bye, or a forfeit win. It gives no side, and the two can still meet."""
+        return self.is_bye or self.is_forfeit
+
+    @property
     def pair(self) -> Pair:
         """The first and the second player."""
         return self.first, self.second
@@ -63,6 +73,13 @@ class Meeting(NamedTuple):
     def outcome_of(self, name: str) -> int | None:
         """The outcome for one of the two players."""
         return self.outcome if self.outcome is None or name == self.first else -self.outcome
+
+    @property
+    def winner(self) -> str | None:
+        """The player with the point of a win, also by a bye; None without one."""
+        if self.outcome:
+            return self.first if self.outcome == 1 else self.second
+        return None
 
     def opponent(self, name: str) -> str:
         """The other player."""
@@ -272,8 +289,8 @@ def points(names: Iterable[str], meetings: Iterable[Meeting]) -> dict[str, float
 
 
 def begun(name: str, meetings: Iterable[Meeting]) -> list[bool]:
-    """For each game of a player, whether they began it."""
-    return [meeting.first == name for meeting in meetings_of(name, meetings) if not meeting.is_bye]
+    """For each game that a player has played, or plays, whether they began it."""
+    return [meeting.first == name for meeting in meetings_of(name, meetings) if not meeting.is_unplayed]
 
 
 def lead(name: str, meetings: Iterable[Meeting]) -> int:
