@@ -94,6 +94,8 @@ def forms():
         "alice's password is KEY",
         "Password = KEY",
         "signup nobody-here KEY",
+        "Antwort: signup nobody-here KEY",
+        "RE(2): signup nobody-here KEY",
         "I did signup alice KEY and it worked",
         "please change password alice KEY KEY",
         "add alice KEY",

@@ -23,7 +23,7 @@ ENCODED_BLANKS = frozenset({"%20", "&nbsp;"})
 BOARD_NUMBER = "#?[0-9]{3,12}(#-?[0-9]+)?"
 PUNCTUATION = ",;:()[]{}<>\"'`|*~.!?_=#$/\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 """What may stand around a word."""
-IN_FRONT = frozenset("subject betreff objet asunto oggetto re fwd fw aw wg nag new pbm please i typed".split())
+IN_FRONT = words.REPLIES | frozenset("subject betreff objet asunto oggetto new pbm please i typed".split())
 """Words in front of a command that leave it at the beginning of a line."""
 BETWEEN = frozenset("is was are ist war of for von für to my mine the new old".split())
 """Words between "password" and the password."""
@@ -106,7 +106,8 @@ def _words(text: str) -> Iterator[Token]:
         plain = written.strip(PUNCTUATION) if re.search(r"\w", written) else written
         if token[0] not in ENCODED_BLANKS and (len(plain) >= SHORTEST_PASSWORD or re.search(r"\w", plain)):
             yield Token(token.start(), end, plain.rpartition("bin/")[2], begins)
-            begins = begins and (plain.lower() in IN_FRONT or plain.isdecimal())
+            letters = re.match(r"[^\W\d_]*", plain.lower())  # without the number of ``RE(2):``
+            begins = begins and (plain.isdecimal() or (letters is not None and letters[0] in IN_FRONT))
 
 
 def _usual(word: str) -> str:

@@ -12,14 +12,24 @@ from pbm.texts import FRONT_OF_CELL
 
 MARK = (
     r"(?:[\[{][^\[\]{}]{1,40}[\]}]:?|\*{2,} ?[^*]{0,20}(?i:spam|junk|extern)[^*]{0,20}\*{2,}"
-    r"|([^\W\d_]+(?: [^\W\d_]+)?)(?:\[\d+\]|\^\d+)? ?[:\uff1a])[ *]*"
+    r"|([^\W\d_]+(?: [^\W\d_]+)?)\.?(?: ?(?:\[\d+\]|\(\d+\)|[*^-]?\d+))?\s?[:\uff1a])[ *]*"
 )
-"""What mail servers put in front of a subject that looks strange to them; or a word, or two, in front of a colon."""
+"""What mail servers put in front of a subject that looks strange to them; or a word, or two, in front of a colon.
+
+Programs abbreviate that word or count the answers in it: ``Réf. :``, ``RE[2]:``, ``Re(2):``, ``RE^2:``, ``Re2:``.
+"""
 REPLIES = frozenset(
-    "re fw fwd aw wg sv vs vb vl antw doorst tr rif rv enc res odp pd ynt ilt i\u0307lt nag ext extern external spam r "
-    "i bls trs atb yml odg vá továbbítás απ πρθ σχετ отв відп תגובה תשובה הועבר رد 回复 答复 转发 回覆 轉寄 返信 転送 "
-    "답장 회신 전달".split()
-) | {"trả lời", "chuyển tiếp"}
+    "re r ref reply fw fwd forward forwarded nag ext extern external spam "
+    "aw antwort wg weiterl weitergeleitet weiterleitung antw doorst doorgestuurd "
+    "réf rép réponse tr transf transfert transféré rv respuesta reenv reenviado res resposta enc encaminhado "
+    "encaminhada i rif ris risp risposta inoltro inoltra inoltrato "
+    "sv svar vs vb vl vast vastaus välitetty fs videresend videresendt vidarebefordrat vidarebefordran "
+    "odp odpowiedź pd przekaz odpověď odpoveď přeposlat předat preposlané odg odgovor prosl proslij posr "
+    "vá válasz továbbítás atb yml ats atsakymas pers pārs edasi ynt yan\u0131t yanit cevap ilt i\u0307lt i\u0307let "
+    "bls balas balasan trs terusan απ απάντηση πρθ προώθηση σχετ "
+    "отв ответ пересл відп відповідь отг отговор препр одг השב תגובה תשובה הועבר رد پاسخ "
+    "回复 答复 回覆 转发 轉寄 返信 転送 답장 회신 전달".split()
+) | {"trả lời", "chuyển tiếp", "إعادة توجيه"}
 """The words that mail programs put there when they answer or forward a mail, and what our reminders begin with."""
 FULL = {"challenge": "chall", "preview": "prev", "subscribe": "sub", "unsubscribe": "unsub"}
 """Commands that may be shortened, down to these words."""
@@ -72,15 +82,22 @@ LAST_LINES = "end", "quit", "--"
 """The lines that end the commands in a body."""
 
 
+def without_prefixes(line: str) -> str:
+    """A line without what mail programs put in front, such as ``Re:`` and ``[EXT]``."""
+    text = line.lstrip()
+    mark = re.compile(MARK)
+    begin = 0
+    while (prefix := mark.match(text, begin)) and (prefix[1] is None or prefix[1].lower() in REPLIES):
+        begin = prefix.end()
+    return text[begin:]
+
+
 def tidied(line: str) -> list[str]:
     """The words of a line without what mail programs and our own subjects add, command words first.
 
     Options in front of the second word come behind it.
     """
-    text, mark, begin = line.lstrip(), re.compile(MARK), 0
-    while (found := mark.match(text, begin)) and (found[1] is None or found[1].lower() in REPLIES):
-        begin = found.end()
-    words = [word for word in text[begin:].split() if word != "**"]
+    words = [word for word in without_prefixes(line).split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and games.exists(words[1].lower()):
         del words[0]
     options: list[str] = []
