@@ -386,6 +386,7 @@ def test_every_mail_says_that_a_program_wrote_it_and_a_subscription_how_to_end_i
     suppressed = [message["X-Auto-Response-Suppress"] for message in (own, answer)]
     assert suppressed == ["DR, RN, NRN, OOF, AutoReply", "All"]
     for message in (own, answer):
+        assert message["x-ms-reactions"] == "disallow"
         assert message["MIME-Version"] == "1.0"
         assert message["Precedence"] is None
         assert message["List-Unsubscribe"] is None

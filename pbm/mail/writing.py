@@ -54,6 +54,7 @@ def _header(mail: Mail, server_address: str, web: str | None) -> str:
         "Message-ID": mail.message_id,
         "Auto-Submitted": "auto-generated" if mail.userid else "auto-replied",
         "X-Auto-Response-Suppress": SUPPRESSED_REPLIES if mail.userid else "All",
+        "x-ms-reactions": "disallow",  # Outlook and Exchange offer no thumb or heart, which would come back as a mail
     }
     if mail.thread and mail.thread != mail.message_id:
         fields |= {"In-Reply-To": mail.thread, "References": mail.thread}
