@@ -112,6 +112,15 @@ the other kind replaces a vote
 an undo takes back the last move of a player and the automatic ones behind it
     challenge alice bob / plays c3 b1 / bob: queue e5 / alice: move a1 / played c3 b1 a1 (e5) / bob: move undo / \
 alice: move accept / played c3 b1 / turn alice / bob reads Taken back: a1, e5.
+whoever reads of a proposal to undo is told what it takes back
+    challenge alice bob / plays c3 b1 / bob: move undo / all read bob proposes to take back b1. / \
+alice: move reject / alice: move undo / bob reads alice proposes to take back your move b1. / \
+alice reads alice proposes to take back bob's move b1. / bob refused: move accept#9 / \
+alice refused: move undo / sender reads You have proposed to take back bob's move b1 already.
+    challenge alice bob / bob: queue d4 / alice: move c3 / alice: move undo / \
+bob reads alice proposes to take back c3 and your answer d4. / \
+alice reads alice proposes to take back c3 and bob's answer d4. / bob: move reject / bob: move undo / \
+alice reads bob proposes to take back your move c3 and bob's answer d4. / alice: move accept / played
 an undo drops a queued move, and only its owner is told
     challenge alice bob / plays c3 b1 a1 / alice: queue e5 / alice: move undo / bob: move accept / played c3 b1 / \
 plan / alice reads Your plan is dropped, because a move was taken back. / bob reads no your plan / \

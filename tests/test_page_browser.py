@@ -176,7 +176,7 @@ def test_a_page_that_was_left_open_plays_no_move_in_a_position_that_it_does_not_
     until(lambda: visitor.text(".told").startswith("Move 2 of 2 by bob"))
     visitor.one("summary").click()
     visitor.tap("[value=undo]")
-    until(lambda: visitor.text("[data-part=mine]") == "alice proposes to take the last move back.")
+    until(lambda: visitor.text("[data-part=mine]") == "alice proposes to take back bob's move g7.")
     time.sleep(2)  # the page has asked once more
     visitor.served.shell.run("symple", "move", board, "bob", PASSWORDS["bob"], "accept")
     until(lambda: visitor.text(".told").startswith("Move 1 of 1 by alice"))
@@ -286,7 +286,7 @@ def test_all_else_stands_behind_one_menu_and_resigning_asks_once_more(visitor):
     visitor.open(visitor.link("symple", board))
     visitor.one("summary").click()
     visitor.tap("[value=undo]")
-    until(lambda: visitor.text("[data-part=mine]") == "alice proposes to take the last move back.")
+    until(lambda: visitor.text("[data-part=mine]") == "alice proposes to take back bob's move c3.")
     visitor.one("summary").click()
     visitor.tap("[value=resign]")
     until(lambda: visitor.text("[value=resign]") == "Really resign?")

@@ -748,6 +748,16 @@ def test_each_command_about_a_board_waits_for_the_robot_that_has_to_move_there(t
     assert "vote" not in shown
 
 
+def test_who_takes_a_move_back_is_told_which_answer_of_the_robot_goes_with_it(typed):
+    types(typed, "c3")
+    answer = typed.json("symple", "show", "101")["position"]["history"][1]
+    proposed = types(typed, "undo", "--no-wait")
+    assert f"alice proposes to take back c3 and robot1's answer {answer}.\n" in proposed
+    shown = typed.json("symple", "show", "101")
+    assert (shown["vote"], shown["takes_back"]) == ("undo", ["c3", answer])
+    assert f"\nTaken back: c3, {answer}.\n" in typed.done("symple", "note", "101", "alice", PASSWORDS["alice"])
+
+
 def test_what_only_looks_waits_for_nobody(typed):
     types(typed, "c3", "--no-wait")
     typed.done("symple", "showas", "alice", "alice-secret", "101")

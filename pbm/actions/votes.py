@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from games import Illegal
+from pbm import letters
 from pbm.actions import turns
 from pbm.board.board import PROPOSALS, RESIGN, Board
 from pbm.letters import Letter
@@ -47,7 +48,7 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
     if board.row.vote == what:
         who = "You have" if board.row.voter == name else f"{board.row.voter} has"
         how = "" if board.row.voter == name else "; `accept` or `reject` answers"
-        raise Illegal(f"{who} proposed {PROPOSALS[what]} already{how}.")
+        raise Illegal(f"{who} proposed {letters.proposal(board, name)} already{how}.")
     _set_comment(session, board, name)
     board.change(vote=what, voter=name)
     if name == board.row.opponent(name):
@@ -66,16 +67,8 @@ def agree_draw(session: Session, board: Board, *notes: str, reason: str | None =
 
 
 def _take_back(session: Session, board: Board) -> list[Letter]:
-    """Take back the last turn that a player has typed, and the automatic turns behind it.
-
-    A robot answers at once: a person who plays against one takes back their own last turn, and the answer to it.
-    """
-    first = board.present.last_typed
-    asker = str(board.row.voter)
-    if board.turns[first].userid != asker and board.row.opponent(asker) in board.about.robots:
-        played = [*enumerate(board.turns)][board.row.given :]
-        own = [number for number, turn in played if turn.userid == asker and not turn.automatic]
-        first = own[-1] if own else first
+    """Take back the turns that the proposal names."""
+    first = board.turns_before_undo(str(board.row.voter))
     taken = ", ".join(turn.text for turn in board.turns[first:])
     board.stop_clock(session.now)
     board.take_back(first)

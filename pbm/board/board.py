@@ -182,6 +182,19 @@ class Board:
         self.turns.append(turn)
         self.judge()
 
+    def turns_before_undo(self, asker: str) -> int:
+        """The number of turns that stay if what a player proposes with `undo` is done.
+
+        The last turn that a player has typed is taken back, and the automatic turns behind it. A robot answers at once:
+        a person who plays against one takes back their own last turn, and the answer to it.
+        """
+        first = self.present.last_typed
+        if self.turns[first].userid == asker or self.row.opponent(asker) not in self.about.robots:
+            return first
+        played = [*enumerate(self.turns)][self.row.given :]
+        own = [number for number, turn in played if turn.userid == asker and not turn.automatic]
+        return own[-1] if own else first
+
     def change(self, **columns: Any) -> None:
         """Change columns of the row. Nothing is stored."""
         self.row = self.row._replace(**columns)

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import games
+from games import SKIP
 from games.figures import BoardText
 from pbm.blocks import Block, Comment, Drawing, Moves, NextCommand, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plan_lines, ratings
@@ -14,7 +15,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, Robot, TurnRow
 from pbm.store.boards import USUAL_DAYS
-from pbm.texts import TIME_FORMAT, counted, wrapped_line, wrapped_turns
+from pbm.texts import TIME_FORMAT, counted, enumerated, wrapped_line, wrapped_turns
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
@@ -60,8 +61,6 @@ def of_board(
 
     above: list[Block] = [Paragraph(f"{kind}: {heading}")]
     above += [Paragraph(note) for note in notes]
-    above += [Paragraph(news) for news in _news(point)]
-    above.append(Paragraph(status_of(point)))
 
     below: list[Block] = []
     if point.is_over and row.ended:
@@ -75,6 +74,7 @@ def of_board(
     public_data = data(point)
     letters = []
     for reader in readers:
+        news = [Paragraph(text) for text in _news(point, reader)]
         private = _private_part(point, reader)
         letter_data = public_data | private.data
         own_notes: list[Block] = []
@@ -84,7 +84,15 @@ def of_board(
         letter = Letter(
             to=reader,
             subject=f"{new}{row.game.capitalize()} Board {row.board}{turn}{_mark(comment)}",
-            blocks=(*above, *private.paragraphs, *below, *own_notes, *_clocks(point, session, reader)),
+            blocks=(
+                *above,
+                *news,
+                Paragraph(status_of(point)),
+                *private.paragraphs,
+                *below,
+                *own_notes,
+                *_clocks(point, session, reader),
+            ),
             command=command or next_command(point, reader),
             data=letter_data,
             thread=board.thread,
@@ -201,6 +209,8 @@ def data(point: Point) -> dict[str, Any]:
     if point.is_present and row.vote:
         printed["vote"] = row.vote
         printed["voter"] = row.voter
+    if point.is_present and row.vote == "undo":
+        printed["takes_back"] = [turn.text for turn in _turns_to_undo(board)]
     if row.source:
         printed["source"] = {"board": row.source, "moves": row.given}
     printed |= {name: value for name, value in settings.items() if value}
@@ -314,7 +324,29 @@ def _private_part(point: Point, reader: str | None) -> _PrivatePart:
     return _PrivatePart([Paragraph(text) for text in texts], private_data)
 
 
-def _news(point: Point) -> list[str]:
+def proposal(board: Board, reader: str | None) -> str:
+    """What is proposed on a board, in words for a reader: `a draw`, or `to take back c3 and your answer d4`."""
+    if board.row.vote != "undo":
+        return PROPOSALS[str(board.row.vote)]
+    parts: list[str] = []
+    for turn in _turns_to_undo(board):
+        whose = "your" if turn.userid == reader else f"{turn.userid}'s"
+        what = "answer" if parts else "move"
+        if turn.text == SKIP:
+            parts.append(f"{whose} skip")
+        elif not parts and turn.userid == board.row.voter:
+            parts.append(turn.text)
+        else:
+            parts.append(f"{whose} {what} {turn.text}")
+    return f"to take back {enumerated(parts)}"
+
+
+def _turns_to_undo(board: Board) -> list[TurnRow]:
+    """The turns that the proposal to undo takes back."""
+    return board.turns[board.turns_before_undo(str(board.row.voter)) :]
+
+
+def _news(point: Point, reader: str | None) -> list[str]:
     """Who has just swapped sides; what is proposed on the board, and who is to answer; who is on vacation."""
     if not point.is_present:
         return []
@@ -325,9 +357,9 @@ def _news(point: Point) -> list[str]:
         news.append(f"{board.turns[-1].userid} has swapped sides.")
     if row.vote and row.voter:
         opponent = row.opponent(row.voter)
-        proposal = f"{row.voter} proposes {PROPOSALS[row.vote]}."
+        proposed = wrapped_turns(f"{row.voter} proposes {proposal(board, reader)}.")
         accept = f"{row.game} move {row.board} {opponent} PASSWORD accept"
-        news.append(f"{proposal}\nWaiting for {opponent} to `accept` or `reject`:\n{accept}")
+        news.append(f"{proposed}\nWaiting for {opponent} to `accept` or `reject`:\n{accept}")
     if not board.is_over:
         news += [f"{userid} is on vacation through {last}." for userid, last in sorted(board.about.away.items())]
     return news

@@ -199,6 +199,7 @@ class Pages:
         return {
             "reader": self.reader,
             "mine": letter.data,
+            "proposal": letters.proposal(point.board, self.reader) if point.board.row.vote else "",
             "turns": turns,
             "figure": images.figure(point),
             "sides": point.board.rules.SIDES,
