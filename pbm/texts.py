@@ -36,6 +36,17 @@ QUOTATION = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|
 """What a refusal repeats of somebody's words: as `repr` writes it, or a reading of a line of a plan."""
 PROSE = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 """A word that may stand in a sentence of ours: of letters alone, but for hyphens and apostrophes between them."""
+LOOKALIKES = str.maketrans(
+    "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u043a\u0458\u0455\u0501\u051b\u051d"
+    "\u0410\u0412\u0421\u0415\u041d\u0406\u0408\u041a\u041c\u041e\u0420\u0405\u0422\u0425\u0423\u050c"
+    "\u03b1\u03b5\u03b9\u03ba\u03bf\u03c1\u03c7\u03f2\u03f3"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03f9",
+    "aceopxyikjsdqw"
+    "ABCEHIJKMOPSTXYG"
+    "aeikopxcj"
+    "ABEZHIKMNOPTYXC",
+)  # fmt: skip
+"""Cyrillic letters, then Greek ones, that look like ours; no small one whose capital looks like another of ours."""
 FILLER = "\0"
 """Stands behind a letter that takes two columns while a line is measured."""
 
@@ -47,6 +58,14 @@ def clean(text: str) -> str:
     """
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
     return re.sub(CONTROLS, "", text)
+
+
+def latin(text: str) -> str:
+    """A text with our letters in place of Cyrillic and Greek ones that look the same.
+
+    Only for moves and the words of commands. A userid or a password with such a letter is another one.
+    """
+    return text if text.isascii() else text.translate(LOOKALIKES)
 
 
 def one_line(text: str) -> str:
@@ -203,7 +222,7 @@ def reason_without(reason: str, secrets: Iterable[str]) -> str:
     spared = PASSWORD_WORDS | PLACEHOLDERS
     long = [secret for secret in secrets if len(secret) >= SHORTEST_PASSWORD and secret.lower() not in spared]
     parts: set[str] = set()
-    for secret in long:
+    for secret in (*long, *map(latin, long)):  # a refusal has a move in our letters
         parts |= {secret, secret[:LONGEST_SAID]}
         parts.update(re.split("[,.;!?]", secret))
     parts = {part for part in parts if len(part) > 3}

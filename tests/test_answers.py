@@ -225,6 +225,66 @@ def test_of_two_players_with_one_address_the_one_who_is_to_move_can_answer(board
     assert shown.reply_to == answer_to(board, "bob")
 
 
+# Letters of other alphabets that look like ours
+
+
+@pytest.mark.parametrize(
+    ("typed", "played"),
+    [
+        ("\u04413", "c3"),
+        ("\u04355.", "e5"),
+        ("\u04101", "a1"),
+        ("\u0421\u0033", "c3"),
+        ("\u03b15", "a5"),
+        ("\u03955", "e5"),
+        ("\u03922", "b2"),
+        ("move \u04130", None),
+        ("\u0434 4", None),
+        ("m\u043eve e5", "e5"),
+        ("m\u043ev\u0435 \u04355", "e5"),
+    ],
+)
+def test_a_cyrillic_or_greek_letter_that_looks_like_ours_is_read_in_a_move(board, typed, played):
+    answer(board, typed)
+    assert turns(board) == ([played] if played else [])
+
+
+def test_the_cells_of_a_broken_turn_and_of_a_plan_may_have_such_letters(club):
+    lay(club, *GROWN[:3])
+    answer(club, "\u04413,\n\u043a10,q4\n\nif \u04305 then \u04356")
+    assert turns(club)[-1] == GROWN[3]
+    assert "if a5 then e6" in club.mails("alice")[-1].text
+
+
+@pytest.mark.parametrize("typed", ["r\u0435sign", "\u0440r\u043epose", "\u0441h\u0430t\nhello", "\u041dELP"])
+def test_the_words_of_an_answer_may_have_such_letters(board, typed):
+    board.say("symple move 101 alice alice-secret e5")
+    board.say("symple move 101 bob bob-secret a1")
+    before = len(board.mails())
+    answer(board, typed)
+    subjects = [mail.subject for mail in new(board, before)]
+    assert subjects
+    assert not any(subject.endswith("Error") for subject in subjects)
+
+
+def test_the_words_of_a_command_may_have_such_letters_and_its_userid_and_password_have_none(board):
+    def done(line):
+        send(board, line)
+        return turns(board) == ["e5"]
+
+    assert not done("symple move 101 \u0430lice alice-secret e5")
+    assert not done("symple move 101 alice \u0430lice-secret e5")
+    assert not done("symple move 101 alice alice-s\u0435cret e5")
+    assert "secret" not in board.mails()[-1].text
+    assert done("s\u0443mple m\u043eve 101 alice alice-secret \u04155")
+
+
+def test_a_password_with_such_a_letter_in_the_place_of_a_move_does_not_come_back(board):
+    for line in ("\u0441w0rdfish", "\u0441w0rdfish e5", "symple move \u0441w0rdfish 101 alice"):
+        answer(board, line)
+        assert "w0rdfish" not in board.mails()[-1].text
+
+
 # A turn that a mail program has broken
 
 

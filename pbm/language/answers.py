@@ -35,7 +35,7 @@ def bare(line: str) -> str:
 def chat_text(lines: Sequence[str]) -> str | None:
     """The text of an answer that is a chat, below that word and beside it; None if it is something else."""
     first, _, beside = lines[0].strip().partition(" ")
-    if bare(first).lower() != "chat":
+    if words.command(bare(first)) != "chat":
         return None
     return "\n".join([*filter(None, [beside.strip()]), *lines[1:]])
 
@@ -47,8 +47,8 @@ def is_to_chat(reply: Reply, subject: Sequence[str]) -> bool:
 
 def takes(line: str) -> str | None:
     """What has to follow a line that is a word of ANSWERS, such as ``DAYS`` behind ``give``; None for another line."""
-    word = bare(line).lower()
-    found = ANSWERS.get(words.command(word))
+    word = words.command(bare(line))
+    found = ANSWERS.get(word)
     return _takes(found).partition("[")[0] if found else "" if word in votes.INSTEAD_OF_A_MOVE else None
 
 

@@ -15,7 +15,7 @@ from pbm.language import words
 from pbm.language.commands import root
 from pbm.language.grammar import LOOKS_RIGHT
 from pbm.names import SHORTEST_PASSWORD, IsUser, is_userid
-from pbm.texts import MASK, MOST_COMMENT, PASSWORD_WORDS, written
+from pbm.texts import MASK, MOST_COMMENT, PASSWORD_WORDS, latin, written
 
 TOKENS = r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+"
 """What stands between blanks, and blanks as they are written in a link or in HTML."""
@@ -91,6 +91,7 @@ def is_turn(word: str) -> bool:
     """
     if re.fullmatch(r"MOVE(#\d+)?", word):
         return True
+    word = latin(word)
     runs = re.findall(r"[^\W\d_]{2,}", word.lower())
     return re.fullmatch(r"(?!\d{6})[\w+,:@#=-]*", word) is not None and all(
         re.fullmatch("x.|[nesw]+", run) for run in runs

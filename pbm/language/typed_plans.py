@@ -13,7 +13,7 @@ from pbm.language.masking import is_turn
 from pbm.letters import Letter
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.texts import NARROWEST, written
+from pbm.texts import NARROWEST, latin, written
 
 MARKS_AROUND = " \t\"'`*_()[]<>\xab\xbb\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a\u300c\u300d"
 """What people put around a move, or around a whole line."""
@@ -146,7 +146,7 @@ def read(text: str) -> PlanLine:
 
 def _steps(text: str) -> list[list[list[str]]]:
     """The moves on both sides of `then`, for each step: ``[[["c3"], ["d4"]]]``. Without `then`, each move is a side."""
-    plain = re.sub(r"\s+", " ", text)
+    plain = re.sub(r"\s+", " ", latin(text))
     text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", plain, flags=re.IGNORECASE)  # mail programs write dashes
     text_alone = WHO_PLAYS.sub("", BEGIN.sub("", text, count=1))
     parts = re.split(r"\b(?:(?:and|then) ){0,2}if\b", text_alone, flags=re.IGNORECASE)

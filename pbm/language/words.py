@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 import games
-from pbm.texts import FRONT_OF_CELL
+from pbm.texts import FRONT_OF_CELL, latin
 
 MARK = (
     r"(?:[\[{][^\[\]{}]{1,40}[\]}]:?|\*{2,} ?[^*]{0,20}(?i:spam|junk|extern)[^*]{0,20}\*{2,}"
@@ -116,7 +116,7 @@ def is_option(word: str) -> bool:
 
 def moves(text: str) -> list[str]:
     """The moves in a text, parted by blanks, except beside a comma and behind the x of a removal or a sign."""
-    line = re.sub(" ?, ?", ",", " ".join(text.split()))
+    line = re.sub(" ?, ?", ",", " ".join(latin(text).split()))
     return re.sub(r"((?:^|[ ,])x|,[-+]) (?=[a-z]\d)", r"\1", line, flags=re.IGNORECASE).split()
 
 
@@ -127,7 +127,7 @@ def one_move(text: str) -> list[str]:
 
 def goes_on(above: str, below: str) -> bool:
     """Whether a line goes on with the turn at the end of the line above it."""
-    return below != "" and re.search(GOES_ON, f"{above}\n{below}", re.IGNORECASE) is not None
+    return below != "" and re.search(GOES_ON, latin(f"{above}\n{below}"), re.IGNORECASE) is not None
 
 
 def whole_turn(lines: Sequence[str], at: int = 0) -> tuple[str, int]:
@@ -143,7 +143,7 @@ def whole_turn(lines: Sequence[str], at: int = 0) -> tuple[str, int]:
 
 def command(word: str) -> str:
     """The command that a word means: itself, one that it is short for, or one that it is another name of."""
-    word = word.lower()
+    word = latin(word).lower()
     for full, short in FULL.items():
         if full.startswith(word) and word.startswith(short):
             return full
