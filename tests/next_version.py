@@ -1,6 +1,9 @@
-"""The next version of pbm, for tests: it has one migration more than this one, which adds a table."""
+"""Other versions of pbm, for tests: the next one, and the first release.
 
-from collections.abc import Callable
+The next one has one migration more than this one, which adds a table: `next_version.install()`.
+"""
+
+from collections.abc import Callable, Sequence
 
 from sqlite_utils import Database, Migrations
 
@@ -15,11 +18,25 @@ def inventions(db: Database) -> None:
     db.table("inventions").create({"name": str}, pk="name", strict=True)
 
 
-def install(patch: Callable[[object, str, object], None] = setattr) -> None:
+Patch = Callable[[object, str, object], None]
+"""Sets an attribute of a module, as `setattr` does."""
+
+
+def install(patch: Patch = setattr) -> None:
     """Let this process be the next version."""
+    _install(patch, [schema.first_tables, schema.removed_boards, inventions], NEXT_SCHEMA)
+
+
+def install_first_release(patch: Patch) -> None:
+    """Let this process make databases as the first release did."""
+    _install(patch, [schema.first_tables], base.FIRST_SCHEMA)
+
+
+def _install(patch: Patch, steps: Sequence[Callable[[Database], None]], number: int) -> None:
+    """Let this process make tables by these migrations, which is the schema of that number."""
     migrations = Migrations("pbm")
-    for one in (schema.first_tables, inventions):
-        migrations()(one)
+    for step in steps:
+        migrations()(step)
     patch(schema, "migrations", migrations)
     for module in (store, base, schema):
-        patch(module, "SCHEMA", NEXT_SCHEMA)
+        patch(module, "SCHEMA", number)

@@ -21,10 +21,12 @@ from hypothesis import strategies as st
 
 from games import SKIP
 from pbm import console, texts
+from pbm.access.tokens import reply_address
 from pbm.actions import cleanup, lists, proofs
 from pbm.board import clocks, records
 from pbm.board.board import FORFEIT, RESIGN, Board
 from pbm.board.records import Unsound, outcome, replayed
+from pbm.mail.incoming import is_known
 from pbm.operator import doctor, exchange, mails, people
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
@@ -36,7 +38,7 @@ from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 
 import helptexts
-from conftest import ADDRESS, pair_up, people_in, set_up, sql
+from conftest import ADDRESS, PASSWORDS, mail_of, outcome_of, pair_up, people_in, set_up, sql
 from examples import examples, play_at_random, stored_board
 from patience import PATIENCE, until
 from test_plugin import MODULE, find_package
@@ -284,6 +286,29 @@ def test_a_board_is_removed_and_its_players_are_told(operate, pair):
     assert find(pair, "spiro", "102")
 
 
+def test_the_subscribers_of_a_board_that_is_removed_are_told_and_whoever_asks_for_it_later(operate, pair):
+    pair.say("spiro subscribe carol carol-secret 101")
+    operate("boards", "remove", "spiro", "101", "--yes")
+    assert [pair.mails(name)[-1].subject for name in PASSWORDS] == ["Spiro board 101 has been removed"] * 3
+    for line in ("show 101", "show 101#3", "games 101", "move 101 bob bob-secret c3", "chat 101 alice alice-secret"):
+        assert pair.why_refused(f"spiro {line}", "Hello") == "Spiro board 101 has been removed."
+    assert pair.why_refused("spiro show 199") == "There is no Spiro board '199'."
+    assert pair.why_refused("spora show 101") == "There is no Spora board '101'."
+
+
+def test_whoever_answers_a_mail_about_a_board_that_was_removed_is_told_so(operate, pair):
+    with pair.store.writing():
+        address = reply_address(pair.server, "spiro", "101", "alice")
+    operate("boards", "remove", "spiro", "101", "--yes")
+    assert is_known(pair.server, address)
+    before = len(pair.mails())
+    raw = mail_of("alice@players.example", "Re: Spiro Board 101 alice", "e3", address)
+    assert outcome_of(pair.server, raw, None, [address]).reason == "Spiro board 101 has been removed."
+    [told] = pair.mails()[before:]
+    assert (told.address, told.reply_to) == ("alice@players.example", None)
+    assert "Spiro board 101 has been removed." in told.text
+
+
 def test_a_board_is_removed_although_it_is_damaged(operate, board):
     board.say("symple move 101 alice alice-secret a1")
     board.store.db.execute("UPDATE turns SET text = 'x'")
@@ -447,6 +472,7 @@ UPDATE boards SET secret = x'00' WHERE game = 'spiro' | spiro 102 | follows from
 UPDATE boards SET secret = x'' WHERE game = 'spiro' | spiro 101 | no secret
 UPDATE boards SET started = '2026-12-20T12:00:00+00:00' OF_SPIRO_102 | spiro 102 | its time is before
 UPDATE boards SET pool = 'a' OF_SPIRO_102 | spiro 102 | name does not fit its pool
+UPDATE replies SET board = '99' WHERE userid = 'bob' AND board = '101' | spiro 99, bob | neither there nor removed
 UPDATE boards SET nag_days = 1000000000 OF_SPIRO_102 | database | something in it cannot be read
 UPDATE boards SET game = 'chess' WHERE game = 'spiro' | chess | no such game, but 2 boards
 INSERT INTO plans VALUES ('symple', '101', 'alice', 'b2') | symple 101 | waits on a board that is over
@@ -840,7 +866,7 @@ def test_a_record_never_tells_the_secret_of_a_game_that_goes_on(several, operate
 
 def test_a_record_is_taken_in_under_its_own_number_if_that_is_free(several, operate, record):
     with several.store.writing():
-        several.store.boards.remove("symple", "101")
+        several.store.boards.remove("symple", "101", several.time)
     assert operate("import", stdin=record).out == "symple 101 is taken in.\n"
     assert find(several, "symple", "101").winner == "carol"
 
@@ -923,7 +949,7 @@ def test_a_finished_game_with_dice_can_be_checked_under_its_own_number_only(seve
         proofs.check_dice(Session(several.server), "spiro", "103")
     assert json.loads(operate("export", "spiro", "103").out)["dice"] is None
     with several.store.writing():
-        several.store.boards.remove("spiro", "102")
+        several.store.boards.remove("spiro", "102", several.time)
     operate("import", str(file))
     assert "All 3 throws follow" in several.text("dice spiro 102")
 

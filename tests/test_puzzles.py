@@ -244,6 +244,6 @@ def test_the_site_shows_puzzles_with_their_answers_folded(solvers, tmp_path):
         ("e3", "proven by the rules"),
     ]
     with solvers.store.writing():
-        solvers.store.boards.remove("symple", "101")
+        solvers.store.boards.remove("symple", "101", solvers.time)
     assert "after 17 moves" not in page()
     assert "None has been found yet." in (tmp_path / "spiro" / "puzzles.html").read_text()

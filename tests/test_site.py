@@ -492,7 +492,7 @@ def do(club, deed, rng):
                     club.store.robots.save_puzzle(Puzzle(game, board, 1, "a1", proven=True), club.time)
             case "remove" if row:
                 with club.store.writing():
-                    club.store.boards.remove(game, board)
+                    club.store.boards.remove(game, board, club.time)
             case "wait":
                 cleanup.clean_up(session)
             case "open" | "begin" | "analyse" | "puzzle" | "remove":

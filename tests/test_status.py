@@ -82,7 +82,7 @@ def test_work_that_is_not_done_needs_a_person(begun, parts, found):
 
 
 def test_where_nobody_plays_no_cleanup_is_missed(begun):
-    begun.store.boards.remove("spiro", "101")
+    begun.store.boards.remove("spiro", "101", begun.time)
     begun.pass_time(days=3)
     assert needs(begun) == []
 

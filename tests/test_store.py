@@ -2,16 +2,19 @@
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
 
-from pbm.store import SCHEMA, Mail, Robot, Store, Unusable, Vacation
+from pbm.store import SCHEMA, Mail, Reply, Robot, Store, Unusable, Vacation
 from pbm.store.base import FIRST_SCHEMA, Questions
 from pbm.store.schema import migrations
+
+import next_version
+from conftest import sql
 
 
 @pytest.fixture
@@ -142,6 +145,39 @@ def test_a_database_of_a_newer_version_is_not_touched(store):
 
 def test_every_migration_is_counted(store):
     assert len(migrations.applied(Database(store.db))) == SCHEMA - FIRST_SCHEMA + 1
+
+
+@pytest.fixture
+def first_release(tmp_path, monkeypatch):
+    """A database that the first release has made."""
+    with monkeypatch.context() as patched:
+        next_version.install_first_release(patched.setattr)
+        with Store(tmp_path / "pbm.db") as store:
+            store.users.add("alice", "", datetime.now(UTC))
+    return tmp_path / "pbm.db"
+
+
+def test_reply_addresses_of_the_first_release_stay_and_no_number_of_one_is_given_again(first_release):
+    sql(first_release, "INSERT INTO replies VALUES (3, 'symple', '101', 'alice'), (7, 'symple', '102', 'alice')")
+    sql(first_release, "DELETE FROM replies WHERE id = 7")
+    with Store(first_release) as store:
+        assert store.trust.reply(3) == Reply("symple", "101", "alice")
+        assert store.trust.store_reply("symple", "103", "alice") == 8
+        assert store.health.damage() == []
+
+
+def test_a_removed_board_is_remembered_for_a_time_with_its_reply_addresses_until_there_is_another_of_that_name(pair):
+    boards, trust = pair.store.boards, pair.store.trust
+    row, number = boards.get("spiro", "101"), trust.store_reply("spiro", "101", "alice")
+    boards.remove("spiro", "101", pair.time)
+    for before, is_known in (pair.time, True), (pair.time + timedelta(seconds=1), False):
+        pair.store.forget_old(before)
+        assert (boards.was_removed("spiro", "101"), trust.reply(number) is not None) == (is_known, is_known)
+    boards.add(row)
+    boards.remove("spiro", "101", pair.time)
+    number = trust.store_reply("spiro", "101", "alice")
+    boards.add(row)  # by `pbm import`
+    assert (boards.was_removed("spiro", "101"), trust.reply(number)) == (False, None)
 
 
 def test_a_record_of_a_message_is_made_once(store, club):

@@ -206,6 +206,17 @@ def test_a_token_that_is_none_does_nothing(web, token):
     assert everything(web.shell) == before
 
 
+def test_a_board_that_is_removed_has_no_page_and_whoever_has_its_page_open_is_told_so(web):
+    token, page = web.token("bob", "139"), web.shell.folder / "site" / "symple" / "139.html"
+    assert web.post(token=token, text="show")[0] == 200
+    web.shell.done("boards", "remove", "symple", "139", "--yes")
+    for text in ("show", "c3", "help"):
+        assert web.post(token=token, text=text) == (410, {"error": "This board has been removed.", "status": 410})
+    assert "This board has been removed." in web.submit({"token": token, "text": "c3"})[2]
+    until(lambda: not page.exists())
+    assert web.ask("GET", "/symple/139.html")[0] == 404
+
+
 def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answer_nothing(web):
     shell = web.shell
     shell.run("signup", "dora", "dora-secret", "dora@players.example")

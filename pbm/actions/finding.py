@@ -15,9 +15,12 @@ from pbm.store.boards import LAST_ENDED, NOTIFIED, SUBSCRIBER, BoardFilter
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:
     """The stored row of a board. Raises Refused if there is no such board."""
-    row = session.store.boards.get(game, number.lower()) if is_board(number) else None
+    boards, name = session.store.boards, number.lower()
+    row = boards.get(game, name) if is_board(name) else None
     if row is None:
-        raise Refused(f"There is no {game.capitalize()} board {number!r}{_board_hint(session, game, number.lower())}")
+        if is_board(name) and boards.was_removed(game, name):
+            raise Refused(f"{game.capitalize()} board {name} has been removed.")
+        raise Refused(f"There is no {game.capitalize()} board {number!r}{_board_hint(session, game, name)}")
     return row
 
 
@@ -120,9 +123,12 @@ def without_fillers(words: Sequence[str]) -> list[str]:
 
 
 def names_boards(session: Session, game: str, words: Sequence[str]) -> bool:
-    """Whether the words name boards: the first one is a number, or the name of a board that there is."""
+    """Whether the words name boards: the first one is a number, or the name of a board that there is or was."""
     first = words[0].partition("#")[0].lower() if words else ""
-    return is_board(first) and (first.isdecimal() or session.store.boards.get(game, first) is not None)
+    if not is_board(first):
+        return False
+    boards = session.store.boards
+    return first.isdecimal() or boards.get(game, first) is not None or boards.was_removed(game, first)
 
 
 def read(session: Session, game: str, words: Sequence[str]) -> BoardFilter:

@@ -317,17 +317,17 @@ def can_leave(board: Board) -> bool:
 def remove_board(session: Session, board: Board, **detail: str | None) -> None:
     """Remove a board and all that is stored of it. *detail* is part of its event."""
     session.store.outbox.drop_reminders(board.name)
-    session.store.boards.remove(*board.row.place)
+    session.store.boards.remove(*board.row.place, session.now)
     session.note("remove", **board.row.place_data, **detail)
 
 
 def remove_and_tell(session: Session, board: Board, what: str, answer: str) -> None:
-    """Remove a board, and tell its players *what* has happened to it."""
+    """Remove a board, and tell its players and subscribers *what* has happened to it."""
     remove_board(session, board, pool=board.row.pool)
     name = f"{board.row.game.capitalize()} board {board.row.board}"
     letter = letters.plain_letter(f"{name} {what}", subject=f"{name} has been removed", answer=answer)
-    for player in dict.fromkeys(board.players):
-        delivery.queue(session, letter._replace(to=player, thread=board.thread))
+    for reader in _readers(board):
+        delivery.queue(session, letter._replace(to=reader, thread=board.thread))
 
 
 def quit_board(

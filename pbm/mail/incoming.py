@@ -157,12 +157,15 @@ def posted(
 ) -> tuple[Reply, ReceivedMail] | None:
     """The player of a reply address, and what is posted on a page as a mail to it; None if it is no such address.
 
-    The mail is from the player's first address. What has the same *key* is done once.
+    The mail is from the player's first address. What has the same *key* is done once. Raises Refused if the board of
+    the page has been removed.
     """
     found = tokens.meaning(server, recipient)
     if found is None or found.kind != tokens.REPLY:
         return None
     game, board, userid = found.reply
+    if server.store.boards.was_removed(game, board):
+        raise Refused("This board has been removed.")
     addresses = (each.address for each in server.store.users.addresses(userid) if each.confirmed)
     said = texts.clean(f"{text}\n{comment}".replace("\r\n", "\n").replace("\r", "\n"))
     mail = Incoming(

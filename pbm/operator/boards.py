@@ -7,14 +7,14 @@ from pbm import letters, texts
 from pbm.actions import finding, turns
 from pbm.actions.finding import find_row
 from pbm.board import clocks
-from pbm.board.board import FAULTS, Board
+from pbm.board.board import FAULTS, Board, BoardContext
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, answer_list, confirm, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, YES, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.store.boards import BY_NUMBER
+from pbm.store.boards import BY_NUMBER, SUBSCRIBER
 
 commands = Commands("pbm")
 
@@ -72,7 +72,10 @@ def list_boards(words: tuple[str, ...], *, wants_all: bool) -> None:
 @BOARD_ARGUMENT
 @YES
 def remove_board(game: str, board: str, *, yes: bool) -> None:
-    """Remove a board with all its moves, and tell its players; its number is not given out again."""
+    """Remove a board with all its moves; its number is not given out again.
+
+    Its players and subscribers are told. Who answers an older mail about it, or on its page, learns that it is gone.
+    """
     server = open_existing()
     session = Session(server)
     row = _find_unrated(session, game, board)
@@ -81,7 +84,9 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {moves}?", yes=yes)
     with server.store.writing():
         row = _find_unrated(session, *row.place)  # the game may have ended meanwhile
-        found = Board(row._replace(options=""), [], {})  # options and turns may be damaged, and are not read
+        followers = BoardContext(subscribers=server.store.boards.followers(*row.place)[SUBSCRIBER])
+        # options and turns may be damaged, and are not read
+        found = Board(row._replace(options=""), [], {}, followers)
         found.change(options=row.options)
         answer_with = letters.challenge(found, *found.players)
         turns.remove_and_tell(session, found, "was removed by the operator of this server.", answer_with)

@@ -66,7 +66,8 @@ HEADERS = [
 ]
 """What each response has."""
 REVOKED = (
-    "You can no longer answer from this page: a reply address ends 30 days after its game, or with a new password."
+    "You can no longer answer from this page: a reply address ends 30 days after its game, or with a new password, and "
+    "that of a guest after seven days."
 )
 JSON_TYPE = "application/json"
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -155,7 +156,10 @@ class WebServer:
         text = fields.get("text", "")
         comment = fields.get("comment", "")
         key = fields.get("id", "")[:LONGEST_KEY] or secrets.token_hex(12)
-        posted = await self.work(incoming.posted, self.server, address, text, comment, key, _peer(request))
+        try:
+            posted = await self.work(incoming.posted, self.server, address, text, comment, key, _peer(request))
+        except Refused as why:
+            raise HTTPException(410, str(why)) from why
         if posted is None:
             raise HTTPException(403, REVOKED)
         player, mail = posted

@@ -244,9 +244,15 @@ class Store:
             yield
 
     def forget_old(self, before: datetime) -> None:
-        """Delete notes, counts and events of before that time, and mails queued before it that cannot be sent."""
+        """Delete notes, counts and events of before that time, and mails queued before it that cannot be sent.
+
+        Of boards that were removed before it, nothing is known any more.
+        """
         for table, column in ("handled", "handled"), ("quotas", "day"), ("failures", "last"), ("commands", "hour"):
             self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", (before,))
+        removed = "SELECT game, board FROM removed_boards WHERE removed < ?"
+        for table in "replies", "removed_boards":
+            self.db.execute(f"DELETE FROM {table} WHERE (game, board) IN ({removed})", (before,))
         for table, column, which in (
             ("events", "moment", ""),
             ("outbox", "queued", " AND (address IS NULL OR due IS NULL)"),

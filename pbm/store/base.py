@@ -14,7 +14,7 @@ APPLICATION_ID = int.from_bytes(b"pbm1")
 """The application number in SQLite's header of a file of pbm."""
 FIRST_SCHEMA = 12
 """The version of the tables in the first release of pbm; older ones cannot be read."""
-SCHEMA = 12
+SCHEMA = 13
 """The version of the tables now: one more for each migration of `pbm.store.schema` behind the first."""
 BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""

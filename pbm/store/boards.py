@@ -190,7 +190,9 @@ class Boards(Questions):
         self.execute(query, game, max(number, 100))
 
     def add(self, row: BoardRow) -> None:
-        """Store a board that has no turns yet."""
+        """Store a board that has no turns yet. It is another one than a board of that name that was removed."""
+        for table in "removed_boards", "replies":
+            self.execute(f"DELETE FROM {table} WHERE {OF_BOARD}", *row.place)
         self.insert("boards", row._asdict())
 
     def get(self, game: str, board: str) -> BoardRow | None:
@@ -213,13 +215,20 @@ class Boards(Questions):
         self.save(row)
         self.execute(f"DELETE FROM turns WHERE {OF_BOARD} AND number > ?", *row.place, row.moves)
 
-    def remove(self, game: str, board: str) -> None:
-        """Delete a board; its number is not given out again."""
+    def remove(self, game: str, board: str, now: datetime) -> None:
+        """Delete a board; its number is not given out again. Its reply addresses stay, to tell that it was removed."""
         self.execute(f"DELETE FROM boards WHERE {OF_BOARD}", game, board)
+        self.insert("removed_boards", {"game": game, "board": board, "removed": now})
 
-    def remove_of(self, userid: str) -> None:
+    def remove_of(self, userid: str, now: datetime) -> None:
         """Delete all boards of a user."""
-        self.execute("DELETE FROM boards WHERE first_player = ?1 OR second_player = ?1", userid)
+        query = "SELECT game, board FROM boards WHERE first_player = ?1 OR second_player = ?1"
+        for game, board in self.execute(query, userid):
+            self.remove(game, board, now)
+
+    def was_removed(self, game: str, board: str) -> bool:
+        """Whether a board has been removed, as long as that is known."""
+        return self.value(f"SELECT 1 FROM removed_boards WHERE {OF_BOARD}", game, board) is not None
 
     def hand_over(self, old: str, new: str) -> None:
         """Give all boards of the user *old* to the user *new*, as if these had played from the beginning."""

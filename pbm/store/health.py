@@ -35,6 +35,10 @@ DOUBTS = {
         SELECT outbox.id || ', ' || outbox.userid FROM outbox LEFT JOIN users USING (userid)
         WHERE outbox.userid IS NOT NULL AND users.userid IS NULL
     """,
+    "a reply address of a board that is neither there nor removed": """
+        SELECT game || ' ' || board || ', ' || userid FROM replies
+        WHERE (game, board) NOT IN (SELECT game, board FROM boards UNION ALL SELECT game, board FROM removed_boards)
+    """,
     "a board number that will be given out a second time": """
         SELECT game || ' ' || max(CAST(board AS INTEGER)) FROM boards LEFT JOIN numbers USING (game)
         WHERE board GLOB '[0-9]*' GROUP BY game HAVING max(CAST(board AS INTEGER)) > coalesce(max(last), 0)

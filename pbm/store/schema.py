@@ -519,3 +519,37 @@ def _create_triggers(db: Database) -> None:
                     INSERT INTO changes (kind, game, name) VALUES ({noted});
                 END
             """)
+
+
+@migrations()
+def removed_boards(db: Database) -> None:
+    """Remember for a time which boards were removed, and the reply addresses of these."""
+    db.execute("""
+        CREATE TABLE removed_boards (
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            removed TEXT NOT NULL,
+            PRIMARY KEY (game, board)
+        ) STRICT, WITHOUT ROWID
+    """)
+    db.execute("CREATE INDEX removed_boards_when ON removed_boards (removed)")
+    # the reply addresses as they were, but a board that is removed does not take them along
+    db.execute("CREATE TABLE kept AS SELECT * FROM replies")
+    last_numbers = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'replies'").fetchall()
+    db.execute("DROP TABLE replies")
+    db.execute("""
+        CREATE TABLE replies (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            userid TEXT NOT NULL REFERENCES users,
+            UNIQUE (game, board, userid)
+        ) STRICT
+    """)
+    db.execute("CREATE INDEX replies_userid ON replies (userid)")
+    db.execute("INSERT INTO replies (id, game, board, userid) SELECT id, game, board, userid FROM kept")
+    db.execute("DROP TABLE kept")
+    # a number is never given twice: the address with it has been mailed
+    db.execute("DELETE FROM sqlite_sequence WHERE name = 'replies'")
+    for (last,) in last_numbers:
+        db.execute("INSERT INTO sqlite_sequence VALUES ('replies', ?)", [last])

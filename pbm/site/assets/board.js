@@ -226,7 +226,9 @@ async function watch() {
     await pause(wait);
     if (number !== watched) return;
     const found = await post("show");
-    if (number === watched && !found.error) take(found);
+    if (number !== watched) return;
+    if (!found.error || found.status === 410) take(found);
+    if (found.status === 410) return; // the board has been removed
   }
 }
 
