@@ -4,6 +4,9 @@ from random import Random
 
 import pytest
 
+from pbm.board.records import differences, outcome, replayed
+from pbm.refusals import Refused
+
 from contract import follow
 from examples import rules
 
@@ -19,6 +22,23 @@ def test_who_has_taken_the_other_side_wins_with_it(four):
         board = four.at(game="spora")
     assert board.reasons == ("rules",)
     assert board.winner == {0: "bob", 1: "alice"}[board.state.result().winner]
+
+
+def test_a_game_that_ended_by_a_ruling_that_has_changed_since_has_ended(four):
+    four.begin("sprout challenge -board=limping-3 alice bob")
+    first_turns = "a4 b3,a3 e3,c3 f3,c4,b5 c1,c6,b2,f2 c5,d2,b4,d1,e2 a1,d5,e4,c2 a2,f1,xa4 d4,xf3,e1 xe1"
+    four.plays(*first_turns.split(), game="sprout")
+    # while a removal was a pass, the first -- behind it ended the game
+    four.store.db.execute("DELETE FROM turns WHERE number = 12")
+    four.store.db.execute("UPDATE boards SET moves = 11")
+    board = four.at(game="sprout")
+    assert board.state.result() is None
+    assert (board.is_over, board.turn, board.winner) == (True, None, None)
+    shown = four.say("sprout show 101")[0].data
+    assert (shown["over"], shown["winner"], shown["moves"]) == (True, "draw", 11)
+    with pytest.raises(Refused, match=r"The game has ended: tie\."):
+        four.say("sprout move 101 bob bob-secret a4")
+    assert list(differences(board.row, outcome(board.row, replayed(board.row, board.turns)))) == []
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,8 @@ class Board:
         self.resigned = self.turns[-1].userid if gave_up else None
         """The userid of the player who resigned or forfeited."""
         result = None if self.row.drawn or self.resigned else self.state.result()
-        self.is_over = self.row.drawn or self.resigned is not None or result is not None
+        has_ended = self.row.ended is not None  # perhaps by a ruling that has changed since
+        self.is_over = has_ended or self.row.drawn or self.resigned is not None or result is not None
         """Whether the game has ended."""
         self.turn = None if self.is_over else self.players[self.seat]
         """The userid of the player to move; None when the game is over."""
@@ -136,6 +137,8 @@ class Board:
             self.winner = self.player(self.state, result.winner)
         elif self.resigned and not self.row.drawn:
             self.winner = self.row.opponent(self.resigned)
+        elif has_ended:
+            self.winner = self.row.winner
 
     @property
     def reasons(self) -> tuple[str, ...]:

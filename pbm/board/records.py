@@ -87,6 +87,8 @@ def _numbers(dice: tuple[int, ...]) -> str:
 def outcome(row: BoardRow, board: Board) -> BoardRow:
     """The row of a board, with the columns that follow from its replayed turns: moves, turn, ended, winner, reason."""
     is_over = board.is_over or row.drawn
+    if row.ended and row.reason == "rules" and not is_over:
+        return row._replace(moves=len(board.turns))  # it ended by a ruling that has changed since
     reasons = ("agreed", "adjudicated") if row.drawn else board.reasons
     last = board.turns[-1].played if board.turns else row.started
     return row._replace(
@@ -329,7 +331,7 @@ def _checked(row: BoardRow, turns: list[TurnRow]) -> BoardRow:
     right = outcome(row, board)
     if row.drawn and board.is_over:
         raise Unsound("the result is a draw that was agreed on, but the game had ended.")
-    if (row.ended is None) != (right.ended is None):
+    if (row.ended is not None) != (board.is_over or row.drawn):
         raise Unsound(f"these turns {'do not end' if row.ended else 'end'} the game, and the result says otherwise.")
     if row.winner != right.winner:
         told, found = row.winner or "nobody", right.winner or "nobody"
