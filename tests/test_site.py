@@ -608,6 +608,20 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
     assert "Buchholz score without the lowest opponent (BH-1)" in swiss
 
 
+def test_the_page_of_a_tournament_of_teams_has_their_table_and_who_is_in_which(club, folder):
+    club.signed_up("alice", "bob")
+    session = Session(club.server)
+    cup = Tournament("symple", "cup", TOURNAMENT_KINDS["roundrobin"], club.time, options="-size=5", tie_breaks="sb")
+    with session.store.writing():
+        players = [Entrant("alice", team="red"), Entrant("bob", team="blue")]
+        tournaments.start_tournament(session, tournaments.set_up(session, cup, players))
+    written(club, folder)
+    page = (folder / "symple" / "pool-cup.html").read_text()
+    assert "<th>Place</th><th>Team</th><th>Points</th><th>Board points</th>" in page
+    assert "<td>1</td><td>red</td><td>0</td>" in page
+    assert '<a href="../users/alice.html">alice</a></td><td>red</td>' in page
+
+
 @pytest.mark.parametrize("game", helptexts.GAMES)
 def test_the_rules_have_all_words_of_the_help_and_their_prose_wraps(first, game):
     source = (first / game / "rules.html").read_text().partition("</svg>")[2].partition("</main>")[0]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sqlite3
 from collections import Counter
 from itertools import combinations
@@ -240,6 +241,12 @@ def test_the_list_of_boards_is_text_or_csv(players):
         ("a --team=red:alice,bob", 1, "A team needs another one to play against."),
         ("a carol --team=red:alice --team=blue:bob", 1, "Where teams play, each player is named in a team."),
         ("a --team=red", 1, "--team=red is not NAME:USERID,USERID"),
+        (
+            "a --team=red:alice,bob --team=blue:carol",
+            1,
+            "Teams have equally many players, but red has 2 and blue has 1.",
+        ),
+        ("a --open --team=red:alice,bob --team=blue:carol", 1, "red has 2 and blue has 1."),
         ("none start", 1, "There is no pool 'none' of Symple."),
         ("old start", 1, "Pool old of Symple is running; you can start it only while it is open."),
         ("old replace alice", 1, "`replace` is written `replace USERID NEW`."),
@@ -300,6 +307,86 @@ def test_the_table_of_a_pool_is_told_to_people_programs_and_spreadsheets_in_mark
     shown = printed(played, "a", "--format=html")
     assert "<td>alice</td>" in shown
     assert json.loads(printed(played, "a", "--format=json")) == run(played, "a")
+
+
+def read_as_something_else(cell):
+    """Whether a spreadsheet reads a cell as a time of day, a date or a formula."""
+    return re.fullmatch(r"\d+[:./-]\d+.*|[=+@-].+|\d+\.", cell) and not re.fullmatch(r"\d+\.\d+", cell)
+
+
+def test_a_spreadsheet_reads_no_result_of_a_round_as_a_time_of_day(players):
+    players.sign_up("dave", "erin", "frank")
+    run(players, "-size=5", "s", "alice", "bob", "carol", "dave", "erin", "frank", "--type=swiss", "--rounds=2")
+    for words in "s1 draw", "s2 cancel", "s3 win":
+        printed(players, "s", "adjudicate", *words.split())
+    rows = list(csv.DictReader(printed(players, "s", "--csv").splitlines()))
+    assert not [cell for row in rows for cell in row.values() if read_as_something_else(cell)]
+    # by hand: frank has won against carol, who has the one opponent with a point; alice and dave have tied
+    assert {row["userid"]: row["r1"] for row in rows} == {
+        "frank": "4+", "alice": "3=", "dave": "2=", "carol": "1-", "bob": "6x", "erin": "5x",
+    }  # fmt: skip
+    assert sorted(row["r2"] for row in rows) == ["1?", "2?", "3?", "4?", "5?", "6?"]
+
+
+@set_up
+def teams(shell):
+    """A match of two teams, in which red has won one board, and the other one goes on."""
+    sign_up_three(shell)
+    shell.sign_up("dave")
+    run(shell, "-size=5", "t", "--team=red:alice,bob", "--team=blue:carol,dave")
+    printed(shell, "t", "adjudicate", "t1", "win", "alice")
+
+
+def test_every_format_tells_the_teams_and_who_is_in_which(teams):
+    assert printed(teams, "t") == (
+        "Pool t of Symple, 1 of 2 games played\n"
+        "\n"
+        "Place  Team  Points  Board points  Won  Lost  Tied  To play\n"
+        "1      red   0       1             0    0     0     1\n"
+        "2      blue  0       0             0    0     0     1\n"
+        "\n"
+        "No  Place  Player  Team  Points  SB  Won  Lost  Tied  To play  1  2  3  4\n"
+        "1   1      alice   red   1       0   1    0     0     0              1\n"
+        "2   2      bob     red   0       0   0    0     0     1                 .\n"
+        "3   2      carol   blue  0       0   0    1     0     0        0\n"
+        "4   2      dave    blue  0       0   0    0     0     1           .\n"
+        "\n"
+        "Places by points, then Sonneborn-Berger score (SB), direct encounter.\n"
+    )
+    shown = run(teams, "t")
+    assert {row["userid"]: row["team"] for row in shown["table"]} == {
+        "alice": "red", "bob": "red", "carol": "blue", "dave": "blue",
+    }  # fmt: skip
+    assert [(team["team"], team["players"]) for team in shown["teams"]] == [
+        ("red", ["alice", "bob"]), ("blue", ["carol", "dave"]),
+    ]  # fmt: skip
+    rows = list(csv.DictReader(printed(teams, "t", "--csv").splitlines()))
+    assert [tuple(row.values())[1:6] for row in rows] == [
+        ("alice", "red", "1", "0", "1"),
+        ("bob", "red", "1", "0", "1"),
+        ("carol", "blue", "2", "0", "0"),
+        ("dave", "blue", "2", "0", "0"),
+    ]
+    assert list(rows[0])[2:6] == ["team", "team_place", "team_points", "board_points"]
+    assert "| 1 | alice | red | 1 |" in printed(teams, "t", "--format=markdown")
+    assert "<td>alice</td><td>red</td>" in printed(teams, "t", "--format=html")
+    assert "Team       red: alice, bob\nTeam       blue: carol, dave\n" in printed(teams, "t", "status")
+    assert run(teams, "t", "status")["teams"] == {"red": ["alice", "bob"], "blue": ["carol", "dave"]}
+
+
+def test_the_list_of_boards_tells_the_teams(teams):
+    words = ["u", "--team=red:alice,bob", "--team=blue:carol,dave", "--dry-run"]
+    assert printed(teams, *words, "--csv") == (
+        "board,first,first_team,second,second_team\nu1,alice,red,carol,blue\nu2,dave,blue,bob,red\n"
+    )
+    assert printed(teams, *words).startswith("Board  First  First team  Second  Second team\nu1     alice  red ")
+    assert run(teams, *words)["schedule"][1] == {"board": "u2", "players": ["dave", "bob"], "teams": ["blue", "red"]}
+
+
+def test_teams_that_have_become_unequal_before_the_start_do_not_start(teams):
+    run(teams, "u", "--open", "--team=red:alice,bob", "--team=blue:carol,dave")
+    printed(teams, "u", "withdraw", "dave")
+    assert "red has 2 and blue has 1." in teams.refused("tournament", "symple", "u", "start")
 
 
 def test_programs_are_told_sonneborn_berger_scores_also_where_they_decide_nothing(players):

@@ -17,7 +17,7 @@ from pbm.names import LONGEST_POOL, is_pool
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Entrant, Pair, Tournament
+from pbm.tournaments.kinds import Entrant, Pair, Progress, Tournament
 from pbm.tournaments.tables import TIE_BREAKS
 
 # Setting it up
@@ -54,7 +54,10 @@ def set_up(session: Session, tournament: Tournament, entrants: Sequence[Entrant]
     if store.tournaments.get(*tournament.place) or store.boards.of_tournament(*tournament.place):
         there = f"There is a pool {tournament.pool} of {tournament.game.capitalize()} already"
         raise Refused(f"{there}; `pbm help tournament` tells how to direct it.")
-    refuse([*_problems_of_plan(session, tournament, players), *problems_of_players(session, tournament.game, players)])
+    problems = [*_problems_of_plan(session, tournament, players)]
+    problems += problems_of_players(session, tournament.game, players)
+    problems += _problems_of_teams(Progress(tournament, entrants, []))
+    refuse(problems)
     if tournament.director and store.users.missing(tournament.director):
         raise Refused(f"There is no user {tournament.director!r}.")
     store.tournaments.save(tournament)
@@ -82,6 +85,14 @@ def _problems_of_plan(session: Session, tournament: Tournament, players: Sequenc
         yield str(why)
 
 
+def _problems_of_teams(progress: Progress) -> Iterator[str]:
+    """A sentence about teams of which somebody would have nobody to play against."""
+    sizes = {team: len(players) for team, players in progress.team_players.items()}
+    if len(set(sizes.values())) > 1:
+        each = texts.enumerated([f"{team} has {size}" for team, size in sizes.items()], "and")
+        yield f"Teams have equally many players, but {each}."
+
+
 def refuse(problems: Iterable[str]) -> None:
     """Raise Refused if there are problems."""
     if text := "\n".join(problems):
@@ -101,6 +112,8 @@ def problems_of_start(found: TournamentTable) -> Iterator[str]:
         yield f"A tournament has 2 to {tournament.kind.most} players, not {count}."
     elif problem := tournament.kind.problem_of_players(tournament, count):
         yield problem
+    elif problems := [*_problems_of_teams(found)]:
+        yield from problems
     elif tournament.never and not _first_games(found):
         yield "No first round is possible, because --never keeps too many players apart."
 

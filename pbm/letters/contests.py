@@ -50,14 +50,20 @@ class TournamentTable(Progress):
         """The table of teams; nothing if there are none."""
         return tables.team_standings(self.entrants, self.meetings) if self.has_teams else []
 
-    def rows(self, *, fits: bool, as_points: bool = False) -> Rows:
-        """The table with the results beside it; for *fits*, columns are numbered where names would be too wide."""
+    def rows(self, *, fits: bool, is_spreadsheet: bool = False) -> Rows:
+        """The table with the results beside it; for *fits*, columns are numbered where names would be too wide.
+
+        In a spreadsheet, the results of a team stand in the lines of its players.
+        """
         lines, has_rounds = self.lines, self.tournament.kind.has_rounds
         places = tables.of_places(lines, self.order)
+        if self.has_teams:
+            members = tables.of_members(lines, self.team_of, self.teams if is_spreadsheet else [])
+            places = [[*place[:2], *team, *place[2:]] for place, team in zip(places, members, strict=True)]
         if has_rounds:
-            results = tables.of_rounds(lines, self.meetings)
+            results = tables.of_rounds(lines, self.meetings, is_spreadsheet=is_spreadsheet)
         else:
-            results = tables.of_results(lines, self.meetings, as_points=as_points)
+            results = tables.of_results(lines, self.meetings, is_spreadsheet=is_spreadsheet)
         rows = [[*front, *cells] for front, cells in zip(places, results, strict=True)]
         if not has_rounds:
             if not fits or max(map(len, texts.table(rows).split("\n"))) <= texts.WIDTH:
@@ -84,6 +90,7 @@ class TournamentTable(Progress):
     @property
     def data(self) -> dict[str, Any]:
         """The table for programs."""
+        team_of = self.team_of
         rows = []
         for line in self.lines:
             own = meetings_of(line.name, self.meetings)
@@ -98,14 +105,26 @@ class TournamentTable(Progress):
                 line.as_data("userid", ("sb", *self.tournament.tie_breaks.split(",")))
                 | {"results": found, "used_seconds": round(used, 3)}
                 | ({"byes": byes} if byes else {})
+                | ({"team": team_of[line.name]} if line.name in team_of else {})
             )
-        teams = [line.as_data("team", BOARD_POINTS) for line in self.teams]
+        members = self.team_players
+        teams = [line.as_data("team", BOARD_POINTS) | {"players": members[line.name]} for line in self.teams]
         data = {
             **self.tournament.place_data,
             "table": rows,
             "order": ["points", *self.order],
         }
         return data | ({"teams": teams} if teams else {})
+
+    def board_rows(self, boards: Mapping[str, Pair]) -> Rows:
+        """Boards with their players, and with the teams of these if there are any."""
+        team_of = self.team_of
+        if not team_of:
+            return [["Board", "First", "Second"], *([board, *pair] for board, pair in boards.items())]
+        rows = [["Board", "First", "First team", "Second", "Second team"]]
+        for board, (first, second) in boards.items():
+            rows.append([board, first, team_of.get(first, ""), second, team_of.get(second, "")])
+        return rows
 
     def tables(self, *, fits: bool) -> list[Rows]:
         """The table, below that of the teams if there are any."""
@@ -123,7 +142,7 @@ class TournamentTable(Progress):
         if form == "text":
             return text_of(self.blocks)
         if form == "csv":
-            return comma_separated(self.rows(fits=False, as_points=True))
+            return comma_separated(self.rows(fits=False, is_spreadsheet=True))
         found = self.tables(fits=False)
         if form == "markdown":
             return "\n\n".join([f"**{self.heading}**", *map(marked_down, found), self.legend])
@@ -140,8 +159,8 @@ def comma_separated(rows: Sequence[Sequence[str]]) -> str:
     """A table for spreadsheets, with headings as programs call them."""
     out = io.StringIO()
     keys = {one.heading: one.key for one in tables.TIE_BREAKS.values() if one.heading}
-    keys |= {"Player": "userid", "To play": "to_play"}
-    heading = [keys.get(cell, cell.lower()) for cell in rows[0]]
+    keys |= {"Player": "userid"}
+    heading = [keys.get(cell, cell.lower().replace(" ", "_")) for cell in rows[0]]
     csv.writer(out, lineterminator="\n").writerows([heading, *rows[1:]])
     return out.getvalue().rstrip("\n")
 
@@ -169,7 +188,7 @@ def status_of_tournament(shown: TournamentTable) -> dict[str, Any]:
     """How far a tournament is, for programs."""
     tournament = shown.tournament
     asked = {entrant.name: sorted(entrant.byes) for entrant in shown.entrants if entrant.byes}
-    data = {
+    data: dict[str, Any] = {
         **tournament.place_data,
         "type": tournament.kind.name,
         "state": tournament.state,
@@ -182,7 +201,13 @@ def status_of_tournament(shown: TournamentTable) -> dict[str, Any]:
         "withdrawn": [entrant.name for entrant in shown.entrants if entrant.withdrawn is not None],
         "running": [*shown.running],
     }
-    return data | ({"never": tournament.apart} if tournament.never else {}) | ({"byes": asked} if asked else {})
+    if tournament.never:
+        data["never"] = tournament.apart
+    if asked:
+        data["byes"] = asked
+    if shown.has_teams:
+        data["teams"] = shown.team_players
+    return data
 
 
 def described_tournament(shown: TournamentTable) -> list[Block]:
@@ -201,6 +226,8 @@ def described_tournament(shown: TournamentTable) -> list[Block]:
         "Apart": ", ".join(" and ".join(group) for group in tournament.apart),
     }
     lines = [f"{name:11}{text}" for name, text in rows.items() if text]
+    for team, players in shown.team_players.items():
+        lines += texts.lines_of_turns(f"{'Team':11}{team}: {', '.join(players)}")
     for name in ("players", "withdrawn", "running"):
         if data[name]:
             lines += texts.lines_of_turns(f"{name.capitalize():11}{', '.join(data[name])}")
@@ -224,9 +251,9 @@ def of_tournament(
 def of_pairs(shown: TournamentTable, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
     """Who meets whom in a round."""
     tournament = shown.tournament
-    rows = [("Board", "First", "Second"), *((board, *pair) for board, pair in boards.items())]
     told: list[Block] = [Paragraph(f"Round {number} of pool {tournament.pool} of {tournament.game.capitalize()}:")]
-    told += [Table(rows)] if boards else []
+    if boards:
+        told.append(Table(shown.board_rows(boards)))
     asked = shown.with_bye(number)
     byes = (f"{name} has a bye, which counts as {'half a point' if name in asked else 'a win'}." for name in idle)
     return [*told, *map(Paragraph, byes)]

@@ -42,7 +42,8 @@ With --open, players join by `GAME join POOL USERID PASSWORD`.
 Without players, it prints the table of the pool. A win or a bye is 1 point, a tie 0.5. The line below the table says
 what decides between equal points. Usually their games against each other (direct encounter) do, too; players share a
 place only if these games do not decide either. The results are: 1 won, 0 lost, = tied, a dot for a game that is still
-to be played, x for one that was cancelled. If there are rounds, the line of the opponent stands in front, such as 7:1.
+to be played, x for one that was cancelled. If there are rounds, the line of the opponent stands in front, such as 7:1,
+in CSV 7+ won, 7= tied, 7- lost, 7? still to be played.
 A bye is 1 point; bye= is half a point, for players who have asked for it by `GAME bye POOL USERID PASSWORD`.
 
 Without a pool, it lists the pools.
@@ -246,18 +247,20 @@ def _start(
         tournaments.refuse(problems)
         found = tournaments.start_tournament(session, found)
     boards, idle = found.boards, found.idle
-    rows = [(name, *pair) for name, pair in boards.items()]
-    schedule = [{"board": name, "players": pair} for name, pair in boards.items()]
+    rows = found.board_rows(boards)
+    schedule: list[dict[str, Any]] = [{"board": name, "players": pair} for name, pair in boards.items()]
+    if found.has_teams:
+        for board in schedule:
+            board["teams"] = [found.team_of[name] for name in board["players"]]
     data = {**tournament.place_data, "dry_run": dry_run, "schedule": schedule}
     if tournament.kind.has_rounds:
         data |= {"type": tournament.kind.name, "round": 1, "byes": idle}
     if as_csv:
-        answer(contests.comma_separated([("board", "first", "second"), *rows]), data)
+        answer(contests.comma_separated(rows), data)
         return
     done = "would be" if dry_run else "is" if len(boards) == 1 else "are"
     count = f"{texts.counted(len(boards), 'board')} of {tournament.game.capitalize()} {done} started."
-    table = texts.table([("Board", "First", "Second"), *rows])
-    answer("\n\n".join([table, *(f"{name} has a bye." for name in idle), count]), data)
+    answer("\n\n".join([texts.table(rows), *(f"{name} has a bye." for name in idle), count]), data)
 
 
 def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry_run: bool) -> None:

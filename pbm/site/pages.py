@@ -292,7 +292,7 @@ class Pages:
             if self.store.tournaments.get(game, pool) is None:
                 raise Gone
             found = tournaments.find(self.session, game, pool)
-        head, *sheet = found.rows(fits=False)
+        *teams, (head, *sheet) = found.tables(fits=False)
         rows = self.store.boards.of_tournament(game, pool)
         linked = {userid for row in rows for userid in row.players}  # they have pages
         return self.render(
@@ -303,6 +303,7 @@ class Pages:
             status=found.heading,
             head=head,
             lines=sheet,
+            teams=teams,
             at=head.index("Player"),
             linked=linked,
             legend=[found.legend, tables.signs_explained(is_numbered=head[0] == "No")],

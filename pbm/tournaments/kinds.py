@@ -183,6 +183,19 @@ class Progress(NamedTuple):
         return any(entrant.team for entrant in self.entrants)
 
     @property
+    def team_of(self) -> dict[str, str]:
+        """The team of each player who plays for one."""
+        return {entrant.name: entrant.team for entrant in self.entrants if entrant.team}
+
+    @property
+    def team_players(self) -> dict[str, list[str]]:
+        """The players of each team, in their order; nothing without teams."""
+        players: dict[str, list[str]] = {}
+        for name, team in self.team_of.items():
+            players.setdefault(team, []).append(name)
+        return players
+
+    @property
     def boards(self) -> dict[str, Pair]:
         """The two players of each game, by the name of its board."""
         return {meeting.board: meeting.pair for meeting in self.meetings if meeting.board}

@@ -16,11 +16,8 @@ class RoundRobin(Kind):
 
     def next_pairs(self, progress: Progress) -> list[Pair]:
         """All games."""
-        teams: dict[str, list[str]] = {}
-        for entrant in progress.entrants:
-            teams.setdefault(entrant.team, []).append(entrant.name)
-        if "" not in teams:
-            return team_match(teams, double=progress.tournament.double)
+        if progress.has_teams:
+            return team_match(progress.team_players, double=progress.tournament.double)
         return round_robin(progress.players, double=progress.tournament.double)
 
     def pairs_of_latecomer(self, tournament: Tournament, name: str, others: Sequence[str]) -> list[Pair]:
@@ -65,10 +62,10 @@ def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
 def team_match(teams: Mapping[str, Sequence[str]], *, double: bool) -> list[Pair]:
     """The games of every two teams: the first player against the first, the second against the second, and so on.
 
-    A team begins on every other board of a match. If a team has fewer players, the last boards are left out.
+    A team begins on every other board of a match. All teams have equally many players.
     """
     pairs = []
     for one, other in round_robin([*teams], double=double):
-        for board, (left, right) in enumerate(zip(teams[one], teams[other], strict=False)):
+        for board, (left, right) in enumerate(zip(teams[one], teams[other], strict=True)):
             pairs.append((right, left) if board % 2 else (left, right))
     return pairs

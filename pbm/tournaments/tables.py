@@ -22,6 +22,9 @@ SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
 """The signs in a table for a game that was won, tied or lost, and for one that is still to be played."""
 AS_POINTS = {1: "1", 0: "0.5", -1: "0", None: "-"}
 """The same in a spreadsheet."""
+BEHIND_NUMBERS = {1: "+", 0: "=", -1: "-", None: "?"}
+"""The same in a spreadsheet behind the number of an opponent: 3:1 would be read as a time of day, and 3. as a number.
+"""
 CANCELLED = "x"
 """The sign for a cancelled game in both."""
 
@@ -154,9 +157,25 @@ def of_places(lines: Sequence[Standing], order: Iterable[str], who: str = "Playe
     return rows
 
 
-def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, as_points: bool) -> Rows:
+def of_members(lines: Sequence[Standing], team_of: Mapping[str, str], teams: Sequence[Standing]) -> Rows:
+    """The team of each player; if the table of *teams* is given, behind it the place and the points of that team."""
+    rows = [["Team"]]
+    if teams:
+        rows[0] += ["Team place", "Team points", "Board points"]
+    standings = {team.name: team for team in teams}
+    for line in lines:
+        name = team_of.get(line.name, "")
+        row = [name]
+        if name in standings:
+            team = standings[name]
+            row += [str(team.place), f"{team.points:g}", f"{team.scores['board_points']:g}"]
+        rows.append(row + [""] * (len(rows[0]) - len(row)))
+    return rows
+
+
+def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, is_spreadsheet: bool) -> Rows:
     """The results of each player against each other one, with a column for each: as SIGNS, or with blanks AS_POINTS."""
-    signs, between = (AS_POINTS, " ") if as_points else (SIGNS, "")
+    signs, between = (AS_POINTS, " ") if is_spreadsheet else (SIGNS, "")
     found: dict[tuple[str, str], list[str]] = {}
     for one in meetings:
         for name in one.pair:
@@ -165,13 +184,14 @@ def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, as_poi
     return [names, *([between.join(found.get((name, other), [])) for other in names] for name in names)]
 
 
-def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Rows:
-    """The opponent of each player in each round, as a line of the table, and the result: ``7:1``."""
+def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting], *, is_spreadsheet: bool = False) -> Rows:
+    """The opponent of each player in each round, as a line of the table, and the result: ``7:1``, in CSV ``7+``."""
+    signs, between = (BEHIND_NUMBERS, "") if is_spreadsheet else (SIGNS, ":")
     at = {line.name: number for number, line in enumerate(lines, 1)}
     found: dict[tuple[str, int], list[str]] = {}
     for one in meetings:
         for name in one.pair:
-            cell = f"{at.get(one.opponent(name), '?')}:{_sign(one, name)}"
+            cell = f"{at.get(one.opponent(name), '?')}{between}{_sign(one, name, signs)}"
             if one.is_bye:
                 cell = "bye" if one.outcome else "bye="
             found.setdefault((name, one.round), []).append(cell)
