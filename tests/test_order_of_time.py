@@ -5,10 +5,12 @@ from itertools import count
 
 import pytest
 
+from pbm.board.records import Record, differences, outcome, read, replayed, write
 from pbm.lab import matches
 from pbm.operator import doctor
+from pbm.operator.exchange import take_in
 from pbm.operator.status import needed, status_at
-from pbm.robot_players.tasks import play_all
+from pbm.robot_players import tasks
 from pbm.session import Session
 from pbm.store import Store
 
@@ -16,8 +18,7 @@ from conftest import PASSWORDS
 from contract import ON_BOARD
 from examples import rules, stored_board
 from test_arena import up_and_down
-from test_operator import operate, own_settings  # noqa: F401
-from test_residents import mind  # noqa: F401
+from test_residents import Mind
 
 
 def times(store, game="symple", board="101"):
@@ -32,6 +33,13 @@ def findings(club):
     """What the doctor says of boards and of the clock."""
     found = doctor.examine(club.store.path, club.time)
     return [one.what for one in found if one.where.partition(" ")[0] in {"symple", "spiro", "clock"}]
+
+
+def taken_in(club, game, board="101"):
+    """The number under which a board is taken in that was exported from here."""
+    row, turns = club.store.boards.get(game, board), club.store.boards.turns(game, board)
+    with club.store.writing():
+        return take_in(club.server, read(write(Record(row, turns), []), {}, club.time))
 
 
 def steps_back(club, seconds, step):
@@ -78,11 +86,12 @@ def test_no_time_of_a_board_is_before_its_last_one(four, story, seconds):
     assert [what for what in findings(four) if "something was done" not in what] == []
 
 
-def test_the_server_s_own_turns_come_in_order_too(four, mind):  # noqa: F811
+def test_the_server_s_own_turns_come_in_order_too(four, monkeypatch):
+    monkeypatch.setattr(tasks, "Player", Mind())
     four.say("symple challenge -size=5 alice robot2")
     steps_back(four, 2, "alice: move c3")
     four.pass_time(seconds=-2)
-    assert play_all(Session(four.server)) == 1
+    assert tasks.play_all(Session(four.server)) == 1
     steps_back(four, 2, "alice: move d4")
     moments = times(four.store)
     assert len(stored_board(four.store, "symple", "101").turns) == 3
@@ -100,35 +109,30 @@ def test_a_player_who_signs_off_leaves_a_tournament_in_order_too(four):
     assert moments == sorted(moments)
 
 
-def test_what_is_exported_is_taken_in_again_and_there_is_nothing_to_mend(pair, operate):  # noqa: F811
+def test_what_is_exported_is_taken_in_again_and_there_is_nothing_to_mend(pair):
     for name in "alice", "bob", "alice", "bob":
         pair.pass_time(seconds=-2)
         pair.move(name, next(iter(stored_board(pair.store, "spiro", "101").state.moves())))
     pair.pass_time(seconds=-2)
     pair.move("alice", "resign")
-    assert findings(pair) == []
-    assert operate("boards", "mend", "spiro", "101").out == "There was nothing to mend.\n"
-    told = operate("export", "spiro", "101").out
-    assert operate("import", stdin=told).out.startswith("spiro 101 is taken in as 102")
-    assert times(pair.store, "spiro", "102") == times(pair.store, "spiro")
-
-
-def test_a_game_that_goes_on_is_taken_in_with_no_time_before_its_last_turn(pair, operate):  # noqa: F811
-    pair.say("symple challenge -size=5 alice bob")
-    pair.say("symple move 101 alice alice-secret c3")
-    told = operate("export", "symple", "101").out
-    pair.pass_time(seconds=-2)
-    operate("import", stdin=told)
-    assert times(pair.store, board="102") == times(pair.store)
+    row = pair.store.boards.get("spiro", "101")
+    assert [*differences(row, outcome(row, replayed(row, pair.store.boards.turns("spiro", "101"))))] == []
+    assert times(pair.store, "spiro", taken_in(pair, "spiro")) == times(pair.store, "spiro")
     assert findings(pair) == []
 
 
-def test_no_age_is_shown_as_days_before_today(pair, operate):  # noqa: F811
-    pair.say("symple challenge -size=5 alice bob")
-    pair.pass_time(seconds=-2)
-    assert operate("boards", "symple", as_json=True).data["boards"][0]["days"] == 0
-    pair.say("symple nag 101 bob bob-secret")
-    assert "the last move was 0 days ago" in pair.mails("alice")[-1].text
+def test_a_game_that_goes_on_is_taken_in_with_no_time_before_its_last_turn(four):
+    four.begin()
+    four.plays("c3")
+    four.pass_time(seconds=-2)
+    assert times(four.store, board=taken_in(four, "symple")) == times(four.store)
+    assert findings(four) == []
+
+
+def test_no_move_is_said_to_be_of_days_to_come(four):
+    four.begin()
+    steps_back(four, 2, "bob: nag")
+    assert "the last move was 0 days ago" in four.mails("alice")[-1].text
 
 
 def test_ratings_are_listed_in_the_order_in_which_they_were_made(four):
@@ -163,14 +167,14 @@ def test_an_arena_stores_games_though_the_clock_steps_back(shell, tmp_path, monk
 
 
 @pytest.mark.parametrize(("minutes", "is_named"), [(-1, False), (59, False), (61, True), (3000, True)])
-def test_a_clock_that_has_stepped_back_by_more_than_an_hour_is_named(pair, own_settings, minutes, is_named):  # noqa: F811
+def test_a_clock_that_has_stepped_back_by_more_than_an_hour_is_named(pair, minutes, is_named):
     told = "something was done at 2026-11-20 12:00 UTC, but it is"
     pair.pass_time(minutes=-minutes)
     assert any(told in what for what in findings(pair)) == is_named
     assert any(told in what for what in needed(status_at(pair.store, pair.time), pair.time)) == is_named
 
 
-def test_a_clock_that_has_stepped_back_is_named_until_it_is_right_though_the_server_goes_on(four, own_settings):  # noqa: F811
+def test_a_clock_that_has_stepped_back_is_named_until_it_is_right_though_the_server_goes_on(four):
     four.begin()
     four.pass_time(hours=-3)
     four.plays("c3", "b1")
