@@ -16,6 +16,7 @@ ERROR_TEXTS: Mapping[int, str] = {
     errno.EACCES: "this user is not allowed to",
     errno.EADDRINUSE: "another program listens there",
     errno.EADDRNOTAVAIL: "this machine has no such address",
+    errno.EBADF: "it is not open for that",
     errno.ECONNREFUSED: "nobody listens there",
     errno.EHOSTUNREACH: "that machine cannot be reached",
     errno.EEXIST: "there is one already",
@@ -29,6 +30,7 @@ ERROR_TEXTS: Mapping[int, str] = {
     errno.ENOSPC: "the disk is full",
     errno.ENOTDIR: "a part of the path is no folder",
     errno.EPERM: "this user is not allowed to",
+    errno.EPIPE: "nobody reads it",
     errno.EROFS: "the disk can only be read",
     errno.ETIMEDOUT: "there was no answer",
 }
@@ -38,6 +40,14 @@ ERROR_TEXTS: Mapping[int, str] = {
 def reason(error: OSError) -> str:
     """What an error of the system means: in our words if there are some, or else in those of the system."""
     return ERROR_TEXTS.get(error.errno or 0) or (error.strerror or str(error)).lower()
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether a file, or the folder for it, is on a disk that is mounted to be read only."""
+    place = path if path.exists() else path.absolute().parent
+    with suppress(OSError):
+        return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
+    return False
 
 
 def sync(path: Path) -> None:

@@ -19,7 +19,7 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import Unusable
-from pbm.terminal import fail, read_input, read_secret, say, warn
+from pbm.terminal import fail, print_answer, read_input, read_secret, warn
 
 SHELL_ONLY = frozenset({*SHELL_OPTIONS, "-h"})
 """Arguments that are no part of the line, beside the comment."""
@@ -64,8 +64,7 @@ def main(args: Sequence[str]) -> int:
         from importlib.metadata import version
 
         text = f"pbm {version('pbm-server')}"
-        say(text, {"reply": text}, as_json=as_json)
-        return 0
+        return print_answer(text, {"reply": text}, as_json=as_json)
     first, behind = [*(word.lower() for word in line if not word.startswith("-")), "", ""][:2]
     if first in console.MODULES and (first not in root.commands or games.exists(behind)):  # `puzzles` is both
         at = [word.lower() for word in line].index(first)
@@ -94,8 +93,9 @@ def main(args: Sequence[str]) -> int:
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
     if session and "--no-wait" not in options:
         answers = _wait_for_robots(session, answers)
+    has_changed = typed.command is not None and typed.command.writes
     server = session.server if session and "--picture" in options else None
-    return _print_answers(answers, server, as_json=as_json)
+    return _print_answers(answers, server, as_json=as_json, has_changed=has_changed)
 
 
 def _wait_for_robots(session: Session, answers: list[Letter]) -> list[Letter]:
@@ -108,13 +108,13 @@ def _wait_for_robots(session: Session, answers: list[Letter]) -> list[Letter]:
     return wait_for_robots(replace(session, comment="", body="", boards=dict.fromkeys(awaited)), answers)
 
 
-def _print_answers(answers: list[Letter], drawn_by: Server | None, *, as_json: bool) -> int:
+def _print_answers(answers: list[Letter], drawn_by: Server | None, *, as_json: bool, has_changed: bool) -> int:
     """Print the answers; if a server is given, also pictures of the boards. Returns the exit status."""
     if drawn_by and not as_json:
         _show_pictures(answers, drawn_by)
     data = letters.as_one(answers)
-    say(letters.printed(answers), data, as_json=as_json)
-    return int(data.get("status", 0))
+    unprinted = print_answer(letters.printed(answers), data, as_json=as_json, has_changed=has_changed)
+    return unprinted or int(data.get("status", 0))
 
 
 def _show_pictures(answers: list[Letter], server: Server) -> None:

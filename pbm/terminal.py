@@ -15,6 +15,7 @@ from typing import TextIO
 
 from click.termui import hidden_prompt_func
 
+from pbm import disk
 from pbm.texts import CONTROLS
 
 SPINNER_SECONDS = 0.1
@@ -59,6 +60,21 @@ def say(text: str, data: Mapping[str, object], *, as_json: bool = False) -> None
     sys.stdout.flush()
 
 
+def print_answer(text: str, data: Mapping[str, object], *, as_json: bool = False, has_changed: bool = False) -> int:
+    """Print the answer of a command that was done. Returns the exit status.
+
+    If the answer cannot be printed, standard error says that the command was done. The status is then 0 if it *has
+    changed* something, else 1. A reader who goes away, such as `head`, has seen enough of what changes nothing.
+    """
+    try:
+        say(text, data, as_json=as_json)
+    except OSError as error:
+        if has_changed or not isinstance(error, BrokenPipeError):
+            warn(f"The command was done, but its answer cannot be printed: {disk.reason(error)}.")
+        return 0 if has_changed else 1
+    return 0
+
+
 def warn(text: str) -> None:
     """Print on standard error what went wrong beside an answer, such as a mail that could not be sent.
 
@@ -71,9 +87,10 @@ def warn(text: str) -> None:
 def fail(text: str, status: int, *, as_json: bool = False, reason: str = "") -> int:
     """Print why something was not done; for programs, only the *reason*. Returns the exit status."""
     if as_json:
-        say(text, {"error": reason or text, "status": status}, as_json=True)
-    else:
-        warn(escaped(text))
+        with suppress(OSError):
+            say(text, {"error": reason or text, "status": status}, as_json=True)
+            return status
+    warn(escaped(text))
     return status
 
 

@@ -331,7 +331,10 @@ def test_whatever_the_system_refuses_to_a_server_that_listens_is_told_as_it_is(s
 def test_a_full_disk_behind_standard_output_is_told_in_a_sentence(shell):
     words = ["sh", "-c", f"{sys.executable} -m pbm help > /dev/full"]
     done = subprocess.run(words, env=shell.environment, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "The system refused something: the disk is full.\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "The command was done, but its answer cannot be printed: the disk is full.\n",
+    )
 
 
 def test_a_fault_in_an_operators_command_is_shown_as_one_and_is_no_refusal(shell, monkeypatch):

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -216,8 +217,38 @@ def test_a_database_that_may_only_be_read_is_not_written(board):
             Path(name).chmod(mode)
             done = run_as_nobody(board, path, "signup", "dave", "dave-secret")
             assert done.returncode == 1
-            assert f"The database {path} cannot be used" in done.stderr
+            said = " ".join(done.stderr.split())
+            assert f"The database {path} cannot be used: this user may only read it, or its folder." in said
             assert path.read_bytes() == before
+
+
+@pytest.fixture
+def mounted(board, tmp_path_factory):
+    """Runs a line of sh where the database is on a disk that is mounted to be read only, which PLACE names."""
+    place = tmp_path_factory.mktemp("mounted")
+    shutil.copy(board.folder / "pbm.db", place)
+    mount = f"mount --bind {place} {place} && mount -o remount,ro,bind {place}"
+    if subprocess.run(["unshare", "--mount", "sh", "-c", mount], capture_output=True, check=False).returncode:
+        pytest.skip("only root can mount a disk")
+
+    def said(line):
+        command = f"{mount} && {sys.executable} -m pbm {line.replace('PLACE', str(place))}"
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", command],
+            env={**board.environment, "PBM_DB": f"{place}/pbm.db"}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1
+        return " ".join((done.stdout + done.stderr).split()).replace(str(place), "PLACE")
+
+    return said
+
+
+def test_a_database_on_a_disk_that_can_only_be_read_is_named_as_that(mounted):
+    why = "The database PLACE/pbm.db cannot be used: the disk can only be read."
+    assert mounted("spiro move 101 alice alice-secret e3:+").startswith(why)
+    assert mounted("status") == why
+    assert mounted("doctor").startswith(f"database: {why} Mount its disk so that it can be written.")
+    assert mounted("backup /tmp/copy") == "PLACE/pbm.db cannot be copied: the disk can only be read."
 
 
 def test_the_database_is_private_and_in_wal_mode(board):
@@ -312,6 +343,53 @@ def test_a_game_is_a_program_of_its_own_name(board):
 def test_a_fault_of_ours_is_told_in_a_line(board):
     sql(board.folder / "pbm.db", "UPDATE boards SET options = '-nonsense'")
     assert board.refused("spiro", "show", "101")
+
+
+UNPRINTED = "The command was done, but its answer cannot be printed: {}.\n"
+
+
+@pytest.mark.parametrize(
+    "line", ["spiro move 101 alice alice-secret e3:+", "spiro move 101 alice alice-secret e3:+ --json"]
+)
+@pytest.mark.parametrize(
+    ("out", "why"), [(">/dev/full", "the disk is full"), ("1</dev/null", "it is not open for that")]
+)
+def test_a_move_whose_answer_cannot_be_printed_is_said_to_be_done(board, line, out, why):
+    done = run_by_sh(board, f"{line} {out}")
+    assert (done.returncode, done.stderr) == (0, UNPRINTED.format(why))
+    assert board.json("spiro", "show", "101")["moves"] == 1
+
+
+def test_a_move_is_said_to_be_done_if_whoever_reads_the_answer_goes_away(board):
+    command = [sys.executable, "-m", "pbm", *"spiro move 101 alice alice-secret e3:+".split()]
+    with subprocess.Popen(command, env=board.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read().decode() == UNPRINTED.format("nobody reads it")
+        assert process.wait(PATIENCE) == 0
+    assert board.json("spiro", "show", "101")["moves"] == 1
+
+
+def test_a_move_is_done_without_a_word_if_standard_output_is_closed(board):
+    done = run_by_sh(board, "spiro move 101 alice alice-secret e3:+ >&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert board.json("spiro", "show", "101")["moves"] == 1
+
+
+def test_an_operator_s_command_whose_answer_cannot_be_printed_is_said_to_be_done(board):
+    done = run_by_sh(board, "outbox list >/dev/full")
+    assert (done.returncode, done.stderr) == (1, UNPRINTED.format("the disk is full"))
+
+
+@pytest.mark.parametrize("option", ["", "--json"])
+def test_a_refusal_that_cannot_be_printed_goes_to_standard_error(board, option):
+    done = run_by_sh(board, f"spiro move 101 bob bob-secret e3:+ {option} >/dev/full")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "It is not your turn; alice is to move.")
+
+
+def run_by_sh(shell, line):
+    """Run `pbm` as a process by a line that says where its output goes."""
+    words = ["sh", "-c", f"{sys.executable} -m pbm {line}"]
+    return subprocess.run(words, env=shell.environment, stderr=subprocess.PIPE, text=True, check=False)
 
 
 def test_a_reader_who_goes_away_is_no_fault(board):

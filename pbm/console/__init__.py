@@ -26,7 +26,7 @@ from pbm.server import Server
 from pbm.settings import database_path, open_server
 from pbm.store import Store, Unusable
 from pbm.store.base import problem
-from pbm.terminal import fail, say
+from pbm.terminal import fail, print_answer
 
 COMMANDS_OF_MODULES = {
     "lab.arena": "arena",
@@ -93,7 +93,8 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
     except (Refused, Unusable, games.Unloadable) as why:
         return fail(str(why), why.status, as_json=as_json)
     except sqlite3.Error as why:  # one that no transaction has told
-        return fail(f"The database {database_path()} cannot be used: {problem(why)}.", 1, as_json=as_json)
+        path = database_path()
+        return fail(f"The database {path} cannot be used: {problem(why, path)}.", 1, as_json=as_json)
     return status or 0
 
 
@@ -161,8 +162,13 @@ def changes(store: Store, seconds: float) -> Iterator[None]:
 
 
 def answer(text: str, data: Mapping[str, object]) -> None:
-    """Print the answer of an operator's command: the text, or the data if `--json` was given."""
-    say(text, data, as_json=click.get_current_context().obj)
+    """Print the answer of an operator's command: the text, or the data if `--json` was given.
+
+    If it cannot be printed, the command ends here, with the exit status 1.
+    """
+    context = click.get_current_context()
+    if print_answer(text, data, as_json=context.obj):
+        context.exit(1)
 
 
 def answer_list(lines: Sequence[tuple[str, ...]], data: Mapping[str, object], if_empty: str) -> None:

@@ -23,7 +23,7 @@ from pbm.board.ratings import START
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, existing_database, let_server_go_first, progress_bar, time_text
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, Commands
-from pbm.disk import left_behind, reason
+from pbm.disk import is_read_only, left_behind, reason
 from pbm.language.help import of_game
 from pbm.mail.transports import Maildirs, Sendmail, Smtp, Transport
 from pbm.names import is_address
@@ -104,7 +104,10 @@ def examine(
                 except (OverflowError, ValueError) as why:  # a stored time, list or number
                     yield Finding("database", f"something in it cannot be read: {why}.", BACKUP)
     except Unusable as why:
-        yield Finding("database", str(why), "If it is damaged, go back to a backup: `pbm restore FILE`.")
+        mend = "If it is damaged, go back to a backup: `pbm restore FILE`."
+        if is_read_only(path):
+            mend = "Mount its disk so that it can be written."
+        yield Finding("database", str(why), mend)
     yield from _settings()
     yield from _games()
 
@@ -128,7 +131,7 @@ def _database(store: Store) -> Iterator[Finding]:
     for what in store.health.damage():
         yield Finding("database", f"{what}.", BACKUP)
     if why := store.health.objection():
-        mend = "Look who owns the file and its folder, and whether the disk is mounted read-only."
+        mend = "Look who owns the file and its folder, and whether its disk is mounted to be read only."
         yield Finding("database", f"it cannot be written: {why}.", mend)
 
 

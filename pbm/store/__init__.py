@@ -91,7 +91,7 @@ class Store:
             self.close = weakref.finalize(self, self.db.close)
             self._prepare(read_only=read_only)
         except (OSError, sqlite3.Error) as error:
-            raise Unusable(f"The database {path} cannot be used: {problem(error)}.") from error
+            raise Unusable(f"The database {path} cannot be used: {problem(error, self.path)}.") from error
         self.boards = Boards(self.db)
         self.users = Users(self.db)
         self.players = Players(self.db)
@@ -148,7 +148,7 @@ class Store:
                 try:
                     copies.keep(self.path, kept)
                 except OSError as error:
-                    raise Unusable(f"{kept} cannot be written: {problem(error)}.") from error
+                    raise Unusable(f"{kept} cannot be written: {problem(error, kept)}.") from error
             schema.apply(self.db)
         if is_older:
             changed = f"Brought {self.path} from schema {version} up to schema {SCHEMA}"
@@ -196,7 +196,7 @@ class Store:
             finally:
                 self.is_writing, self._is_open = self.is_writing and is_inner, is_inner
         except sqlite3.Error as error:
-            raise Unusable(f"The database {self.path} cannot be used: {problem(error)}.") from error
+            raise Unusable(f"The database {self.path} cannot be used: {problem(error, self.path)}.") from error
 
     def _insist(self, statement: str) -> None:
         """Execute a statement as soon as no lock is in its way, for up to BUSY_SECONDS; SQLite gives some up at once.

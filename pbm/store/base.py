@@ -1,5 +1,6 @@
 """What all of the store uses: how a database of pbm is recognised, and the base class of all nouns."""
 
+import errno
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
@@ -16,6 +17,8 @@ FIRST_SCHEMA = 12
 """The version of the tables in the first release of pbm; older ones cannot be read."""
 SCHEMA = 13
 """The version of the tables now: one more for each migration of `pbm.store.schema` behind the first."""
+WITHOUT_WRITING = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
+"""The errors of SQLite where it cannot write. To read only, it writes as well, into a file beside the database."""
 BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""
 FIRST_TABLES = "addresses", "boards", "handled", "numbers", "outbox", "plans", "quotas", "turns", "users"
@@ -55,14 +58,17 @@ def uri(path: Path, mode: str) -> str:
     return f"{path.absolute().as_uri()}?mode={mode}"
 
 
-def problem(error: Exception) -> str:
-    """The text about an error of the system or of SQLite, for players and operators."""
+def problem(error: Exception, path: Path) -> str:
+    """The text about an error of the system or of SQLite with the database at a path, for players and operators."""
     if isinstance(error, OSError):
         return disk.reason(error)
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in WITHOUT_WRITING and disk.is_read_only(path):
+        return disk.ERROR_TEXTS[errno.EROFS]
     text = str(error)
     return {
         "database is locked": f"another program has been writing to it for {BUSY_SECONDS} seconds; try again",
         "file is not a database": "it is no SQLite database",
+        "attempt to write a readonly database": "this user may only read it, or its folder",
     }.get(text, text)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pbm.disk import sync, whole
-from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, Unusable, check_schema, uri
+from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, Unusable, check_schema, problem, uri
 from pbm.store.schema import apply, wrong_parts
 
 PAGES_AT_ONCE = 10_000
@@ -35,7 +35,7 @@ def copy(source: Path, target: Path, progress: Callable[[int, int], object] = la
             made.execute("PRAGMA journal_mode = DELETE")
             (verdict,) = made.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
-        raise Unusable(f"{source} cannot be copied: {error}.") from error
+        raise Unusable(f"{source} cannot be copied: {problem(error, source)}.") from error
     if verdict != "ok":
         raise Unusable(f"{source} is damaged: {verdict}.")
     sync(target)
@@ -81,7 +81,7 @@ def bring_up_to_date(copied: Path, source: Path, now: datetime) -> None:
             db.execute("COMMIT")
             db.execute("PRAGMA journal_mode = WAL")  # so that readers do not wait for a writer
     except sqlite3.Error as error:
-        raise Unusable(f"{source} cannot be brought up to date: {error}.") from error
+        raise Unusable(f"{source} cannot be brought up to date: {problem(error, copied)}.") from error
     sync(copied)
 
 
@@ -122,7 +122,7 @@ def _take(path: Path, db: sqlite3.Connection) -> bool:
             raise Unusable(f"The database {path} {why}.") from error
         if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             return False
-        raise Unusable(f"The database {path} cannot be used: {error}.") from error
+        raise Unusable(f"The database {path} cannot be used: {problem(error, path)}.") from error
     return True
 
 

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from pbm.store.base import Questions, problem
@@ -80,7 +81,7 @@ class Health(Questions):
                 db.execute("DELETE FROM users WHERE 0")
                 db.execute("ROLLBACK")
         except sqlite3.Error as error:
-            return "" if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else problem(error)
+            return "" if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else problem(error, Path(path))
         return ""
 
     def board_names(self, sample: int | None = None) -> list[tuple[str, str]]:
