@@ -958,7 +958,7 @@ MISSING = object()
 WRONG = [  # where, what stands there, and why it is refused
     *(([name], MISSING, name) for name in ("board", "clocks", "turns", "players", "options", "started")),
     (["format"], "chess-record", "no record of a game"),
-    (["version"], 2, "version 1"),
+    *((["version"], version, "version 1") for version in (2, True, 1.0, "1", None, [1], MISSING)),
     (["game"], "chess", "no game 'chess' here"),
     (["board"], "../101", "no number of a board"),
     (["board"], 101, "record, board: this is missing, or not as docs/records.md says"),

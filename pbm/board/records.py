@@ -237,7 +237,8 @@ def _fitted(value: Any, form: Any, where: str) -> Any:
 
 def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
     """The game in a document, checked by the rules. *names* maps players to their userids here. Raises Unsound."""
-    if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
+    about = (document.get("format"), document.get("version")) if isinstance(document, dict) else ()
+    if about != (FORMAT, VERSION) or type(about[1]) is not int:  # True and 1.0 are equal to 1
         raise Unsound(f"this is no record of a game, whose format is {FORMAT!r}, version {VERSION}.")
     found = _fitted(document, FORM, "record")
 
