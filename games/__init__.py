@@ -360,6 +360,12 @@ def nearest(word: str, known: Iterable[str], least: float = 0.65) -> str:
     return "".join(get_close_matches(word.lower(), known, 1, least))
 
 
+def suggestion(word: str, known: Iterable[str], otherwise: str = ".") -> str:
+    """The end of a sentence about an unknown word, such as `; did you mean open?`; *otherwise* if no word is near."""
+    near = nearest(word, known)
+    return f"; did you mean {near}?" if near else otherwise
+
+
 def unknown(name: str) -> str:
     """The refusal of a name that no game has."""
     near = nearest(name, names())

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 SHORTEST_PASSWORD = 6
 """How many characters a password has at least."""
+LONGEST_USERID = 16
 LONGEST_NUMBER = 9
 """How many digits the number of a new board has at most."""
 LONGEST_POOL = 12
@@ -29,7 +30,7 @@ IsUser = Callable[[str], bool]
 
 def is_userid(word: str) -> bool:
     """Whether a word can be a userid, in whatever case."""
-    return re.fullmatch(r"[a-z][a-z0-9._-]{1,15}", word.lower(), re.ASCII) is not None
+    return re.fullmatch(rf"[a-z][a-z0-9._-]{{1,{LONGEST_USERID - 1}}}", word.lower(), re.ASCII) is not None
 
 
 def is_guest(userid: str) -> bool:

@@ -92,7 +92,7 @@ def read(line: Line, shell: ShellContext | None = None) -> Call:
     if "--" in line.words[:2]:
         raise Misused("There is no command `--`; `help commands` lists all commands.")
     if not line.words:
-        raise Misused("There is no command; a mail has it in the subject. `help` lists all commands.")
+        raise Misused("There is no command; a mail has it in the subject. `help commands` lists all commands.")
     if line.command is None:
         raise root.unknown(line.words, shell.operators if shell else ())
     try:

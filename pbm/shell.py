@@ -58,7 +58,7 @@ def main(args: Sequence[str]) -> int:
     if "--comment" in line:
         return fail("--comment needs a text: --comment=TEXT, or --comment=- for standard input.", 1, as_json=as_json)
     if not line:
-        reason = "There is no command; `pbm help` lists all commands."
+        reason = "There is no command; `pbm help commands` lists all commands."
         return fail(help_letter("").body, 2, as_json=as_json, reason=reason)
     if line == ["--version"]:
         from importlib.metadata import version

@@ -73,7 +73,7 @@ class Month(Club):
         actor = None if is_refused else name  # a refusal is all that a shell prints then
         wanted = Counter()
         for reader, subject in mails:
-            if (sender == "shell" and reader == actor) or not self.is_held_back(reader, subject):
+            if reader == actor or not self.is_held_back(reader, subject):  # one's own move is answered at once
                 wanted.update((place, subject) for place in self.places(reader, actor, sender, boxes))
         assert got == wanted, f"{line} ({way}): {got - wanted}, not {wanted - got}"
         self.sent += Counter({(place, subject): n for (place, subject), n in wanted.items() if place != SCREEN})

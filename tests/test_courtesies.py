@@ -5,9 +5,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+import games
 from pbm.actions import cleanup
 from pbm.session import Session
 from pbm.site.pages import Pages, SiteSettings
+from pbm.tournaments import TOURNAMENT_KINDS
+from pbm.tournaments.kinds import Tournament
 
 from contract import follow
 from examples import rules
@@ -270,3 +273,37 @@ def test_a_game_of_30_turns_a_side_takes_at_most_10_mails_where_both_plan(club):
         answer(club, f"{move}\n{' '.join(f'if any then {reply}' for reply in replies)}", name)
     assert len(turns(club)) >= 60
     assert max(len(club.mails(name)) for name in ("alice", "bob")) <= 10
+
+
+# How mails come
+
+
+@pytest.mark.parametrize("how", ["digest", "none"])
+def test_one_command_chooses_how_mails_come_in_all_games_and_ones_own_move_still_gets_its_receipt(club, how):
+    club.signed_up("alice", "bob")
+    club.say(f"mail alice alice-secret {how}")
+    assert {club.store.players.get(game, "alice").mail for game in games.names()} == {how}
+    club.say("symple challenge -size=5 alice bob")
+    assert club.mails("alice") == []
+    club.say("symple move 101 alice alice-secret c3", sender="alice@players.example")
+    assert [mail.subject for mail in club.mails("alice")] == ["Symple Board 101 bob"]
+    club.say("symple move 101 bob bob-secret b1", sender="bob@players.example")
+    assert len(club.mails("alice")) == 1
+    club.say("mail alice alice-secret each")
+    club.say("symple move 101 bob bob-secret undo")
+    assert club.mails("alice")[-1].subject == "Symple Board 101 alice"
+
+
+def test_the_pool_that_was_meant_is_named(club):
+    club.signed_up("alice", "bob")
+    with club.store.writing():
+        club.store.tournaments.save(Tournament("symple", "open", TOURNAMENT_KINDS["roundrobin"], club.time))
+    for line in ("table opne", "join opne alice alice-secret", "tournament opn alice alice-secret"):
+        assert club.why_refused(f"symple {line}").endswith(" of Symple; did you mean open?")
+
+
+def test_a_message_to_nobody_names_who_was_probably_meant(club):
+    club.signed_up("alice", "bob")
+    assert club.why_refused("message alice alice-secret bbo", "Hi") == "There is no user 'bbo'; did you mean bob?"
+    club.say("block alice alice-secret bob")
+    assert club.why_refused("unblock alice alice-secret bop") == "You do not block 'bop'; did you mean bob?"

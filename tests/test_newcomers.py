@@ -73,6 +73,8 @@ what was probably meant is named
     help pool | There is no help on 'pool'; did you mean `help table`?
 words that are split or copied are explained
     symple move | BOARD, USERID, PASSWORD and MOVE[#n] are missing.
+    mail ME digset | did you mean digest?
+    symple mail ME nonee | did you mean none?
     symple resign 101 | USERID and PASSWORD are missing.
     signup zoe | PASSWORD is missing.
     symple challenge size=5 alice bob | Too many words: 3 instead of 2; an option and its value are one word, such as -s
@@ -89,12 +91,24 @@ def test_what_a_newcomer_types_is_refused_with(club_of_two_boards, line, said):
 @pytest.mark.parametrize(
     ("line", "said"),
     rules("""
+a user, a pool or a selector that is nearly right is named
+    symple challenge alice robot-2 | There is no user 'robot-2'; did you mean robot2?
+    symple challenge Alcie bob | There is no user 'alcie'; did you mean alice?
+    block ME boob | There is no user 'boob'; did you mean bob?
+    all games alise | There is no user 'alise'; did you mean alice?
+    all show ailce | There is no user 'ailce'; did you mean alice?
+    symple standings --plot=alic | There is no user 'alic'; did you mean alice?
+    symple games alice actve | There is no Symple board or user 'actve'; did you mean active?
+    symple show alicee | There is no Symple board or user 'alicee'; did you mean alice?
 where nothing is near, nothing is guessed
+    symple challenge alice zzz | There is no user 'zzz'.
+    symple challenge alice guest-1 | There is no user 'guest-1'.
+    symple move 101 alcie alice-secret c3 | The userid or the password is wrong.
     hi | There is no game or command 'hi'; `help commands` lists all commands.
     symple nonsense | There is no command `symple nonsense`; `help commands` lists all commands.
     symple quit | There is no command `symple quit`; `help commands` lists all commands.
     symple | There is no command behind `symple`; `help commands` lists all commands.
-    all | There is no command behind `all`; `help all` lists all commands.
+    all | There is no command behind `all`; `help all` lists the commands behind `all`.
     symple echo | There is no command `symple echo`; `help commands` lists all commands.
     symple alice bob | There is no command `symple alice`; `help commands` lists all commands.
     symple show 777 | There is no Symple board '777'.
@@ -214,12 +228,18 @@ def test_a_placeholder_is_no_password_that_the_operator_can_set_either(shell):
         ("symple pla 101", 2, "did you mean `symple plan`?"),
         ("symple echo", 2, "There is no command `symple echo`; `help commands` lists all commands."),
         ("outbox lst", 2, "Did you mean 'list'?"),
+        ("robots ad x", 2, "Did you mean 'add'?"),
+        ("robots pause robot-2", 1, "robot-2 is no robot; did you mean robot2?"),
+        ("users remove robbot", 1, "There is no user 'robbot'; did you mean robot?"),
+        ("all sekers", 2, "did you mean `all seekers`?"),
+        ("all nonsense", 2, "`help all` lists the commands behind `all`."),
         ("wait sprio 101", 2, "did you mean spiro?"),
         ("referee sprio", 2, "did you mean spiro?"),
         ("promises sprio", 2, "did you mean spiro?"),
     ],
 )
 def test_the_operator_is_told_what_he_probably_meant_too(shell, line, status, said):
+    shell.sign_up("alice")
     done = shell.run(*line.split())
     assert done.returncode == status
     assert said in " ".join(done.stderr.split())

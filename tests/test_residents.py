@@ -264,7 +264,10 @@ def test_a_user_has_so_many_boards_against_robots_at_once(against):
     for _ in range(4):
         against.say("spiro challenge -small robot1 alice")
     said = against.why_refused("spora challenge alice robot3")
-    assert said == "alice has 5 active boards against robots, and may not have more."
+    assert said == (
+        "alice has 5 active boards against robots, and may not have more. Please end one first, by `resign` if need "
+        "be; `all games alice` lists them."
+    )
     against.say("spora challenge bob robot3")
     against.say("spora challenge alice bob")
     signs(against, "symple move 101 ME resign")

@@ -314,7 +314,7 @@ def test_help(shell, words, text):
 def test_pbm_alone_shows_the_overview_tells_its_version_and_has_help_on_several_commands_in_one_text(shell):
     assert shell.run().stderr == shell.run("help").stdout
     error = json.loads(shell.run("--json").stdout)
-    assert error == {"error": "There is no command; `pbm help` lists all commands.", "status": 2}
+    assert error == {"error": "There is no command; `pbm help commands` lists all commands.", "status": 2}
     assert shell.done("--version") == f"pbm {version('pbm-server')}\n"
     assert shell.json("--version") == {"reply": f"pbm {version('pbm-server')}"}
     reply = shell.json("help", "outbox", "flush", "move")["reply"]

@@ -8,7 +8,7 @@ import games
 from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.access import quotas
-from pbm.actions import lists, turns
+from pbm.actions import finding, lists, turns
 from pbm.actions.finding import find_point, played_source
 from pbm.board import clocks
 from pbm.board.board import LEAVING, Point
@@ -48,7 +48,7 @@ def challenge(
     robots = session.store.robots.among(users)
     talks = [option for option in options if option.lower() == TALK]
     options = [option for option in options if option not in talks]
-    problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
+    problems += [finding.no_user(session, userid) for userid in unknown] + refusing
     if name is None:
         senders = session.senders
         problems += _block_objections(session, game, {first, second} - senders, senders | {first, second})
@@ -194,7 +194,10 @@ def _robot_board_objections(session: Session, game: str, users: Sequence[str], *
         problems.append("A board of robots alone is started by the operator, in a shell.")
     most = session.server.robot_boards
     if not is_named and any(store.robots.boards_against_robots(name) >= most for name in others):
-        problems.append(f"{others[0]} has {texts.counted(most, 'active board')} against robots, and may not have more.")
+        problems.append(
+            f"{others[0]} has {texts.counted(most, 'active board')} against robots, and may not have more. Please end "
+            f"one first, by `resign` if need be; `all games {others[0]}` lists them."
+        )
     return problems
 
 

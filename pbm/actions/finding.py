@@ -6,11 +6,13 @@ from datetime import timedelta
 
 import games
 from pbm.board.board import FAULTS, Board, BoardContext, Point, told_of_fault
-from pbm.names import SHORTEST_PASSWORD, is_board
+from pbm.names import LONGEST_USERID, SHORTEST_PASSWORD, is_board, is_userid
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
 from pbm.store.boards import LAST_ENDED, NOTIFIED, SUBSCRIBER, BoardFilter
+
+DIGITS = "0123456789"
 
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:
@@ -32,19 +34,32 @@ def _board_hint(session: Session, game: str, word: str) -> str:
                 return f"; did you mean {other.capitalize()} board {word}?"
     if len(word) >= SHORTEST_PASSWORD or not re.search("[0-9]", word):
         return "."  # a longer word can be a password in the wrong place; nobody is told what is near it
-    near = games.nearest(word, [row.board for row in session.store.boards.named(game, _names_one_typo_away(word))])
-    return f"; did you mean {near}?" if near else "."
+    names = filter(is_board, _one_typo_away(word, DIGITS + games.LETTERS))
+    return games.suggestion(word, [row.board for row in session.store.boards.named(game, {*names})])
 
 
-def _names_one_typo_away(word: str) -> set[str]:
-    """Possible names of boards that differ from a word by one typing mistake, such as `102` and `1022` from `120`."""
+def no_user(session: Session, word: str) -> str:
+    """The sentence that there is no such user. It names the user who was probably meant."""
+    return f"There is no user {word!r}{games.suggestion(word, users_near(session, word))}"
+
+
+def users_near(session: Session, word: str) -> list[str]:
+    """The users whose userids differ from a word by one typing mistake. To look at all users would take too long."""
+    if len(word) > LONGEST_USERID + 1:
+        return []
+    return session.store.users.signed_up(
+        filter(is_userid, _one_typo_away(word.lower(), DIGITS + games.LETTERS + "._-"))
+    )
+
+
+def _one_typo_away(word: str, signs: str) -> set[str]:
+    """All that differs from a word by one typing mistake, such as `102` and `1022` from `120`; *signs* may be added."""
     parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
-    near = {
+    return {
         *(front + rest[1:] for front, rest in parts),
         *(front + rest[1] + rest[0] + rest[2:] for front, rest in parts if len(rest) > 1),
-        *(front + sign + rest[at:] for front, rest in parts for sign in "0123456789" + games.LETTERS for at in (0, 1)),
+        *(front + sign + rest[at:] for front, rest in parts for sign in signs for at in (0, 1)),
     }
-    return set(filter(is_board, near))
 
 
 def find_board(session: Session, game: str, number: str) -> Board:
@@ -150,6 +165,8 @@ def read(session: Session, game: str, words: Sequence[str]) -> BoardFilter:
         else:
             what = f"{game.capitalize()} board or user" if game else "user"
             hint = _board_hint(session, game, word) if game else "."
+            if hint == ".":
+                hint = games.suggestion(word, [*STATES, *KINDS, *users_near(session, word)])
             raise Refused(f"There is no {what} {word!r}{hint}")
     state, kind = chosen.get(STATES), chosen.get(KINDS)
     if state == "next" and not userids:

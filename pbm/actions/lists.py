@@ -100,7 +100,7 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     if state not in {"next", "active"}:
         raise Refused(f"`all show` is for `next` or `active` boards, and not for {state!r}.")
     if not session.store.users.is_taken(name):
-        raise Refused(f"There is no user {name!r}.")
+        raise Refused(finding.no_user(session, name))
     wanted = [
         f"{game} {row.board}"
         for game in games.names()

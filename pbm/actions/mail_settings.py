@@ -14,7 +14,8 @@ CHOICES = {
     "digest": "waits for a digest, which comes once a day",
     "none": "is not sent",
 }
-"""What a user can choose for a game, and what happens to a mail about a board then."""
+"""What a user can choose for a game, or for all, and what happens to a mail about a board then."""
+IN_ANY_CASE = "Reminders, errors, answers to your own moves and the ends of games come at once in any case."
 MAIL_FORMS = {
     "pictures": "text, and beside it HTML that begins with a picture of the board",
     "html": "text, and beside it the same in HTML without pictures",
@@ -28,19 +29,35 @@ def choose(session: Session, game: str, user: str, how: str) -> list[Letter]:
     """Store which of CHOICES a user wants for the boards of a game. Raises Refused."""
     how, name = how.lower(), game.capitalize()
     if how not in CHOICES:
-        raise Refused(f"Mails about {name} boards come each, as a digest, or none at all; {how!r} is not one of these.")
+        hint = games.suggestion(how, CHOICES)
+        raise Refused(
+            f"Mails about {name} boards come each, as a digest, or none at all; {how!r} is not one of these{hint}"
+        )
     session.store.players.change(game, user, mail=how)
-    text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n"
-    text += "Reminders, errors and the ends of games come at once in any case."
+    text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n{IN_ANY_CASE}"
     subject, answer = f"{name} mail {how}", f"{game} help mail"
     return [letters.to_user(user, text, subject=subject, answer=answer, game=game, mail=how)]
 
 
-def choose_form(session: Session, user: str, word: str) -> list[Letter]:
-    """Store whether a user wants HTML beside the text of their mails, and pictures in it. Raises Refused."""
-    form = word.lower()
-    if form not in MAIL_FORMS:
-        raise Refused(f"Mails come as `pictures`, `html` or `text`; {form!r} is none of these.")
+def choose_for_all(session: Session, user: str, word: str) -> list[Letter]:
+    """Store which of CHOICES a user wants for the boards of all games, or which of MAIL_FORMS. Raises Refused."""
+    how = word.lower()
+    if how in MAIL_FORMS:
+        return _choose_form(session, user, how)
+    if how not in CHOICES:
+        hint = games.suggestion(how, [*CHOICES, *MAIL_FORMS])
+        raise Refused(
+            "Mails come as `pictures`, `html` or `text`, and those about boards as `each`, `digest` or `none`; "
+            f"{word!r} is none of these{hint}"
+        )
+    for game in games.names():
+        session.store.players.change(game, user, mail=how)
+    text = f"From now on, a mail about a board of any game {CHOICES[how]}.\n{IN_ANY_CASE}"
+    return [letters.to_user(user, text, subject=f"pbm mail {how}", answer="help mail", mail=how)]
+
+
+def _choose_form(session: Session, user: str, form: str) -> list[Letter]:
+    """Store whether a user wants HTML beside the text of their mails, and pictures in it."""
     session.store.users.set_form(user, form)
     text = f"Mails come as {MAIL_FORMS[form]}."
     if form == "pictures" and not images.is_available():

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+import games
 from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.access.quotas import most
-from pbm.actions.finding import board_of
+from pbm.actions.finding import board_of, no_user
 from pbm.actions.plans import CLEAR
 from pbm.blocks import Comment
 from pbm.letters import Letter
@@ -70,7 +71,7 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
     if len(recipients) > MOST_READERS:
         raise Refused(f"These are {len(recipients)} users; a message goes to at most {MOST_READERS}.")
     if unknown := users.missing(*recipients):
-        raise Refused("\n".join(f"There is no user {recipient!r}." for recipient in unknown))
+        raise Refused("\n".join(no_user(session, recipient) for recipient in unknown))
 
     reached = []
     blocking = []
@@ -181,7 +182,7 @@ def block(session: Session, name: str, word: str) -> list[Letter]:
         raise Refused("You cannot block yourself.")
     if other:
         if users.missing(other):
-            raise Refused(f"There is no user {word!r}.")
+            raise Refused(no_user(session, word))
         if len(users.blocked_by(name)) >= MOST_BLOCKED:
             raise Refused(f"You block {MOST_BLOCKED} users already.")
         users.block(name, other)
@@ -193,7 +194,7 @@ def unblock(session: Session, name: str, word: str) -> list[Letter]:
     users = session.store.users
     other = word.lower()
     if other not in users.blocked_by(name):
-        raise Refused(f"You do not block {word!r}.")
+        raise Refused(f"You do not block {word!r}{games.suggestion(word, users.blocked_by(name))}")
     users.unblock(name, other)
     return [_blocked(session, name)]
 

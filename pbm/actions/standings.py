@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from pbm import letters
-from pbm.actions import lists
+from pbm.actions import finding, lists
 from pbm.blocks import Block, Paragraph, Preformatted
 from pbm.board.ratings import Rating
 from pbm.letters import Letter
@@ -78,7 +78,7 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
     results = session.store.players.results_of_user(game, player)
     if not results:
         known = session.store.users.is_taken(player)
-        raise Refused(f"{player} has no rated game of {name}." if known else f"There is no user {player!r}.")
+        raise Refused(f"{player} has no rated game of {name}." if known else finding.no_user(session, player))
     ratings = [results[0].before, *(result.after for result in results)]
     last = results[-1]
     kind = "established" if Rating(last.after, last.games).is_established else "provisional"

@@ -7,7 +7,7 @@ import games
 from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.access import quotas
-from pbm.actions import challenges, rounds, turns
+from pbm.actions import challenges, finding, rounds, turns
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import progress_of
 from pbm.blocks import Paragraph, Table, Told
@@ -59,7 +59,7 @@ def set_up(session: Session, tournament: Tournament, entrants: Sequence[Entrant]
     problems += _problems_of_teams(Progress(tournament, entrants, []))
     refuse(problems)
     if tournament.director and store.users.missing(tournament.director):
-        raise Refused(f"There is no user {tournament.director!r}.")
+        raise Refused(finding.no_user(session, tournament.director))
     store.tournaments.save(tournament)
     for each in entrants:
         store.tournaments.add_player(*tournament.place, each.name, team=each.team)
@@ -76,7 +76,7 @@ def _problems_of_plan(session: Session, tournament: Tournament, players: Sequenc
     for group in tournament.apart:
         if len({*group}) < max(2, len(group)):
             yield f"--never={':'.join(group)} is not USERID:USERID, with two names or more."
-        yield from (f"There is no user {name!r}." for name in session.store.users.missing(*group))
+        yield from (finding.no_user(session, name) for name in session.store.users.missing(*group))
     if unknown := [kind for kind in tournament.tie_breaks.split(",") if kind not in TIE_BREAKS]:
         yield f"There is no tie-break {unknown[0]!r}; there are {', '.join(TIE_BREAKS)}."
     try:
@@ -101,7 +101,7 @@ def refuse(problems: Iterable[str]) -> None:
 
 def problems_of_players(session: Session, game: str, players: Sequence[str]) -> Iterator[str]:
     """Sentences about those of these players who cannot take part."""
-    yield from (f"There is no user {name!r}." for name in session.store.users.missing(*players))
+    yield from (finding.no_user(session, name) for name in session.store.users.missing(*players))
     yield from challenges.robot_objections(game, session.store.robots.among(players))
 
 
@@ -152,7 +152,8 @@ def find(session: Session, game: str, pool: str) -> TournamentTable:
     """A tournament as it is now. Raises Refused if there is none of that name."""
     tournament = session.store.tournaments.get(game, pool.lower())
     if tournament is None:
-        raise Refused(f"There is no pool {pool.lower()!r} of {game.capitalize()}.")
+        pools = [each.pool for each in session.store.tournaments.all(game)]
+        raise Refused(f"There is no pool {pool.lower()!r} of {game.capitalize()}{games.suggestion(pool, pools)}")
     return progress_of(session, tournament)
 
 
@@ -317,4 +318,5 @@ def check_state(found: TournamentTable, what: str, *states: str) -> None:
 def check_entrant(found: TournamentTable, name: str) -> None:
     """Raise Refused unless a user takes part."""
     if name not in found.players:
-        raise Refused(f"{name} does not take part in pool {found.tournament.pool}.")
+        hint = games.suggestion(name, found.players)
+        raise Refused(f"{name} does not take part in pool {found.tournament.pool}{hint}")

@@ -59,9 +59,11 @@ class Listing(Commands):
         super().__init__(*args, epilog="`list` can be left out.", **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `list` in front of the words if the first one names no command."""
+        """Put `list` in front of the words if they name no command: there are none, or they can be words of `list`."""
         first = next((arg for arg in args if not arg.startswith("-")), "")
-        return super().parse_args(ctx, args if first.lower() in self.commands else ["list", *args])
+        takes_words = any(isinstance(parameter, click.Argument) for parameter in self.commands["list"].params)
+        is_of_list = first.lower() not in self.commands and (takes_words or not first)
+        return super().parse_args(ctx, ["list", *args] if is_of_list else args)
 
 
 class WholeNumber(click.IntRange):

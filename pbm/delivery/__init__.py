@@ -16,8 +16,14 @@ from pbm.session import Session
 
 def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter]:
     """Deliver letters. Returns those to whoever gives the command, and if these are printed, the *actor*'s as well."""
-    own = [letter for letter in answers if letter.to is None or (session.is_printed and letter.to == actor)]
-    queue(session, *(letter for letter in answers if letter not in own))
+    own: list[Letter] = []
+    for letter in answers:
+        is_own = letter.to == actor
+        if letter.to is None or (session.is_printed and is_own):
+            own.append(letter)
+        else:
+            # whoever has moved learns at once that the move is played, although they want other mails in a digest
+            queue(session, letter._replace(is_urgent=letter.is_urgent or is_own))
     if session.proved and session.on_page:  # the page knows only its own board, and a mail leads to a new one
         queue(session, *(letter for letter in own if letter.to and letter.begins_thread))
     return own

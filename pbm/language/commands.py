@@ -226,8 +226,10 @@ OF_A_GAME = (
     Command("mail", [USERID, PASSWORD, argument("how", "each|digest|none")], "actions.mail_settings.choose",
         text="""Get the mails about boards one by one, in one digest a day, or not at all.
 
-        Reminders, errors and the ends of games come at once in any case. The button of a mail program that unsubscribes
-        from a digest means `none`.
+        Reminders, errors, answers to your own moves and the ends of games come at once in any case. The button of a
+        mail program that unsubscribes from a digest means `none`.
+
+        Without GAME, it chooses for all games.
         """),
     Command("help", [argument("command", "[COMMAND]")], "language.help.help_of_game", reads=True, needs_store=False,
         text="""Explain the rules and the notation of the game, or one of its commands."""),
@@ -318,10 +320,15 @@ OF_ALL = (
 
         Days of vacation, and the days of reminders and forfeits, stay as they are.
         """),
-    Command("mail", [USERID, PASSWORD, argument("form", "pictures|html|text")], "actions.mail_settings.choose_form",
+    Command("mail", [USERID, PASSWORD, argument("form", "pictures|html|text|each|digest|none")],
+        "actions.mail_settings.choose_for_all",
         text="""Get mails with a picture of the board, in HTML without pictures, or as text alone.
 
         Pictures and HTML stand beside the text; a mail program shows the one or the other.
+
+        With `each`, `digest` or `none`, you get the mails about boards of all games one by one, in one digest a day for
+        each game, or not at all. `GAME mail` chooses for one game. Reminders, errors, answers to your own moves and the
+        ends of games come at once in any case.
         """),
 )
 

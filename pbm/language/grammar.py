@@ -274,7 +274,9 @@ class Root(Group):
         first = words.command(typed[0]) if typed else ""
         found = self.get_command(LOOKUP_CONTEXT, first)
         here, group, rest = (first, found, typed[1:]) if isinstance(found, Group) else ("", self, typed)
-        known = f"`help {here if here in self.commands else 'commands'}` lists all commands."
+        known = "`help commands` lists all commands."
+        if here in self.commands:
+            known = f"`help {here}` lists the commands behind `{here}`."
         if not rest or words.is_option(rest[0]):
             return Misused(f"There is no command{here and f' behind `{here}`'}; {known}")
         name = words.command(rest[0])

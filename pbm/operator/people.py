@@ -7,6 +7,7 @@ import click
 
 from pbm import letters
 from pbm.actions import users
+from pbm.actions.finding import no_user
 from pbm.console import answer, answer_list, confirm, open_existing, time_text
 from pbm.console.usage import ADDRESS_ARGUMENT, USER_ARGUMENT, YES, Commands, Listing
 from pbm.mail.incoming import is_ours
@@ -24,7 +25,7 @@ def find_user(server: Server, userid: str) -> UserRow:
     """A user, or one who has signed off. Raises Refused if there is none."""
     found = server.store.users.get(userid.lower())
     if found is None:
-        raise Refused(f"There is no user {userid!r}.")
+        raise Refused(no_user(Session(server), userid))
     return found
 
 

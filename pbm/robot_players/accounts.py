@@ -220,7 +220,9 @@ def _robot(server: Server, userid: str) -> Robot:
     """The robot of that name. Raises Refused if that is no robot."""
     found = server.store.robots.get(userid.lower())
     if found is None:
-        raise Refused(f"{userid.lower()} is no robot; `pbm robots` lists them.")
+        robots = [robot.userid for robot in server.store.robots.all()]
+        hint = games.suggestion(userid, robots, "; `pbm robots` lists them.")
+        raise Refused(f"{userid.lower()} is no robot{hint}")
     return found
 
 

@@ -74,6 +74,14 @@ class Users(Questions):
         """Those of these userids that belong to nobody who is signed up: unknown ones, guests, and users who left."""
         return [userid for userid in userids if is_guest(userid) or self.password_of(userid) is None]
 
+    def signed_up(self, userids: Iterable[str]) -> list[str]:
+        """Those of these userids that belong to users who are signed up, without guests, by name."""
+        query = """
+            SELECT userid FROM users WHERE userid IN (SELECT value FROM json_each(?)) AND signed_off IS NULL
+            ORDER BY userid
+        """
+        return [userid for userid in self.column(query, [*userids]) if not is_guest(userid)]
+
     def is_taken(self, userid: str) -> bool:
         """Whether somebody has, or had, that userid."""
         return self.value("SELECT 1 FROM users WHERE userid = ?", userid) is not None
