@@ -311,6 +311,45 @@ def test_a_dry_run_changes_nothing_and_a_cancelled_pool_without_a_move_vanishes_
     league.start("knockout", names)
 
 
+def test_a_dry_run_tells_which_games_are_lost_begin_anew_or_go(league):
+    *names, new = league.signed_up(4)
+    league.start("roundrobin", names)
+    first = league.now().meetings[0].first
+    mine = [board for board, pair in league.now().boards.items() if first in pair]
+    would = "Nothing is done yet. This would happen:"
+    assert league.do(f"withdraw {first}", dry_run=True) == (
+        f"{would} {first} does not take part in pool s any more. They lose on {mine[0]} and {mine[1]}."
+    )
+    assert league.do(f"replace {first} {new}", dry_run=True).endswith(
+        f"with their points. The game on {mine[0]} begins anew on s4. The game on {mine[1]} begins anew on s5."
+    )
+    league.begin()
+    told = " ".join(league.do(f"replace {first} {new}", dry_run=True).split())
+    assert told.endswith(f"with their points. {first} loses on {mine[0]}. {first} loses on {mine[1]}.")
+    league.start("roundrobin", names, pool="t")
+    with league.session.store.writing():
+        turns.play_turn(league.session, board := find_board(league.session, "symple", "t2"), board.turn, "c3")
+    told = " ".join(league.do("cancel", pool="t", dry_run=True).split())
+    assert told.endswith("is cancelled; games that have begun go on. t1, t3 are removed.")
+
+
+def test_who_leaves_is_told_which_games_they_lose(members, league):
+    league.start("roundrobin", ["alice", "bob", "carol"])
+    told = " ".join(members.text("symple leave s bob bob-secret").split())
+    assert "bob does not take part in pool s any more. They lose on s1 and s3." in told
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"), [("withdrw", "did you mean `withdraw`? There are start"), ("zzz", "there are start, status, add")]
+)
+def test_an_unknown_direction_is_said_to_be_unknown(members, league, shell, word, hint):
+    league.start("swiss", ["alice", "bob"], rounds=1, director="carol")
+    told = f"There is no direction '{word}'; {hint}"
+    assert told in members.why_refused(f"symple tournament s carol carol-secret {word} bob")
+    for words in ["s", word, "bob"], ["s", word], ["s", word, "bob", "--dry-run"]:
+        assert told in shell.run("tournament", "symple", *words).stderr
+
+
 def test_a_round_ends_at_its_time_by_the_loss_of_whoever_is_to_move(league):
     league.start("swiss", 4, rounds=2, round_days=3, forfeit_days=30)
     league.club.pass_time(days=2)

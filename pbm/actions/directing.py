@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
+import games
 from pbm import delivery
 from pbm.actions import rounds, turns, votes
 from pbm.actions.finding import find_board
@@ -64,7 +65,7 @@ def direct(
             raise Refused(f"{found.title} is not directed by {director}.")
         verb, *others = [word.lower() for word in words]
         if verb not in DIRECTIONS:
-            raise Refused(f"There is no direction {verb!r}; there are {', '.join(DIRECTIONS)}.")
+            raise Refused(unknown_direction(verb))
         written, deed = DIRECTIONS[verb]
         least = len([word for word in written.split() if not word.startswith("[")])
         if len(others) < least or (len(others) > least and verb != "adjudicate"):
@@ -75,6 +76,13 @@ def direct(
         first, *rest = told
         told = (Paragraph(f"Nothing is done yet. This would happen: {first.text}"), *rest)
     return found, told
+
+
+def unknown_direction(word: str) -> str:
+    """The refusal of a word that is none of DIRECTIONS."""
+    near = games.nearest(word, DIRECTIONS)
+    hint = f"did you mean `{near}`? There" if near else "there"
+    return f"There is no direction {word!r}; {hint} are {', '.join(DIRECTIONS)}."
 
 
 def _start(session: Session, found: TournamentTable) -> list[Block]:
@@ -113,18 +121,21 @@ def _replace(session: Session, found: TournamentTable, old: str, new: str) -> st
     boards = [(meeting, find_board(session, tournament.game, meeting.board)) for meeting in running]
     store.tournaments.replace_entrant(*tournament.place, old, new)
     session.note("replace", **tournament.place_data, userid=new, replaced=old)
+    told = [f"{new} takes the place of {old} in pool {tournament.pool}, with their points."]
     for meeting, board in boards:
         if len(board.turns) < FIRST_MOVES:
             why = f"{new} takes the place of {old}, and the game begins anew."
             turns.remove_and_tell(session, board, f"is removed. {why}", f"{tournament.game} table {tournament.pool}")
             first, second = (new if name == old else name for name in meeting.pair)
-            rounds.start_games(session, tournament, meeting.round, [(first, second)], turns.start)
+            [again] = rounds.start_games(session, tournament, meeting.round, [(first, second)], turns.start)
+            told.append(f"The game on {meeting.board} begins anew on {again}.")
             store.tournaments.drop_meeting(tournament.game, meeting.board)  # until here its name is not given out again
     for _, board in boards:
         if len(board.turns) >= FIRST_MOVES:
             why = f"{old} has withdrawn from the tournament; {new} takes their place."
             delivery.queue(session, *turns.forfeit(session, board, old, "withdrawn", why))
-    return f"{new} takes the place of {old} in pool {tournament.pool}, with their points."
+            told.append(f"{old} loses on {board.row.board}.")
+    return " ".join(told)
 
 
 def _adjudicate(session: Session, found: TournamentTable, board: str, *words: str) -> str:
@@ -181,7 +192,7 @@ def _cancel(session: Session, found: TournamentTable, why: str = "The director h
     if not store.boards.of_tournament(*tournament.place):
         store.tournaments.forget(*tournament.place)
         return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled and removed."
-    return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled; games that have begun go on."
+    return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled; games that have begun go on.{rest}"
 
 
 DIRECTIONS: Mapping[str, tuple[str, Callable[..., Told]]] = {

@@ -54,9 +54,8 @@ def set_up(session: Session, tournament: Tournament, entrants: Sequence[Entrant]
     if store.tournaments.get(*tournament.place) or store.boards.of_tournament(*tournament.place):
         there = f"There is a pool {tournament.pool} of {tournament.game.capitalize()} already"
         raise Refused(f"{there}; `pbm help tournament` tells how to direct it.")
-    problems = [*_problems_of_plan(session, tournament, players)]
+    problems = list(_problems_of_plan(session, Progress(tournament, entrants, [])))
     problems += problems_of_players(session, tournament.game, players)
-    problems += _problems_of_teams(Progress(tournament, entrants, []))
     refuse(problems)
     if tournament.director and store.users.missing(tournament.director):
         raise Refused(finding.no_user(session, tournament.director))
@@ -66,12 +65,16 @@ def set_up(session: Session, tournament: Tournament, entrants: Sequence[Entrant]
     return progress_of(session, tournament)
 
 
-def _problems_of_plan(session: Session, tournament: Tournament, players: Sequence[str]) -> Iterator[str]:
+def _problems_of_plan(session: Session, plan: Progress) -> Iterator[str]:
     """Sentences about wrong settings of a tournament, and a wrong list of players."""
+    tournament = plan.tournament
+    players = [entrant.name for entrant in plan.entrants]
     if len(players) > tournament.limit:
         yield f"A tournament has 2 to {tournament.limit} players, not {len(players)}."
     yield from (f"{name} is named twice." for name, count in Counter(players).items() if count > 1)
     if problem := tournament.kind.problem_of_settings(tournament):
+        yield problem
+    if problem := _problem_of_teams(plan):
         yield problem
     for group in tournament.apart:
         if len({*group}) < max(2, len(group)):
@@ -85,12 +88,13 @@ def _problems_of_plan(session: Session, tournament: Tournament, players: Sequenc
         yield str(why)
 
 
-def _problems_of_teams(progress: Progress) -> Iterator[str]:
-    """A sentence about teams of which somebody would have nobody to play against."""
+def _problem_of_teams(progress: Progress) -> str:
+    """Why somebody in a team would have nobody to play against; empty if everybody has."""
     sizes = {team: len(players) for team, players in progress.team_players.items()}
-    if len(set(sizes.values())) > 1:
-        each = texts.enumerated([f"{team} has {size}" for team, size in sizes.items()], "and")
-        yield f"Teams have equally many players, but {each}."
+    if len(set(sizes.values())) <= 1:
+        return ""
+    sizes_told = [f"{team} has {size}" for team, size in sizes.items()]
+    return f"Teams have equally many players, but {texts.enumerated(sizes_told, 'and')}."
 
 
 def refuse(problems: Iterable[str]) -> None:
@@ -112,8 +116,8 @@ def problems_of_start(found: TournamentTable) -> Iterator[str]:
         yield f"A tournament has 2 to {tournament.kind.most} players, not {count}."
     elif problem := tournament.kind.problem_of_players(tournament, count):
         yield problem
-    elif problems := [*_problems_of_teams(found)]:
-        yield from problems
+    elif problem := _problem_of_teams(found):
+        yield problem
     elif tournament.never and not _first_games(found):
         yield "No first round is possible, because --never keeps too many players apart."
 
@@ -295,17 +299,20 @@ def add_player(session: Session, found: TournamentTable, name: str) -> Tournamen
 
 
 def withdraw(session: Session, found: TournamentTable, name: str) -> str:
-    """Withdraw a player, who loses their running games, unrated. Returns a sentence about it. Raises Refused."""
+    """Withdraw a player, who loses their running games, unrated. Returns sentences about it. Raises Refused."""
     tournament = found.tournament
     check_state(found, "leave", "open", "running", "closing")
     check_entrant(found, name)
     rounds.note_withdrawal(session, tournament, name)
-    for number, meeting in found.running.items():
-        if name in meeting.pair:
-            board = find_board(session, tournament.game, number)
-            why = f"{name} has withdrawn from the tournament."
-            delivery.queue(session, *turns.forfeit(session, board, name, "withdrawn", why))
-    return f"{name} does not take part in pool {tournament.pool} any more."
+    lost = [number for number, meeting in found.running.items() if name in meeting.pair]
+    for number in lost:
+        board = find_board(session, tournament.game, number)
+        why = f"{name} has withdrawn from the tournament."
+        delivery.queue(session, *turns.forfeit(session, board, name, "withdrawn", why))
+    told = f"{name} does not take part in pool {tournament.pool} any more."
+    if lost:
+        told += f" They lose on {texts.enumerated(lost, 'and')}."
+    return told
 
 
 def check_state(found: TournamentTable, what: str, *states: str) -> None:

@@ -59,7 +59,8 @@ class TournamentTable(Progress):
         places = tables.of_places(lines, self.order)
         if self.has_teams:
             members = tables.of_members(lines, self.team_of, self.teams if is_spreadsheet else [])
-            places = [[*place[:2], *team, *place[2:]] for place, team in zip(places, members, strict=True)]
+            for place, team in zip(places, members, strict=True):
+                place[2:2] = team
         if has_rounds:
             results = tables.of_rounds(lines, self.meetings, is_spreadsheet=is_spreadsheet)
         else:
@@ -118,9 +119,11 @@ class TournamentTable(Progress):
 
     def board_rows(self, boards: Mapping[str, Pair]) -> Rows:
         """Boards with their players, and with the teams of these if there are any."""
+        if not self.has_teams:
+            rows = [["Board", "First", "Second"]]
+            rows += [[board, *pair] for board, pair in boards.items()]
+            return rows
         team_of = self.team_of
-        if not team_of:
-            return [["Board", "First", "Second"], *([board, *pair] for board, pair in boards.items())]
         rows = [["Board", "First", "First team", "Second", "Second team"]]
         for board, (first, second) in boards.items():
             rows.append([board, first, team_of.get(first, ""), second, team_of.get(second, "")])

@@ -121,6 +121,7 @@ def tournament(
     elif players and teams:
         raise Refused("Where teams play, each player is named in a team.")
     elif players or teams or settings["is_open"]:
+        _check_no_direction(session, game, pool, *players[:1])
         entrants = [*map(Entrant, players), *teams]
         tournament = _planned(session, game, pool, options, settings)
         if settings["is_open"]:
@@ -133,6 +134,16 @@ def tournament(
         _show(session, game, pool, "csv" if as_csv else "trf" if as_trf else form)
     else:
         _list(session, game, as_csv=as_csv)
+
+
+def _check_no_direction(session: Session, game: str, pool: str, word: str = "") -> None:
+    """Raise Refused if the word behind a pool can only be a direction: the pool is there, and there is no such user."""
+    store = session.store
+    with store.reading():
+        is_direction = word and store.tournaments.get(game, pool) and store.users.missing(word)
+    if is_direction:
+        there = f"There is a pool {pool} of {game.capitalize()} already; `pbm help tournament` tells how to direct it."
+        raise Refused(f"{directing.unknown_direction(word)}\n{there}")
 
 
 def _teams(written: Sequence[str]) -> list[Entrant]:
