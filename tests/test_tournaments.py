@@ -350,6 +350,35 @@ def test_an_unknown_direction_is_said_to_be_unknown(members, league, shell, word
         assert told in shell.run("tournament", "symple", *words).stderr
 
 
+def test_a_ladder_of_robots_alone_needs_a_number_of_rounds(league):
+    robots = [f"robot{number}" for number in range(1, 5)]
+    why = r"^A ladder of robots alone needs --rounds=N, because nothing else would end it\.$"
+    with pytest.raises(Refused, match=why):
+        league.start("ladder", robots)
+    league.open("ladder", robots, pool="l")
+    with pytest.raises(Refused, match=why):
+        league.do("start", pool="l")
+    league.start("ladder", robots, pool="r", rounds=2)
+    league.start("ladder", [*robots, *league.signed_up(1)], pool="m")
+
+
+def test_a_ladder_on_which_only_robots_are_left_ends_and_says_why(league):
+    [name, director] = league.signed_up(2)
+    league.start("ladder", [name, "robot1", "robot2"], director=director)
+    league.do(f"withdraw {name}")
+    assert league.now().tournament.state == "finished"
+    told = " ".join(league.mails(director, "the end")[0].text.split())
+    assert "It is over. Only robots are left, and they would play without an end." in told
+
+
+def test_robots_play_the_boards_that_were_due_and_not_those_that_begin_meanwhile(league):
+    league.start("arena", ["robot1", "robot2", "robot3"], until=league.club.time.replace(year=2030))
+    play_all(league.session)
+    found = league.now()
+    assert [one.is_running for one in found.meetings] == [False, True]
+    assert find_board(league.session, "symple", "s2").turns == []
+
+
 def test_a_round_ends_at_its_time_by_the_loss_of_whoever_is_to_move(league):
     league.start("swiss", 4, rounds=2, round_days=3, forfeit_days=30)
     league.club.pass_time(days=2)

@@ -227,7 +227,7 @@ def start_due(session: Session) -> list[str]:
                     found = progress_of(session, tournament)
                     if tournament.state == "running":
                         _finish(session, found)
-                    elif problems := [*problems_of_start(found)]:
+                    elif problems := [*problems_of_start(session, found)]:
                         _cancel(session, found, " ".join(problems))
                     else:
                         start_tournament(session, found)

@@ -41,9 +41,12 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
         found = progress_of(session, tournament)
         due = next_games(found)
         if due.is_over:
-            finish_tournament(session, found)
+            finish_tournament(session, found, tournament.kind.why_over(tournament))
             return
         if not due.pairs:
+            return
+        if is_endless(session, found):
+            finish_tournament(session, found, "Only robots are left, and they would play without an end.")
             return
         tournament = _begin(session, tournament, due, start)
         if any(second != NOBODY for _, second in due.pairs):
@@ -54,6 +57,12 @@ def next_games(found: TournamentTable) -> Round:
     """The games and byes that can begin now."""
     with uncounted():  # the pairs of 200 players take seconds
         return found.tournament.kind.due(found)
+
+
+def is_endless(session: Session, found: TournamentTable) -> bool:
+    """Whether only robots play, and nothing ends the tournament."""
+    robots = session.store.robots.among(found.players)
+    return found.tournament.kind.goes_on(found.tournament) and len(robots) == len(found.players)
 
 
 def start_games(
@@ -151,9 +160,12 @@ def tell_of_pause(session: Session, robot: str) -> None:
         tell_director(session, progress_of(session, tournament), f"{robot} is paused", texts.wrapped_turns(text))
 
 
-def finish_tournament(session: Session, found: TournamentTable) -> None:
-    """End a tournament, and mail the table to all who took part, and to the director."""
-    text = " ".join(filter(None, ["It is over.", found.tournament.kind.why_over(found.tournament)]))
+def finish_tournament(session: Session, found: TournamentTable, why: str) -> None:
+    """End a tournament, and mail the table to all who took part, and to the director.
+
+    *why* is a sentence about why it ends earlier than planned; empty if it does not.
+    """
+    text = f"It is over. {why}".rstrip()
     tournament = found.tournament._replace(state="finished")
     found = found._replace(tournament=tournament)
     session.store.tournaments.save(tournament)

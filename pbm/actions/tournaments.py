@@ -109,7 +109,7 @@ def problems_of_players(session: Session, game: str, players: Sequence[str]) -> 
     yield from challenges.robot_objections(game, session.store.robots.among(players))
 
 
-def problems_of_start(found: TournamentTable) -> Iterator[str]:
+def problems_of_start(session: Session, found: TournamentTable) -> Iterator[str]:
     """Why a tournament cannot start with its present entrants."""
     tournament, count = found.tournament, len(found.entrants)
     if count < 2:
@@ -118,6 +118,8 @@ def problems_of_start(found: TournamentTable) -> Iterator[str]:
         yield problem
     elif problem := _problem_of_teams(found):
         yield problem
+    elif rounds.is_endless(session, found):
+        yield f"A {tournament.kind.title} of robots alone needs --rounds=N, because nothing else would end it."
     elif tournament.never and not _first_games(found):
         yield "No first round is possible, because --never keeps too many players apart."
 
@@ -140,7 +142,7 @@ def start_tournament(session: Session, found: TournamentTable) -> TournamentTabl
 
     Raises Refused, with all objections.
     """
-    refuse(problems_of_start(found))
+    refuse(problems_of_start(session, found))
     tournament = found.tournament._replace(state="running")
     session.store.tournaments.save(tournament)
     names = [*found.by_name]

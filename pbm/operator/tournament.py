@@ -254,7 +254,7 @@ def _start(
     """Start a tournament, and print its boards."""
     with on_trial(session, dry_run=dry_run):
         found = tournaments.set_up(session, tournament, entrants)
-        problems = [*tournaments.problems_of_start(found)] or tournaments.problems_of_names(session, found)
+        problems = [*tournaments.problems_of_start(session, found)] or tournaments.problems_of_names(session, found)
         tournaments.refuse(problems)
         found = tournaments.start_tournament(session, found)
     boards, idle = found.boards, found.idle

@@ -173,7 +173,7 @@ def resume_robot(userid: str) -> None:
 
 
 @robots_.command("run")
-@click.option("--once", is_flag=True, help="Do what there is to do now, and end.")
+@click.option("--once", is_flag=True, help="Play the boards on which there is something to do now, and end.")
 def run_robots(*, once: bool) -> None:
     """Play for the robots, as `pbm serve` does, until told to end. Several such processes share the work.
 

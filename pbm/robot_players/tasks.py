@@ -66,16 +66,23 @@ SHELL_SECONDS = 120.0
 """How long a shell waits for the answer of a robot."""
 
 
-def claim_next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle: bool = False) -> Task | None:
+def claim_next_task(
+    session: Session,
+    *place: str,
+    busy: Collection[str] = (),
+    is_idle: bool = False,
+    among: Collection[tuple[str, str]] | None = None,
+) -> Task | None:
     """Claim the next task, or the next one on a board, its game and number, and return it; None if there is none.
 
     Tasks that another living process does are left to it, and those of *busy* robots wait. In idle time, these are the
-    tasks of robots of the last level; at other times, those of all others.
+    tasks of robots of the last level; at other times, those of all others. If boards are named by *among*, the others
+    are left alone.
     """
-    if not _free(session, *place, busy=busy, is_idle=is_idle):  # looking takes no lock
+    if not _free(session, *place, busy=busy, is_idle=is_idle, among=among):  # looking takes no lock
         return None
     with session.store.writing():
-        for task in _free(session, *place, busy=busy, is_idle=is_idle):
+        for task in _free(session, *place, busy=busy, is_idle=is_idle, among=among):
             robot = session.store.robots.among([task.robot])[task.robot]
             seconds = MOST_REFUSED * (robot.seconds + 3 * ENDING_SECONDS) if robot.program else robot.seconds
             if is_idle:
@@ -86,7 +93,13 @@ def claim_next_task(session: Session, *place: str, busy: Collection[str] = (), i
     return None
 
 
-def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bool) -> list[Task]:
+def _free(
+    session: Session,
+    *place: str,
+    busy: Collection[str] = (),
+    is_idle: bool,
+    among: Collection[tuple[str, str]] | None = None,
+) -> list[Task]:
     """The tasks that nobody does, those of idle time or those of other times, in the order in which they are served."""
     tasks = session.store.robots.tasks(*place)
     robots = session.store.robots.among({task.robot for task, _ in tasks}) if tasks else {}
@@ -96,6 +109,7 @@ def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bo
         for task, claim in tasks
         if task.robot in free
         and robots[task.robot].thinks_in_idle_time == is_idle
+        and (among is None or task.place in among)
         and not (claim and claim.until > session.now and _lives(claim.process))
     ]
 
@@ -268,6 +282,8 @@ class Playing:
     """The task that each program is at, by the userid of the robot."""
     thinker: Popen[bytes] | None = None
     """The last process that was started to think in idle time."""
+    among: Collection[tuple[str, str]] | None = None
+    """The boards on which it does tasks; None for all."""
 
     def play(self, until: Callable[[], bool] = lambda: False) -> int:
         """Do all tasks, *until* that is true; those of programs are only begun. Returns how many were done."""
@@ -275,7 +291,7 @@ class Playing:
         while not until():
             ended = [name for name, doing in self.busy.items() if doing.done()]
             done += sum(self.busy.pop(name).result() for name in ended)
-            task = claim_next_task(self.session, busy=self.busy)
+            task = claim_next_task(self.session, busy=self.busy, among=self.among)
             if task is None:
                 break
             robot = self.session.store.robots.get(task.robot)
@@ -314,8 +330,8 @@ def only_thinker(session: Session) -> AbstractContextManager[None]:
     return locked(session.store.path.with_name(f".{session.store.path.name}.thinking"))
 
 
-def think_once(session: Session) -> bool:
-    """Analyse a game that a user has asked for, or else do a task of idle time.
+def think_once(session: Session, among: Collection[tuple[str, str]] | None = None) -> bool:
+    """Analyse a game that a user has asked for, or else do a task of idle time, on a board *among* some or on any.
 
     Returns False if there was nothing to do, or another process does it.
     """
@@ -323,17 +339,22 @@ def think_once(session: Session) -> bool:
         if wanted := session.store.robots.next_analysis():
             analysis.analyse_for_readers(session, *wanted)
             return True
-        if task := claim_next_task(session, is_idle=True):
+        if task := claim_next_task(session, is_idle=True, among=among):
             _try(session, task)
             return True
     return False
 
 
 def play_all(session: Session) -> int:
-    """Do all tasks, and then those of idle time. Returns how many of the first kind were done."""
-    playing = Playing(session)
+    """Do all tasks, and then those of idle time. Returns how many of the first kind were done.
+
+    Only boards on which there is something to do now are played: in a tournament of robots, the end of a game begins
+    others, perhaps without an end.
+    """
+    due = {task.place for task, _ in session.store.robots.tasks()}
+    playing = Playing(session, among=due)
     done = playing.play()
-    while playing.busy or think_once(session):
+    while playing.busy or think_once(session, due):
         if playing.busy:
             wait(playing.busy.values(), return_when=FIRST_COMPLETED)
         done += playing.play()

@@ -48,6 +48,11 @@ class Task(NamedTuple):
     robot: str
     opponent: str
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """The game and the board."""
+        return self.game, self.board
+
 
 class RobotNotes(NamedTuple):
     """What is noted of a robot on a board."""

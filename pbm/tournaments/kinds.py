@@ -273,6 +273,10 @@ class Kind:
         """The games of a new player against all *others*, in a kind without rounds."""
         return []
 
+    def goes_on(self, tournament: Tournament) -> bool:
+        """Whether round follows round until somebody ends the tournament."""
+        return False
+
     def why_over(self, tournament: Tournament) -> str:
         """A sentence about why a tournament ends earlier than planned; empty if it does not."""
         return ""

@@ -1,6 +1,6 @@
 """A ladder: neighbours meet, and a player who beats the one above changes places with them."""
 
-from pbm.tournaments.kinds import Kind, Pair, Progress, fewest_firsts
+from pbm.tournaments.kinds import Kind, Pair, Progress, Tournament, fewest_firsts
 
 
 class Ladder(Kind):
@@ -19,6 +19,10 @@ class Ladder(Kind):
         waiting = order[progress.tournament.round % 2 :] if len(order) > 2 else order
         pairs = zip(waiting[::2], waiting[1::2], strict=False)
         return [fewest_firsts(above, below, progress.meetings) for above, below in pairs]
+
+    def goes_on(self, tournament: Tournament) -> bool:
+        """It does, unless the number of rounds is given."""
+        return tournament.rounds is None
 
     def places(self, progress: Progress) -> dict[str, int]:
         """The places from the top of the ladder to its bottom."""
