@@ -53,6 +53,15 @@ class Effect(NamedTuple):
     """Why the command was refused; None if it was not."""
 
 
+class Trial(NamedTuple):
+    """What would come of a command."""
+
+    is_done: bool
+    """Whether it would be carried out."""
+    is_signed: bool
+    """Whether it has the right password of a user."""
+
+
 class Ready(NamedTuple):
     """A command that is read and proved."""
 
@@ -132,6 +141,23 @@ def finish(ready: Ready) -> Effect:
     if not ready.session.is_printed:
         delivery.queue(ready.session, *done.letters)
     return done
+
+
+def try_out(ready: Ready) -> Trial:
+    """What would come of a command. All that it changes is undone, but wrong passwords in it are counted."""
+    session = ready.session
+    done = Effect()
+    with session.store.writing():
+        with suppress(_TriedOut), session.store.writing():
+            done = _carry_out(ready)
+            raise _TriedOut
+        if session.guesses:
+            session.guesses.save()
+    return Trial(is_done=done.why is None, is_signed=session.guesses is not None and session.guesses.was_right)
+
+
+class _TriedOut(Exception):
+    """Undoes a command that is only tried out."""
 
 
 def play(session: Session, player: Reply, move: str, reader: str) -> Effect:

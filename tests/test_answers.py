@@ -590,6 +590,89 @@ def test_a_word_in_the_subject_goes_with_the_move_in_the_body(board, word, playe
 
 
 @pytest.mark.parametrize(
+    "subject",
+    [
+        *(f"Re: Symple Board 101 alice {tag}" for tag in (
+            "[EXTERNAL]", "[Ticket#1]", "[Ticket #1]", "(fwd)", "#4711", "** [EXT] (fwd) #4711", "{Spam?}", "*EXT*",
+            "<ext>", "- external", "EXTERNAL MAIL FROM OUTSIDE", "(was: Hello)", "[EXTERNAL EMAIL] #5",
+        )),
+        "[Ticket#1] Re: Symple Board 101 alice", "#4711 Re: Symple Board 101 alice", "(fwd) Symple Board 101 alice",
+        "#4711: [EXTERNAL] AW: Symple Board 101 alice [EXT]",
+        "Vacation from Monday", "List", "Help me please", "Message from Alice", "Show me", "Mail", "Block 5", "my move",
+        "symple move 101 alice wrong-secret a1", "symple move 101 alice", "symple show 101", "z9", "4711", "B52",
+        "Chess", "confirm", "accept", "Re: e5", "move", "E5!", "move e5#1", "symple move 101 alice PASSWORD e5",
+    ],
+)  # fmt: skip
+def test_the_first_line_of_the_text_is_what_was_typed_whatever_the_subject_is(board, subject):
+    answer(board, "e5\n\nI am away from Monday on.", subject=subject)
+    assert turns(board) == ["e5"], board.mails()[-1].text
+    assert stored_board(board.store, "symple", "101").row.comment == "I am away from Monday on."
+
+
+@pytest.mark.parametrize(("subject", "said"), [
+    ("Re: c3", "c3"), ("resign", "resign"), ("Help", "Help"), ("queue a1", "queue a1"), ("History", "History"),
+    ("symple move 101 alice PASSWORD c3", "move c3"),
+])  # fmt: skip
+def test_two_answers_that_could_both_be_done_are_told_and_nothing_is_done(board, subject, said):
+    [refusal] = answer(board, "e5\n\nHello", subject=subject)
+    told = " ".join(refusal.text.split())
+    assert f"The subject says `{said}`, and the first line of the text says `e5`; nothing was done." in told
+    assert refusal.subject == "Symple Board 101 Error"
+    assert turns(board) == []
+    assert board.store.boards.plans("symple", "101") == {}
+    assert board.store.boards.get("symple", "101") is not None
+
+
+def test_a_command_below_an_answer_in_the_subject_is_another_answer_and_no_password_is_told(board):
+    [refusal] = answer(board, "symple move 101 alice alice-secret e5", subject="c3")
+    assert "the text says `symple move 101 alice PASSWORD e5`" in " ".join(refusal.text.split())
+    assert "alice-secret" not in refusal.text
+    assert turns(board) == []
+
+
+def test_a_command_with_the_right_password_in_the_subject_counts_even_if_it_is_refused(board):
+    [refusal] = answer(board, "e5", subject="symple move 101 alice alice-secret z9")
+    assert "z9" in refusal.text
+    assert turns(board) == []
+    answer(board, "e5", subject="symple move 101 alice alice-secret c3")
+    assert turns(board) == ["c3"]
+
+
+def test_the_commands_below_multiple_are_never_carried_out_in_part(board):
+    answer(board, "symple move 101 alice alice-secret e5\nlist", subject="multiple")
+    assert turns(board) == ["e5"]
+    assert "List of games" not in board.mails()[-1].subject
+    assert board.mails()[-1].subject == "multiple"
+
+
+@pytest.mark.parametrize(("subject", "played"), [("Re: e5", ["e5"]), ("E5", ["e5"]), ("propose", []), ("z9", [])])
+def test_prose_is_the_comment_of_an_answer_in_the_subject(board, subject, played):
+    told = answer(board, "Good luck, bob!", subject=subject)
+    assert turns(board) == played
+    assert any("alice writes:\n\nGood luck, bob!" in mail.text for mail in told) == (subject != "z9")
+
+
+def test_a_wrong_password_in_a_subject_counts_as_a_guess_though_the_text_is_played(board):
+    for number in range(6):
+        answer(board, "show", subject=f"symple move 101 bob wrong-secret-{number} e5")
+    [refusal] = send(board, "symple move 101 bob bob-secret e5", sender=BOB)
+    assert "Too many wrong passwords" in refusal.text
+
+
+def test_tags_behind_the_subject_are_no_guesses(board):
+    for _ in range(6):
+        answer(board, "show", subject="Re: Symple Board 101 alice [EXTERNAL MAIL] (fwd) #4711")
+    send(board, "symple move 101 alice alice-secret e5")
+    assert turns(board) == ["e5"]
+
+
+@pytest.mark.parametrize("tag", ["", " [EXTERNAL]", " (fwd) #4711"])
+def test_an_answer_to_a_chat_is_a_chat_whatever_stands_behind_the_subject(board, tag):
+    told = answer(board, "Hello, bob,\nhow are you?", subject=f"Re: Symple chat 101 bob{tag}")
+    assert {mail.subject for mail in told} == {"Symple chat 101 alice"}
+
+
+@pytest.mark.parametrize(
     ("typed", "why"),
     [
         ("preview", "This is written `preview MOVE ...`."),

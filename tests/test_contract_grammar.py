@@ -141,8 +141,6 @@ def test_two_hyphens_alone_are_the_pass(begun, word):
                 "Re (2):",
                 "Re^2:",
                 "RE*3:",
-                "Re2:",
-                "Re-4:",
                 "Aw.:",
                 "TR :",
                 "Tr\u00a0:",

@@ -246,11 +246,11 @@ def test_an_answer_to_a_mail_of_a_game_that_has_ended_is_told_so(pair):
     assert "The game has ended: won by bob." in refusal.text
 
 
-def test_a_full_command_in_the_subject_of_an_answer_wins_and_needs_its_password(pair):
-    answer(pair, "e3:5", subject="spiro move 101 alice wrong-secret e3:5")
+def test_a_full_command_in_the_subject_of_an_answer_wins_if_its_password_is_right(pair):
+    answer(pair, "Good luck!", subject="spiro move 101 alice wrong-secret e3:5")
     assert moves(pair) == 0
     answer(pair, "e3:4", subject="Re: Spiro Board 101 alice alice-secret e3:5")
-    assert moves(pair) == 1
+    assert [turn.text for turn in stored_board(pair.store, "spiro", "101").turns] == ["e3:5"]
 
 
 @pytest.mark.parametrize(
@@ -399,6 +399,25 @@ def test_our_addresses_in_the_header_stand_in_for_an_envelope_that_is_not_known(
         ("", "spiro move 101 alice alice-secret e3:5\n\nHello"),
         ("my move", "\n\nspiro move 101 alice alice-secret e3:5\nHello"),
         ("\u2014", "SPIRO MOVE 101 alice alice-secret e3:5\nHello"),
+        *(
+            (subject, "spiro move 101 alice alice-secret e3:5\nHello")
+            for subject in (
+                "Message from Alice",
+                "Message from Alice Miller",
+                "Message from +491701234567",
+                "Message for you",
+                "Message",
+                "Mail from Alice",
+                "New message from Alice",
+                "Message sent from my telephone",
+                "Nachricht von Al",
+                "Reset",
+                "Vacation from Monday",
+                "Spiro Board 101 alice [EXTERNAL]",
+                "Dice",
+                "Block 5",
+            )
+        ),
     ],
 )
 def test_the_first_line_of_the_body_is_the_command_where_the_subject_is_none(pair, subject, body):
@@ -406,6 +425,16 @@ def test_the_first_line_of_the_body_is_the_command_where_the_subject_is_none(pai
     assert moves(pair) == 1
     assert pair.mails("bob")[-1].text.count("Hello") == 1
     assert "secret" not in pair.mails("bob")[-1].text
+
+
+def test_a_command_in_the_subject_that_is_refused_is_not_replaced_by_one_below_it(pair):
+    send(pair, "spiro move 101 alice wrong-secret e3:5", "Help me out, bob!")
+    assert "password is wrong" in pair.mails()[-1].text
+    send(pair, "spiro move 101 alice wrong-secret e3:5", "spiro move 101 alice alice-secret e3:5")
+    assert "password is wrong" in pair.mails()[-1].text
+    send(pair, "Multiple commands", "spiro move 101 alice alice-secret e3:5\nlist")
+    assert "Too many words" in pair.mails()[-1].text
+    assert moves(pair) == 0
 
 
 def test_dashes_of_a_telephone_are_read_as_typed_but_in_a_password(club):

@@ -20,7 +20,7 @@ from pbm.language.grammar import Command, function
 from pbm.language.line import Line
 from pbm.mail import reading
 from pbm.mail.incoming import ReceivedMail, handle_prepared, prepare_mail
-from pbm.mail.typed import typed_in
+from pbm.mail.typed import typed_answer, typed_command
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -327,7 +327,9 @@ def test_the_function_of_each_command_takes_what_its_words_stand_for(command: Co
     ],
 )
 def test_a_mail_becomes_what_somebody_has_typed_without_a_database(subject, body, reply, line):
-    assert typed_in(reading.read(message(subject, body), None), reply).line.typed == line
+    mail, is_user = reading.read(message(subject, body), None), {"alice"}.__contains__
+    typed = typed_answer(mail, reply, is_user, pytest.fail) if reply else typed_command(mail, is_user)
+    assert typed.line.typed == line
 
 
 def test_no_statement_of_a_move_looks_through_a_whole_table(room):

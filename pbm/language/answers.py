@@ -1,20 +1,19 @@
 """What stands in an answer to a board mail: a move, or a word for something else that a player wants on that board."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NoReturn
 
 from pbm import delivery, letters
 from pbm.actions import votes
 from pbm.actions.finding import find_board, player_at_sender
 from pbm.actions.plans import CLEAR
-from pbm.language import masking, typed_plans, words
-from pbm.language.commands import MOVES, OF_GAME, ON_BOARD, argument, root
+from pbm.language import typed_plans, words
+from pbm.language.commands import MOVES, OF_GAME, ON_BOARD, argument
 from pbm.language.grammar import MOST_CHARACTERS, Call, Command
 from pbm.language.line import Line
 from pbm.refusals import Misused
 from pbm.session import Session
 from pbm.store import Reply
-from pbm.texts import MASK
 
 AROUND = " \t\"'`*_()[]«»"
 """What people and mail programs put around a move."""
@@ -32,45 +31,11 @@ def bare(line: str) -> str:
     return line.replace("<", "").replace(">", "").strip(AROUND + BEHIND)
 
 
-def chat_text(lines: Sequence[str]) -> str | None:
-    """The text of an answer that is a chat, below that word and beside it; None if it is something else."""
-    first, _, beside = lines[0].strip().partition(" ")
-    if words.command(bare(first)) != "chat":
-        return None
-    return "\n".join([*filter(None, [beside.strip()]), *lines[1:]])
-
-
-def is_to_chat(reply: Reply, subject: Sequence[str]) -> bool:
-    """Whether the words of a subject are those that we gave to a chat on the board of a reply."""
-    return len(subject) == 4 and [word.lower() for word in subject[:3]] == [reply.game, "chat", reply.board]
-
-
 def takes(line: str) -> str | None:
     """What has to follow a line that is a word of ANSWERS, such as ``DAYS`` behind ``give``; None for another line."""
     word = words.command(bare(line))
     found = ANSWERS.get(word)
     return _takes(found).partition("[")[0] if found else "" if word in votes.INSTEAD_OF_A_MOVE else None
-
-
-def is_answer(line: Line) -> bool:
-    """Whether a line that is a command is meant as a word of ANSWERS: alone, or as `block bob`, without a password."""
-    return takes(line.typed) is not None or (words.command(line.words[0]) in ANSWERS and line.passwords() is None)
-
-
-def as_answer(reply: Reply, line: Line) -> str | None:
-    """The answer that a command stands for which names the board and the player of a *reply*; None for another command.
-
-    Every board mail ends with a command like ``spiro move 101 alice PASSWORD MOVE#3``. With a move in place of the last
-    word, it is the answer ``move e5``: at the address for answers it needs no password, and that may be missing.
-    """
-    game, word, number, userid, *rest = [*line.words, *[""] * (5 - len(line.words))]
-    named = (game.lower(), number.lower(), userid.lower())
-    if named != reply or takes(word) is None:
-        return None
-    is_secret = masking.may_be_password(rest[0]) and not root.knows(rest[0])
-    if rest[0] != MASK and (is_secret or rest[1:] or line.passwords() is not None):
-        return None
-    return " ".join([words.command(word), *filter(None, rest[rest[0] == MASK :])])
 
 
 def read(reply: Reply, line: str) -> Call:

@@ -11,12 +11,14 @@ import games
 from pbm.texts import FRONT_OF_CELL, latin
 
 MARK = (
-    r"(?:[\[{][^\[\]{}]{1,40}[\]}]:?|\*{2,} ?[^*]{0,20}(?i:spam|junk|extern)[^*]{0,20}\*{2,}"
-    r"|([^\W\d_]+(?: [^\W\d_]+)?)\.?(?: ?(?:\[\d+\]|\(\d+\)|[*^-]?\d+))?\s?[:\uff1a])[ *]*"
+    r"(?:(?:[\[{][^\[\]{}]{1,40}[\]}]|\([^()]{1,40}\)|#\d{1,12}):?"
+    r"|\*{2,} ?[^*]{0,20}(?i:spam|junk|extern)[^*]{0,20}\*{2,}"
+    r"|([^\W\d_]+(?: [^\W\d_]+)?)\.?(?: ?(?:\[\d+\]|\(\d+\)|[*^]\d+))?\s?[:\uff1a])[ *]*"
 )
 """What mail servers put in front of a subject that looks strange to them; or a word, or two, in front of a colon.
 
-Programs abbreviate that word or count the answers in it: ``Réf. :``, ``RE[2]:``, ``Re(2):``, ``RE^2:``, ``Re2:``.
+Programs abbreviate that word or count the answers in it: ``Réf. :``, ``RE[2]:``, ``Re(2):``, ``RE^2:``. A bare number
+behind it makes no such word: ``i3:5`` is a move of Spiro.
 """
 REPLIES = frozenset(
     "re r ref reply fw fwd forward forwarded nag ext extern external spam "

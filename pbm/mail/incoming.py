@@ -28,7 +28,7 @@ from pbm.letters import Letter
 from pbm.mail import quotes, reading
 from pbm.mail.automatic import MOST_HEADER, is_absence
 from pbm.mail.reading import Incoming
-from pbm.mail.typed import Typed, is_title, plain_line, typed_in
+from pbm.mail.typed import Typed, is_title, plain_line, typed_answer, typed_command
 from pbm.names import SHORTEST_PASSWORD, is_guest
 from pbm.refusals import Misused, Refused
 from pbm.runner import Effect, Ready
@@ -238,22 +238,37 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
 
     Raises Unusable if the database cannot be used.
     """
-    raw, envelope_sender, recipients, peer, post = received
-    mail = post or reading.read(raw, envelope_sender)
-    meanings = _meanings(server, mail, recipients)
-    kind = _kind(server, mail, recipients, meanings)
+    post = received.post
+    mail = post or reading.read(received.raw, received.sender)
+    meanings = _meanings(server, mail, received.recipients)
+    kind = _kind(server, mail, received.recipients, meanings)
     if kind != "command":
         return PreparedMail(received, mail, meanings, kind)
     replies = [*dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY)]
     reply = replies[0] if replies else None
-    typed = typed_in(mail, reply)
+    is_user = server.store.users.is_taken
+    if reply:
+        typed = typed_answer(
+            mail, reply, is_user, lambda typed: runner.try_out(_ready(server, received, mail, replies, typed))
+        )
+    else:
+        typed = typed_command(mail, is_user)
     # a program that answers may have left the subject as it was
     if typed.line.names == "confirm-address" and is_absence(f"{mail.subject}\n{mail.body}"):
         return PreparedMail(received, mail, meanings, "automatic")
+    ready = _ready(server, received, mail, replies, typed)
+    command = MailedCommand(reply, typed, ready)
+    done = ready.done if post and isinstance(ready.call, Call) and not ready.call.passwords else None
+    return PreparedMail(received, mail, meanings, kind, command, _outcome(server, command, done) if done else None)
+
+
+def _ready(server: Server, received: ReceivedMail, mail: Incoming, replies: Sequence[Reply], typed: Typed) -> Ready:
+    """Prepare what a mail says, which came to some reply addresses or to none."""
+    reply = replies[0] if replies else None
     answered = None if typed.line.command else reply
-    machine = machine_of(peer)
+    machine = machine_of(received.peer)
     call = _call(typed, replies if answered else ())
-    if post and not answered and str(mail.sender).endswith(f"@{NO_HOST}"):
+    if received.post and not answered and str(mail.sender).endswith(f"@{NO_HOST}"):
         call = Refused(GUESTS)
     session = Session(
         server,
@@ -265,11 +280,9 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
         proved=answered,
         peer=machine,
         guest=reply if reply and is_guest(reply.userid) and typed.line.names == "signup" else None,
-        on_page=post is not None,
+        on_page=received.post is not None,
     )
-    command = MailedCommand(reply, typed, runner.prepare(session, call, None if answered else typed.line))
-    done = command.ready.done if post and isinstance(call, Call) and not call.passwords else None
-    return PreparedMail(received, mail, meanings, kind, command, _outcome(server, command, done) if done else None)
+    return runner.prepare(session, call, None if answered else typed.line)
 
 
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:
@@ -302,6 +315,8 @@ def _kind(server: Server, mail: Incoming, recipients: Sequence[str], meanings: S
 def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:
     """The command that somebody has typed, which may answer the mail of one board, or why it is none."""
     line = typed.line
+    if typed.objection:
+        return Refused(typed.objection)
     if len(answered) > 1:
         boards = [f"{reply.game.capitalize()} board {reply.board} ({reply.userid})" for reply in answered]
         return Refused(
@@ -355,7 +370,8 @@ def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:
 
 def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     """Carry out the command of a mail and answer it. Returns what was done."""
-    reply, line, is_meant, session = command.reply, command.typed.line, command.typed.is_meant, command.ready.session
+    reply, line, session = command.reply, command.typed.line, command.ready.session
+    reads_as_command = command.typed.reads_as_command
     if not session.on_page:
         server.store.users.revive_address(mail.sender or "", server.now())
     done = runner.finish(command.ready)
@@ -365,9 +381,9 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     outcome = _outcome(server, command, done)
     if done.why is None:
         return outcome
-    is_close = is_meant or any(map(root.knows, line.words[:2]))
+    is_close = reads_as_command or any(map(root.knows, line.words[:2]))
     is_bulk = mail.wants_no_answer and isinstance(done.why, Misused) and not (reply or is_close)
-    if (is_absence(mail.subject) and not is_meant) or is_bulk:
+    if (is_absence(mail.subject) and not reads_as_command) or is_bulk:
         return Outcome("automatic", outcome.command)
     session = replace(session, proved=reply)
     if not session.take("error", is_own=True):

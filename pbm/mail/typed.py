@@ -1,14 +1,26 @@
-"""A mail becomes what somebody has typed: a line, and the text that goes with it. No database here."""
+"""A mail becomes what somebody has typed: a line, and the text that goes with it. No database here.
 
+Which line counts, the subject or the first one of the text, is decided here alone: by `typed_command` for mail to the
+server's own address, and by `typed_answer` for mail to a reply address.
+"""
+
+import re
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pbm.language import answers, words
-from pbm.language.commands import OF_GAME
+from pbm import runner
+from pbm.actions import turns, votes
+from pbm.language import answers, masking, words
+from pbm.language.commands import OF_GAME, root
+from pbm.language.grammar import Call
 from pbm.language.line import Line
 from pbm.mail.quotes import BETWEEN_WORDS
 from pbm.mail.reading import Incoming
-from pbm.names import is_board
+from pbm.names import IsUser, is_board
+from pbm.refusals import Misused, Refused
+from pbm.runner import Trial
 from pbm.store import Reply
+from pbm.texts import MASK
 
 DASHES = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-")
 LONG_DASHES = "\u2013\u2014\u2015"
@@ -19,6 +31,10 @@ QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'") | dict.fromkeys("\
 FULL_WIDTH = {0xFEE0 + code: chr(code) for code in range(0x21, 0x7F)} | {0x3001: ","}
 """What keyboards of East Asia write in the place of ASCII."""
 IN_WORDS = str.maketrans(FULL_WIDTH | DASHES | QUOTES | VARIANTS)
+TAGS = re.compile(r"(?>\s*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>|#\w+|\*++[^*]++\*++))*+\s*")
+"""What mail servers put behind a subject, such as ``[EXTERNAL]``, ``(fwd)``, ``#4711`` and ``*EXT*``."""
+WITH_TEXT = frozenset({"chat", "note", "plan"})
+"""The words of an answer that go with the whole text."""
 LONG_OPTIONS = frozenset(option for command in OF_GAME.values() for option in command.named)
 """Options of the language that begin with two hyphens."""
 
@@ -27,46 +43,114 @@ class Typed(NamedTuple):
     """What a mail says."""
 
     line: Line
-    """The line that is its command, or taken for one."""
+    """The line that is its command, or its answer to a board mail, which has no command of the language."""
     body: str
     """The text that goes with it."""
-    is_meant: bool
-    """Whether the subject is meant as a command, whatever its words."""
+    reads_as_command: bool
+    """Whether the subject names a command, as those of board mails do, too."""
+    is_from_title: bool = False
+    """Whether nobody has typed the line: a chat is answered by a text alone."""
+    objection: str = ""
+    """Why nothing is done, if the mail says two different things."""
 
 
-def typed_in(mail: Incoming, reply: Reply | None) -> Typed:
-    """The command of a mail: its subject, or the first line of its body where the subject is none.
+TryOut = Callable[[Typed], Trial]
+"""Says what would come of something, and changes nothing."""
 
-    The subject that we gave to a board mail is none. In an answer to one, which came to a *reply* address, any line is
-    taken for a move, and a word of ANSWERS is no command. An answer to a chat is a chat.
+
+def typed_command(mail: Incoming, is_user: IsUser) -> Typed:
+    """The command in a mail to the server's own address: its subject, or the first line of its text.
+
+    The line of the text counts where the subject names no command. It also counts where the words of the subject only
+    begin like one, as those of ``Message from Alice`` do, which a mail program writes by itself.
     """
     subject = plain_line(mail.subject)
-    is_meant, has_title = subject.command is not None, is_title(subject)
-    told = subject.words[0] if len(subject.words) == 1 else subject.typed  # a word alone stands behind `Re:`, too
-    word = answers.takes(told) if reply else None
-    is_chat = reply is not None and answers.is_to_chat(reply, subject.words)
-    if is_meant and not (has_title or is_chat) and word is None:
-        return Typed(_without_placeholder(subject, reply), mail.body, is_meant)
-    lines = (mail.body.lstrip() or (mail.quoted if reply else "")).split("\n")
-    chat = answers.chat_text(lines) if reply else None
-    if is_chat:
-        return Typed(_answer("chat"), mail.body if chat is None else chat, is_meant)
+    above = Typed(subject, mail.body, subject.command is not None)
+    if _fits(subject, is_user):
+        return above
+    lines = mail.body.lstrip().split("\n")
     first, count = words.whole_turn(lines)
-    line, rest = plain_line(first), "\n".join(lines[count:])
-    if word is not None:
-        typed, body = (f"{told} {line.typed}", rest) if word else (told, mail.body)
-        return Typed(_answer(typed), body, is_meant)
-    if line.command and not (reply and answers.is_answer(line)):
-        return Typed(_without_placeholder(line, reply), rest, is_meant)
-    if reply and (line.typed or has_title):
-        return Typed(_answer(line.typed), rest, is_meant) if chat is None else Typed(_answer("chat"), chat, is_meant)
-    return Typed(_answer(told) if reply else subject, mail.body, is_meant)
+    line = plain_line(first)
+    counts = line.command is not None if subject.command is None else _is_evident(line, is_user)
+    return above._replace(line=line, body="\n".join(lines[count:])) if counts else above
 
 
-def _without_placeholder(line: Line, reply: Reply | None) -> Line:
-    """A command as it is, or what it says as an answer if it was copied from the mail that is answered."""
-    typed = answers.as_answer(reply, line) if reply else None
-    return _answer(typed) if typed else line
+def typed_answer(mail: Incoming, reply: Reply, is_user: IsUser, try_out: TryOut) -> Typed:
+    """What a mail to a reply address says: the first line of its text, which is an answer or a whole command.
+
+    The subject counts
+
+    - where nothing else is typed;
+    - where it is a whole command with the right password;
+    - where it is a word for which the text is what it needs, such as `preview` or `chat`;
+    - where the text is prose, and the subject is an answer or a whole command: the text is its comment.
+
+    If subject and text are two different answers that could both be done, nothing is.
+    """
+    subject = plain_line(mail.subject)
+    first = _first_answer(mail, reply, reads_as_command=subject.command is not None)
+    if _is_chat_title(reply, subject):
+        is_chat = first.line.typed == "chat"
+        return first if is_chat else first._replace(line=_answer("chat"), body=mail.body, is_from_title=True)
+    if is_title(subject):
+        return first
+    said = words.without_prefixes(subject.typed) or subject.typed  # a move may stand in brackets, as a tag does
+    above = _answer_or_command(first._replace(line=subject, body=mail.body), reply, said)
+    if not first.line.typed:
+        return above
+    if above.line.command:
+        return _with_command_above(above, first, reply, is_user, try_out)
+    word = words.command(answers.bare(above.line.typed))
+    needs = answers.takes(word)
+    if needs:
+        return first._replace(line=_answer(f"{word} {first.line.typed}"))
+    if needs is not None and word in WITH_TEXT:
+        return above
+    if _is_typed(first, reply, is_user, try_out):
+        return _one_of_two(above, first, reply, is_user, try_out)
+    return above if needs is not None or _would_be_done(above, reply, try_out) else first
+
+
+def _with_command_above(above: Typed, first: Typed, reply: Reply, is_user: IsUser, try_out: TryOut) -> Typed:
+    """A command in the subject, or what stands below it."""
+    if not _fits(above.line, is_user):
+        return first
+    if _is_multiple(above.line):
+        return above
+    if above.line.passwords() and try_out(above).is_signed:
+        return above
+    return first if _is_typed(first, reply, is_user, try_out) else above
+
+
+def _one_of_two(above: Typed, first: Typed, reply: Reply, is_user: IsUser, try_out: TryOut) -> Typed:
+    """The first line of the text; with an objection, if the subject is another answer that could be done as well."""
+    is_clear = _is_same(above, first, reply) or not _would_be_done(above, reply, try_out)
+    if is_clear or not try_out(first).is_done:
+        return first
+    subject, text = (typed.line.masked(is_user, is_answer=typed.line.command is None).text for typed in (above, first))
+    objection = f"The subject says `{subject}`, and the first line of the text says `{text}`; nothing was done."
+    return first._replace(objection=f"{objection} Please write only one of them.")
+
+
+def _first_answer(mail: Incoming, reply: Reply, *, reads_as_command: bool) -> Typed:
+    """What the first line of a text says; the lines below are the text that goes with it."""
+    lines = (mail.body.lstrip() or mail.quoted).split("\n")
+    chat = _chat_text(lines)
+    if chat is not None:
+        return Typed(_answer("chat"), chat, reads_as_command)
+    first, count = words.whole_turn(lines)
+    line = plain_line(first)
+    return _answer_or_command(Typed(line, "\n".join(lines[count:]), reads_as_command), reply, line.typed)
+
+
+def _answer_or_command(typed: Typed, reply: Reply, said: str) -> Typed:
+    """A line at a reply address: a command of the language, or else the answer that is *said*."""
+    copied = _copied_answer(reply, typed.line)
+    if copied:
+        return typed._replace(line=_answer(copied))
+    if typed.line.command and not _is_word_of_answers(typed.line):
+        return typed
+    return typed._replace(line=_answer(said))
 
 
 def _answer(typed: str) -> Line:
@@ -74,10 +158,125 @@ def _answer(typed: str) -> Line:
     return Line.read(typed)._replace(command=None)
 
 
+def _is_word_of_answers(line: Line) -> bool:
+    """Whether a line that is a command is meant as a word of ANSWERS: alone, or as `block bob`, without a password."""
+    is_answer = words.command(line.words[0]) in answers.ANSWERS and line.passwords() is None
+    return is_answer or answers.takes(line.typed) is not None
+
+
+def _copied_answer(reply: Reply, line: Line) -> str | None:
+    """The answer that a command stands for which names the board and the player of a *reply*; None for another command.
+
+    Every board mail ends with a command like ``spiro move 101 alice PASSWORD MOVE#3``. With a move in place of the last
+    word, it is the answer ``move e5``: at the address for answers it needs no password, and that may be missing.
+    """
+    game, word, number, userid, *rest = [*line.words, *[""] * (5 - len(line.words))]
+    named = (game.lower(), number.lower(), userid.lower())
+    if named != reply or answers.takes(word) is None:
+        return None
+    is_secret = masking.may_be_password(rest[0]) and not root.knows(rest[0])
+    if rest[0] != MASK and (is_secret or rest[1:] or line.passwords() is not None):
+        return None
+    return " ".join([words.command(word), *filter(None, rest[rest[0] == MASK :])])
+
+
+def _chat_text(lines: Sequence[str]) -> str | None:
+    """The text of an answer that is a chat, below that word and beside it; None if it is something else."""
+    first, _, beside = lines[0].strip().partition(" ")
+    if words.command(answers.bare(first)) != "chat":
+        return None
+    return "\n".join([*filter(None, [beside.strip()]), *lines[1:]])
+
+
+def _call(typed: Typed, reply: Reply) -> Call | None:
+    """The command that an answer gives; None if it is none."""
+    try:
+        return answers.read(reply, typed.line.typed)
+    except Misused:
+        return None
+
+
+def _would_be_done(answer: Typed, reply: Reply, try_out: TryOut) -> bool:
+    """Whether an answer would be carried out. Most prose is no answer at all, and is not tried."""
+    return _call(answer, reply) is not None and try_out(answer).is_done
+
+
+def _is_typed(first: Typed, reply: Reply, is_user: IsUser, try_out: TryOut) -> bool:
+    """Whether the first line of a text is meant as an answer or a command, and not as the comment of the subject."""
+    if first.line.command:
+        return _is_evident(first.line, is_user)
+    call = _call(first, reply)
+    if call is None:
+        return False
+    move = str(call.given.get("move", ""))
+    return (
+        not move
+        or call.command.name != "move"
+        or masking.is_turn(move)
+        or move.lower() in votes.INSTEAD_OF_A_MOVE
+        or try_out(first).is_done
+    )
+
+
+def _is_same(one: Typed, other: Typed, reply: Reply) -> bool:
+    """Whether two answers say the same, such as ``e5`` and ``move E5#1``."""
+    calls = [_call(each, reply) for each in (one, other)]
+    said = [
+        (call.command.name, [turns.split_number(str(value).lower())[0] for value in call.given.values()])
+        for call in calls
+        if call
+    ]
+    return len(said) == len(calls) and said[0] == said[1]
+
+
+def _fits(line: Line, is_user: IsUser) -> bool:
+    """Whether the words of a line are those that its command takes, signed by a user.
+
+    ``Message from Alice Miller`` and ``Symple Board 101 alice`` only begin like commands.
+    """
+    command = line.command
+    if command is None or _is_multiple(line):
+        return command is not None  # its lines are carried out together, or not at all
+    try:
+        runner.read(line)
+    except Misused:
+        return False
+    except Refused:
+        return True
+    _, others, _ = command.split(line.rest)
+    signed = [dict(zip(way, others, strict=False)) for way in command.ways if {"userid", "password"} <= {*way}]
+    return not signed or any(is_user(given.get("userid", "").lower()) for given in signed)
+
+
+def _is_evident(line: Line, is_user: IsUser) -> bool:
+    """Whether a line is a command, and not prose that begins with the same word, such as ``Help me out``."""
+    command = line.command
+    if command is None:
+        return False
+    is_signed = any("password" in name or name == "code" for way in command.ways for name in way)
+    return line.game != "" or len(line.words) == 1 or (is_signed and _fits(line, is_user))
+
+
+def _is_multiple(line: Line) -> bool:
+    return line.command is not None and line.command.name == "multiple"
+
+
 def is_title(subject: Line) -> bool:
     """Whether a subject is that of a board mail: the game, the board, and whose turn it is."""
-    title = subject.words
+    title = _without_tags(subject.words)
     return len(title) in {3, 4} and title[1].lower() == "board" and is_board(title[2])
+
+
+def _is_chat_title(reply: Reply, subject: Line) -> bool:
+    """Whether a subject is the one that we gave to a chat on the board of a reply."""
+    title = _without_tags(subject.words)
+    return len(title) == 4 and [word.lower() for word in title[:3]] == [reply.game, "chat", reply.board]
+
+
+def _without_tags(subject: Sequence[str]) -> Sequence[str]:
+    """The words of a subject, without the tags that a mail server has put behind one of three or four words."""
+    lengths = (length for length in (3, 4) if TAGS.fullmatch(" ".join(subject[length:])))
+    return subject[: next(lengths, len(subject))]
 
 
 def plain_line(beautified: str) -> Line:
