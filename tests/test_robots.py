@@ -153,6 +153,76 @@ def test_a_look_reads_the_boards_only_if_somebody_has_written(watched, pair, mon
     assert len(read) == 2
 
 
+# A whole pool
+
+
+@pytest.fixture
+def pool(board):
+    """What looks at the pool s see, in which alice, bob and carol play two rounds, the first without carol."""
+    board.done("tournament", "symple", "s", "alice", "bob", "carol", "--type=swiss", "--rounds=2", "-size=5")
+    with Store(board.folder / "pbm.db") as store:
+        yield lambda until: scripts.look_at_pool(store, "symple", "s", until)
+
+
+def adjudicate(shell, number):
+    shell.done("tournament", "symple", "s", "adjudicate", number, "draw")
+
+
+def test_the_wait_for_a_pool_ends_with_its_last_game_and_not_with_the_first(pool, board):
+    looks = pool("over")
+    assert next(looks) == []
+    adjudicate(board, "s1")
+    assert next(looks) == []
+    adjudicate(board, "s2")
+    assert numbers(next(looks)) == ["s1", "s2"]
+    assert numbers(next(pool("over"))) == ["s1", "s2"]
+
+
+def test_a_board_that_begins_in_a_pool_is_a_change_of_it(pool, board):
+    looks = pool("change")
+    assert next(looks) == []
+    move(board, board.json("symple", "show", "s1")["turn"], "c3", "s1")
+    assert numbers(next(looks)) == ["s1"]
+    adjudicate(board, "s1")
+    assert numbers(next(looks)) == ["s1", "s2"]
+
+
+def test_a_turn_in_a_pool_is_waited_for_on_boards_that_begin_later_until_the_tournament_is_over(pool, board):
+    looks = pool("turn=carol")
+    assert next(looks) == []  # carol has a bye
+    adjudicate(board, "s1")
+    mover = board.json("symple", "show", "s2")["turn"]
+    if mover != "carol":
+        assert next(looks) == []
+        move(board, mover, "c3", "s2")
+    assert numbers(next(looks)) == ["s2"]
+    adjudicate(board, "s2")
+    assert numbers(next(looks)) == ["s1", "s2"]
+
+
+def test_a_game_that_is_cancelled_does_not_end_the_wait_for_its_pool(pool, board):
+    looks = pool("over")
+    board.done("tournament", "symple", "s", "adjudicate", "s1", "cancel")
+    assert next(looks) == []
+    adjudicate(board, "s2")
+    assert numbers(next(looks)) == ["s1", "s2"]
+
+
+def test_pbm_wait_takes_pools_beside_boards_and_lists_what_was_removed(pool, board):
+    shown = board.json("wait", "symple", "101", "S", "--until=turn=alice")
+    assert "101" in [each["board"] for each in shown["boards"]]
+    waiting = start_waiting(board, "wait", "symple", "s", "--until=over")
+    board.done("tournament", "symple", "s", "cancel")
+    assert ended(waiting) == (0, "Board  Moves  Players  Status\ns1                     removed\n", "")
+
+
+def test_a_pool_that_is_not_there_or_in_which_somebody_does_not_play_is_not_waited_for(board):
+    board.done("tournament", "symple", "s", "alice", "bob")
+    assert board.refused("wait", "symple", "t") == "There is no pool 't' of Symple.\n"
+    assert board.refused("wait", "symple", "s", "--until=turn=carol") == "carol does not play in pool s of Symple.\n"
+    assert "One can wait until" in board.refused("wait", "symple", "s", "--until=tomorrow")
+
+
 # pbm wait
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 import click
 
@@ -11,6 +12,7 @@ from pbm import letters, runner, texts
 from pbm.actions import finding
 from pbm.console import answer, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, USER_ARGUMENT, Commands
+from pbm.names import is_pool
 from pbm.refusals import Refused
 from pbm.robot_players.program import MOST_REFUSED, NO_ANSWER, TERMINATED, Program, command_words, run_until_terminated
 from pbm.session import Session
@@ -37,15 +39,22 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
     already, the command ends at once. The end of one of their games ends the wait for their turn, too, and the removal
     of a board ends any wait.
 
+    The pool of a tournament can stand in the place of a board. That is all its boards, also those that begin later.
+    --until=over then waits for the end of the tournament and all its games, and --until=turn=USERID goes on until that.
+
     The exit status is 1 if nothing has happened in time.
     """
     session = Session(open_existing())
-    rows = [finding.find_row(session, game, number) for number in dict.fromkeys(boards)]
-    happened = condition(until, rows)
+    store = session.store
+    words = dict.fromkeys(word.lower() for word in boards)
+    rows = [finding.find_row(session, game, word) for word in words if not is_pool(word)]
+    looking = [look_at_pool(store, game, word, until) for word in words if is_pool(word)]
+    if rows:
+        looking.append(looks(store, rows, condition(until, rows)))
     end = time.monotonic() + timeout if timeout is not None else float("inf")
-    for found in looks(session.store, rows, happened):
-        if found:
-            _print_boards(session, found)
+    for found in zip(*looking, strict=True):
+        if any(found):
+            _print_boards(session, list(chain(*found)))
             return
         if time.monotonic() >= end:
             break
@@ -91,12 +100,18 @@ def condition(until: str, rows: Sequence[BoardRow]) -> Condition:
         return lambda then, now: now is None or contents(now) != contents(then)
     if until == "over":
         return lambda _, now: now is None or now.ended is not None
-    what, _, name = until.lower().partition("=")
-    if what != "turn" or not name:
-        raise Refused(f"One can wait until change, over or turn=USERID, but not until {until!r}.")
+    name = _player_of_turn(until)
     if not any(name in row.players for row in rows):
         raise Refused(f"{name} does not play on {' or '.join(row.board for row in rows)}.")
     return lambda then, now: now is None or now.turn == name or (now.ended is not None and name in then.players)
+
+
+def _player_of_turn(until: str) -> str:
+    """The player for whose turn one waits, of `turn=USERID`. Raises Refused if it is not written so."""
+    what, _, name = until.lower().partition("=")
+    if what != "turn" or not name:
+        raise Refused(f"One can wait until change, over or turn=USERID, but not until {until!r}.")
+    return name
 
 
 def contents(row: BoardRow) -> tuple[object, ...]:
@@ -106,12 +121,61 @@ def contents(row: BoardRow) -> tuple[object, ...]:
 
 def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterator[list[BoardRow]]:
     """Look again and again whether it *happened*. Yields the boards on which it has, each time."""
+    return _looks_after_changes(store, lambda: [row for row in rows if happened(row, store.boards.get(*row.place))])
+
+
+def look_at_pool(store: Store, game: str, pool: str, until: str) -> Iterator[list[BoardRow]]:
+    """Look again and again at all boards of a pool, also at those that begin later.
+
+    Yields the boards on which that has happened for which one waits, each time. When the tournament and all its games
+    are over, these are all its boards, whatever one waits for. Raises Refused if there is no such pool, or that cannot
+    happen in it.
+    """
+    with store.reading():
+        tournament = store.tournaments.get(game, pool)
+        rows = store.boards.of_tournament(game, pool)
+        players = {entrant.name for entrant in store.tournaments.entrants(game, pool)}
+    if not tournament and not rows:
+        raise Refused(f"There is no pool {pool!r} of {game.capitalize()}.")
+    before = {row.board: row for row in rows}
+    waits_for_turn = until not in {"change", "over"}
+    mover = _player_of_turn(until) if waits_for_turn else ""
+    if waits_for_turn and mover not in players.union(*(row.players for row in rows)):
+        raise Refused(f"{mover} does not play in pool {pool} of {game.capitalize()}.")
+
+    def look() -> list[BoardRow]:
+        tournament = store.tournaments.get(game, pool)
+        now = {row.board: row for row in store.boards.of_tournament(game, pool)}
+        boards = before | now
+        if not tournament and not boards:
+            raise Refused(f"Pool {pool} of {game.capitalize()} has been removed.")
+        if until == "change":
+            return [row for name, row in boards.items() if _differ(before.get(name), now.get(name))]
+        if (tournament is None or tournament.is_over) and all(row.ended for row in now.values()):
+            return list(boards.values())
+        if until == "over":
+            return []
+        return [row for row in now.values() if row.turn == mover]
+
+    return _looks_after_changes(store, look)
+
+
+def _differ(then: BoardRow | None, now: BoardRow | None) -> bool:
+    """Whether everybody can see that a board has changed, has begun or was removed."""
+    if then is None or now is None:
+        return then is not now
+    return contents(then) != contents(now)
+
+
+def _looks_after_changes(store: Store, look: Callable[[], list[BoardRow]]) -> Iterator[list[BoardRow]]:
+    """What a *look* finds, again and again; nothing as long as nobody has written into the database."""
     seen = None
     while True:
+        found = []
         with store.reading():
             version = store.data_version()
-            changed = rows if version != seen else []
-            found = [row for row in changed if happened(row, store.boards.get(*row.place))]
+            if version != seen:
+                found = look()
         seen = version
         yield found
 
