@@ -217,7 +217,8 @@ def without(text: str, secrets: Iterable[str]) -> str:
 def reason_without(reason: str, secrets: Iterable[str]) -> str:
     """A sentence of ours with the secrets masked that it repeats, also shortened, in parts or in lower case.
 
-    A word of letters alone is masked only where the sentence has it in quotation marks. Elsewhere it is our own.
+    A word of letters alone is masked only where the sentence has it in quotation marks. Elsewhere it is our own. Behind
+    a secret, the sentence does not say either what is near it.
     """
     spared = PASSWORD_WORDS | PLACEHOLDERS
     long = [secret for secret in secrets if len(secret) >= SHORTEST_PASSWORD and secret.lower() not in spared]
@@ -228,7 +229,7 @@ def reason_without(reason: str, secrets: Iterable[str]) -> str:
     parts = {part for part in parts if len(part) > 3}
     strange = [part for part in parts if not PROSE.fullmatch(part)]
     masked = QUOTATION.sub(lambda quotation: _masked(quotation[0], parts), reason)
-    return _masked(masked, strange)
+    return re.sub(rf"('{MASK}'[^;\n]*); did you mean [^?\n]*\?", r"\1.", _masked(masked, strange))
 
 
 def _masked(text: str, secrets: Iterable[str]) -> str:

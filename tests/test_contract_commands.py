@@ -60,6 +60,18 @@ all seekers are listed, in all games, with their ratings
     carol: all seekers / sender reads Nobody seeks challenges. / challenge alice bob / plays c3 a1 resign / \
 alice: symple seek ME 3 / carol: spiro seek ME 12 / bob: all seekers / \
 sender reads Game Name Rating Seeking spiro carol 12 symple alice 1424 3
+no list of seekers names who takes no challenges, has reached their limit or is on vacation
+    alice: symple seek ME 3 / carol: all seekers / sender reads symple alice 3 / alice: symple reject ME / \
+carol: all seekers / sender reads Nobody seeks challenges. / carol: symple standings / sender reads no alice / \
+alice: symple seek ME 2 / alice reads No list shows it while you take no challenges / alice: symple limit ME 1 / \
+carol: all seekers / sender reads symple alice 2 / challenge alice bob / carol: all seekers / \
+sender reads Nobody seeks challenges. / alice: symple accept ME / carol: symple standings / \
+sender reads Name Seeking alice 1 / alice: vacation ME 2026-12-01 / carol: all seekers / \
+sender reads Nobody seeks challenges. / carol: symple standings / sender reads no alice / 12 days / \
+carol: all seekers / sender reads symple alice 1
+    carol: symple seek ME 3 / carol: symple limit ME 1 / challenge carol carol / alice: all seekers / \
+sender reads Nobody seeks challenges. / alice: spiro seek ME 1 / alice: symple reject ME / bob: all seekers / \
+sender reads spiro alice 1
 a player who has resigned reads on as a subscriber
     challenge alice bob / plays c3 b1 resign / dora answers: chat Hello / told alice bob dora / \
 alice: symple unsubscribe ME 101 / dora answers: chat Hello again / told bob dora

@@ -7,6 +7,9 @@ import pytest
 
 import games
 from pbm.actions import cleanup
+from pbm.language.line import Line
+from pbm.refusals import Refused
+from pbm.runner import run
 from pbm.session import Session
 from pbm.site.pages import Pages, SiteSettings
 from pbm.tournaments import TOURNAMENT_KINDS
@@ -300,6 +303,16 @@ def test_the_pool_that_was_meant_is_named(club):
         club.store.tournaments.save(Tournament("symple", "open", TOURNAMENT_KINDS["roundrobin"], club.time))
     for line in ("table opne", "join opne alice alice-secret", "tournament opn alice alice-secret"):
         assert club.why_refused(f"symple {line}").endswith(" of Symple; did you mean open?")
+
+
+def test_nothing_near_a_word_that_may_be_a_password_is_named(club):
+    club.signed_up("alice", "bob")
+    with club.store.writing():
+        club.store.tournaments.save(Tournament("symple", "open", TOURNAMENT_KINDS["roundrobin"], club.time))
+    line = Line.read("symple join open-1 alice alice-secret")
+    with pytest.raises(Refused) as refused:
+        run(line, lambda: Session(club.server))
+    assert line.refusal(refused.value).data["error"] == "There is no pool 'PASSWORD' of Symple."
 
 
 def test_a_message_to_nobody_names_who_was_probably_meant(club):

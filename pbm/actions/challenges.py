@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 
 import games
 from games import Illegal
@@ -281,7 +282,10 @@ def seek(
         subject = f"Now seeking {player.seeking} {title} challenges"
     sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
     wish = f" ({player.wish})" if player.seeking and player.wish else ""
-    return [_letter_to(game, player, f"You seek {sought} of {title}{wish}.", subject)]
+    text = f"You seek {sought} of {title}{wish}."
+    if player.seeking and not session.store.players.takes_challenges(game, name, session.now.date()):
+        text += "\nNo list shows it while you take no challenges, have reached your limit, or are on vacation."
+    return [_letter_to(game, player, text, subject)]
 
 
 def _read_ratings(text: str) -> str:
@@ -293,9 +297,10 @@ def _read_ratings(text: str) -> str:
 
 
 def seekers(session: Session, word: str) -> list[Letter]:
-    """The players who seek challenges, of all games."""
+    """The players who seek challenges and can take one now, of all games."""
     missing = "There is no page {page} of these players."
-    found, following = lists.on_page(session, word, session.store.players.all_seekers, missing)
+    find = partial(session.store.players.all_seekers, session.now.date())
+    found, following = lists.on_page(session, word, find, missing)
     told = [
         {
             "game": game,

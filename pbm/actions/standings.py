@@ -14,7 +14,7 @@ from pbm.board.ratings import Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import PlayerRow, Robot, Section, Store
+from pbm.store import PlayerRow, Robot, Section
 from pbm.texts import WIDTH, ZONELESS_TIME_FORMAT, counted
 
 SECTIONS = {
@@ -46,7 +46,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     if userid := named["plot"]:
         return plotted(session, game, userid)
     name, number = game.capitalize(), lists.page_number(session, page)
-    found, following = lists.on_page(session, page, partial(_lines, session.store, game), _no_page(game, "standings"))
+    found, following = lists.on_page(session, page, partial(_lines, session, game), _no_page(game, "standings"))
     is_nobody = number < 2 and not session.store.players.by_rating(game, most=1)
     tables = []
     for title, part in groupby(found, lambda line: line[0]):
@@ -169,12 +169,13 @@ def drawing(ratings: Sequence[int], first: str, last: str) -> str:
     return "\n".join([*reversed(lines), axis, dates])
 
 
-def _lines(store: Store, game: str, most: int) -> Iterator[tuple[str, int, PlayerRow | lists.Row]]:
+def _lines(session: Session, game: str, most: int) -> Iterator[tuple[str, int, PlayerRow | lists.Row]]:
     """The lines of all tables of the standings: the title of the table, the rank, and the player or a row.
 
     Each of SECTIONS comes first, then all players if there is more than one section, then pools and seekers. At most
     *most* lines are of players; -1 is no limit.
     """
+    store = session.store
     parts: dict[str, Section | None] = {
         title: one for title, one in SECTIONS.items() if store.players.by_rating(game, one, most=1)
     }
@@ -187,7 +188,7 @@ def _lines(store: Store, game: str, most: int) -> Iterator[tuple[str, int, Playe
             yield title, rank, player
     for row in store.tournaments.pool_players(game):
         yield "Tournaments", 0, dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
-    for player in store.players.seekers(game):
+    for player in store.players.seekers(game, session.now.date()):
         yield "Not rated yet, seeking challenges", 0, {"Name": player.userid, "Seeking": str(player.seeking)}
 
 
@@ -203,11 +204,12 @@ def _data(session: Session, game: str) -> dict[str, Any]:
     names = [player.userid for player in rated]
     active, robots = store.boards.active_counts(names, game), store.robots.among(names)
     pools = store.tournaments.pool_players(game)
+    seekers = store.players.seekers(game, session.now.date())
     return {
         "game": game,
         "players": [_of_player(one, active[one.userid][game], is_robot=one.userid in robots) for one in rated],
         "pools": [dict(zip(("pool", "userid", "won", "lost", "tied"), pool, strict=True)) for pool in pools],
-        "seekers": [{"userid": player.userid, "seeking": player.seeking} for player in store.players.seekers(game)],
+        "seekers": [{"userid": player.userid, "seeking": player.seeking} for player in seekers],
     }
 
 

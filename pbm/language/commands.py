@@ -188,7 +188,8 @@ OF_A_GAME = (
         With --rating=1500-1700 you say from whom, and with --options='-size=9' how you want to play. These are wishes:
         a challenge that does not fit them is made all the same.
 
-        The standings, `all seekers` and the site show it. It ends when you have got so many challenges, or have given
+        The standings, `all seekers` and the site show it, but not while you take no challenges, have reached your
+        limit, or are on vacation. It ends when you have got so many challenges, or have given
         no command for 60 days.
         """),
     Command("join", IN_POOL, "actions.tournaments.join_pool",
@@ -357,7 +358,10 @@ OF_ALL_GAMES = (
         """),
     Command("seekers", [PAGE], "actions.challenges.seekers", reads=True,
         text="""List the players who want to be challenged, in all games, with their ratings. A mail has a page of 200
-        lines."""),
+        lines.
+
+        Who takes no challenges at the moment, has reached their limit or is on vacation is not listed.
+        """),
 )
 
 # fmt: on

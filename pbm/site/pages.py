@@ -344,7 +344,7 @@ class Pages:
         counts = [(game, *self.store.boards.totals(game)) for game in self.games]
         host = self.session.server.host
         rows = self.store.boards.latest(BoardFilter(self.games), RECENT)
-        seekers = self.store.players.all_seekers(ON_PAGE)
+        seekers = self.store.players.all_seekers(self.session.now.date(), ON_PAGE)
         return self.render(
             "index.html", "index.html", title=f"Games at {host}", brief=ABOUT, counts=counts, rows=rows, seekers=seekers
         )

@@ -1,7 +1,7 @@
 """Users as players of one game: rating, limits, wishes and results."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from pbm.store.base import Questions, as_row
@@ -68,6 +68,16 @@ class ResultRow(NamedTuple):
 
 COLUMNS = ", ".join(PlayerRow._fields)
 SIGNED_UP = "NOT EXISTS (SELECT 1 FROM users WHERE userid = players.userid AND signed_off IS NOT NULL)"
+ACTIVE = "(SELECT count(*) FROM boards WHERE boards.game = players.game AND ended IS NULL AND %s)"
+AS_FIRST = ACTIVE % "first_player = userid"
+AS_SECOND = ACTIVE % "second_player = userid AND first_player <> userid"
+TAKES_CHALLENGES = f"""
+    (most IS NULL OR most > {AS_FIRST} + {AS_SECOND})
+    AND NOT EXISTS (SELECT 1 FROM vacations WHERE userid = players.userid AND ?1 BETWEEN first AND last)
+    AND NOT EXISTS (SELECT 1 FROM vacation_days WHERE userid = players.userid AND day = ?1)
+"""
+"""Whether a player can be challenged on the day ?1: they do not reject challenges, are below their limit, and not on
+vacation."""
 SEEKING = "FROM players INDEXED BY players_seeking WHERE seeking > 0"  # else all players are looked at
 
 
@@ -119,15 +129,26 @@ class Players(Questions):
         """
         return self.rows(PlayerRow, query, game)
 
-    def seekers(self, game: str) -> list[PlayerRow]:
-        """The players of a game who seek challenges and have no rating, by name."""
-        query = f"SELECT {COLUMNS} {SEEKING} AND game = ? AND rating IS NULL AND {SIGNED_UP} ORDER BY userid"
-        return self.rows(PlayerRow, query, game)
+    def seekers(self, game: str, today: date) -> list[PlayerRow]:
+        """The players of a game who seek challenges, can take one today, and have no rating, by name."""
+        query = f"""
+            SELECT {COLUMNS} {SEEKING} AND game = ?2 AND rating IS NULL AND {SIGNED_UP} AND {TAKES_CHALLENGES}
+            ORDER BY userid
+        """
+        return self.rows(PlayerRow, query, today, game)
 
-    def all_seekers(self, most: int = -1) -> list[tuple[str, PlayerRow]]:
-        """The players who seek challenges, each with the game, by game and name, at most *most* of them."""
-        query = f"SELECT game, {COLUMNS} {SEEKING} ORDER BY game, userid LIMIT {most}"
-        return [(game, as_row(PlayerRow, row)) for game, *row in self.execute(query)]
+    def all_seekers(self, today: date, most: int = -1) -> list[tuple[str, PlayerRow]]:
+        """The players who seek challenges and can take one today, each with the game, by game and name.
+
+        At most *most* are returned.
+        """
+        query = f"SELECT game, {COLUMNS} {SEEKING} AND {TAKES_CHALLENGES} ORDER BY game, userid LIMIT {most}"
+        return [(game, as_row(PlayerRow, row)) for game, *row in self.execute(query, today)]
+
+    def takes_challenges(self, game: str, userid: str, today: date) -> bool:
+        """Whether a player who is known can be challenged today."""
+        query = f"SELECT 1 FROM players WHERE game = ?2 AND userid = ?3 AND {TAKES_CHALLENGES}"
+        return self.value(query, today, game, userid) is not None
 
     def silent_seekers(self, since: datetime) -> list[tuple[str, str]]:
         """Game and userid of the players who seek challenges and have given no command after that time."""
