@@ -289,9 +289,9 @@ class Game(Protocol[S]):
     """A game: a module with these names, whose docstring is the rulebook in brief.
 
     It may have `GLYPHS`, too, if its pictures are not drawn as `glyphs` supposes, and `NOTATION`: how its moves are
-    written, by two or three examples, in at most `LONGEST_NOTATION` columns. And it may have ``figure(state, before)``,
-    which takes what `draw` takes, and gives the shapes of the board for pictures, a `games.figures.Figure`; of a game
-    without it, the board in text is shown.
+    written, by two or three examples, in at most `LONGEST_NOTATION` columns. Every board of the game has the cells of
+    these examples. And it may have ``figure(state, before)``, which takes what `draw` takes, and gives the shapes of
+    the board for pictures, a `games.figures.Figure`; of a game without it, the board in text is shown.
 
     In a game in which sides are swapped by the command `swap`, ``SWAP`` is True: then `swap` is a move like any other,
     which `State.parse` takes or refuses, and `State.moves` lists where it is legal. In others the server refuses it.
@@ -422,6 +422,12 @@ def _entry_points() -> Mapping[str, "EntryPoint"]:
     return {
         entry.name: entry for entry in entry_points(group="pbm.games") if re.fullmatch("[a-z][a-z0-9]*", entry.name)
     }
+
+
+def such_as_option(name: str) -> str:
+    """The end of a sentence that shows an option of a game, such as ``, such as -size=5``; empty if none has values."""
+    examples = [f"-{option.name}={option.values[0]}" for option in load(name).OPTIONS if option.values]
+    return f", such as {examples[0]}" if examples else ""
 
 
 def find_option(game: Game[Any], word: str) -> Option:

@@ -133,11 +133,11 @@ class State(_Fields, Position):
             raise Illegal("A skip is not asked for: it comes by itself when no action is possible.")
         parts = [part.strip() for part in text.split(",")]
         if len(parts) == 1:
-            _check_joined(text)
+            _check_joined(text, self.board)
         self._check_number(parts)
         own, canonical = self.stones[self.turn], []
         for number, part in enumerate(parts):
-            sign, names = _read(part)
+            sign, names = _read(part, self.board)
             self._check_kind(number, sign, names, part)
             cells = union(_cell(name, self.board) for name in names)
             for cell in bits(cells):
@@ -152,7 +152,7 @@ class State(_Fields, Position):
             if len(parts) > 1:
                 raise Illegal(f"The first turn of the game is one added stone; {quoted(parts[1])} is one too many.")
         elif len(parts) < 2:
-            raise Illegal(f"A turn is two actions, such as +f6,-e3, and {quoted(parts[0])} is only one.")
+            raise Illegal(f"A turn is two actions, such as +c3,-e2, and {quoted(parts[0])} is only one.")
         elif len(parts) > 2 and not self.removals:
             raise Illegal(f"A turn of this game is two actions; {quoted(parts[2])} would be a third one.")
         elif len(parts) > 3:
@@ -165,7 +165,7 @@ class State(_Fields, Position):
             raise Illegal(f"The first turn of the game is one added stone; {quoted(part)} removes {stones}.")
         if number < 2 and stones > 1:
             if not (self.removals and are_different):
-                _check_joined(part)
+                _check_joined(part, self.board)
             raise Illegal(f"{quoted(part)} removes {stones} stones at once, which only a third action may do.")
         if number == 2 and sign == "+":
             raise Illegal(f"A third action only removes stones, such as -a1 or -a1-a2; {quoted(part)} adds one.")
@@ -342,19 +342,21 @@ _BETWEEN = re.compile("[ \t;/+-]*")
 """What people write between actions in the place of a comma."""
 
 
-def _check_joined(text: str) -> None:
+def _check_joined(text: str, board: Hexagon) -> None:
     """Raise Illegal if that is several actions without commas between them."""
     names = _SPACE.findall(text)
     if len(names) > 1 and len(text) <= 40 and text.isascii() and _BETWEEN.fullmatch(_SPACE.sub("", text)):
+        for name in names:
+            _cell(name.lstrip("+-").lower(), board)
         raise Illegal(f"{quoted(text)} is more than one action, and commas join them: write {','.join(names)}.")
 
 
-def _read(part: str) -> tuple[str, list[str]]:
+def _read(part: str, board: Hexagon) -> tuple[str, list[str]]:
     """The sign and the spaces of an action that a player wrote."""
     if not _ACTION.fullmatch(part):
-        _check_joined(part)
+        _check_joined(part, board)
         raise Illegal(
-            f"Cannot read {quoted(part)}; an action is a space with a sign, +f6 to add a stone or -e3 to remove one."
+            f"Cannot read {quoted(part)}; an action is a space with a sign, +c3 to add a stone or -e2 to remove one."
         )
     return "-" if part.startswith("-") else "+", re.findall("[a-z][0-9]+", part.lower())
 
@@ -362,8 +364,9 @@ def _read(part: str) -> tuple[str, list[str]]:
 def _cell(name: str, board: Hexagon) -> int:
     if name in board.bit:
         return board.bit[name]
-    if re.fullmatch("[a-z]0+[1-9][0-9]{0,3}", name):
-        raise Illegal(f"{quoted(name)} is written with a zero too many: {name[0]}{name[1:].lstrip('0')}.")
+    without_zeros = name[0] + name[1:].lstrip("0")
+    if without_zeros in board.bit:
+        raise Illegal(f"{quoted(name)} is written with a zero too many: {without_zeros}.")
     row = [other for other in board.bit if other[0] == name[:1]]
     where = f"row {name[0]} goes from {row[0]} to {row[-1]}" if row else f"its rows are a to {[*board.bit][-1][0]}"
     raise Illegal(f"There is no space {quoted(name)} on this board; {where}.")

@@ -214,6 +214,7 @@ def _check_play(game: Game[Any], words: list[str], rng: Random, most: int) -> No
     """Play a game with these options, check every position, and at the end that none of them has changed."""
     options = games.read_options(game, words)
     state = _thrown(game.new(**options), rng)
+    _check_notation(game, state, words)
     positions: list[tuple[State, State | None, tuple[Any, ...]]] = []
     pictures: dict[str, Any] = {}
     found = [False, False]
@@ -284,6 +285,16 @@ def _check_picture(game: Game[Any], drawn: str) -> None:
         _keep(line.isascii() and line.isprintable(), f"draw makes a line that is not plain ASCII: {quoted(line)}.")
     first, second = ({match.span() for match in re.finditer(side, drawn)} for side in games.glyphs(game).sides)
     _keep(not first & second, "GLYPHS takes one piece for one of both sides.")
+
+
+def _check_notation(game: Game[Any], state: State, words: list[str]) -> None:
+    """Check that the examples of the notation name cells of this board, if the game has figures."""
+    if not hasattr(game, "figure"):
+        return
+    named = re.findall("[a-z][0-9]+", getattr(game, "NOTATION", ""))
+    missing = set(named) - {cell.name for cell in game.figure(state).cells}
+    _keep(not missing, f"NOTATION names {', '.join(sorted(missing))}, and not all boards have that "
+                       f"({' '.join(words) or 'the usual options'}).")  # fmt: skip
 
 
 def _check_figure(game: Game[Any], state: State, before: State | None, turns: int) -> None:

@@ -541,6 +541,7 @@ def _read(text: str, layout: Board) -> Iterator[_Item]:
                 f"Cannot read {quoted(part)}; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."
             )
         name, times = match["cell"], int(match["times"] or 1)
+        cell = _read_cell(name, layout)
         if not match["chain"]:
             raise Illegal(
                 f"{quoted(part)} does not say where the piece goes: {name}-CELL, {name}:PIPS, {name}:+ or {name}:x."
@@ -548,7 +549,7 @@ def _read(text: str, layout: Board) -> Iterator[_Item]:
         if not times:
             raise Illegal(f"{quoted(part)} moves no piece at all; the number in front of the x is 1 or more.")
         links = tuple(_read_link(link, part, layout) for link in re.findall("[-:][^-:]+", match["chain"]))
-        items.append((times, _Item(_read_cell(name, layout), links)))
+        items.append((times, _Item(cell, links)))
     return (item for times, item in items for _ in range(times))
 
 
@@ -563,7 +564,7 @@ def _read_link(text: str, part: str, layout: Board) -> _Link:
     if goal[0].isalpha() and mark == "-":
         return _Link(text, target=_read_cell(goal, layout))
     raise Illegal(
-        f"Cannot read {quoted(part)}; a cell comes after a hyphen (-c6), a number of pips after a colon (:4)."
+        f"Cannot read {quoted(part)}; a cell comes after a hyphen (-g1), a number of pips after a colon (:4)."
     )
 
 

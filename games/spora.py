@@ -44,7 +44,7 @@ TALLEST = 4
 """How many pieces a stack can have. Further pieces are removed from play."""
 KOMI = range(-99_999, 100_000)
 """What can be given or named as komi."""
-NOTATION = "f1:3 drops three pieces, f1,d2@nnen drops one and sows from d2"
+NOTATION = "e1:3 drops three pieces, e1,d2@nnen drops one and sows from d2"
 TAPS = Taps(again=":")
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: 5 to 25, usually 13", range(5, 26), 13),
@@ -482,7 +482,7 @@ def _read_cells(cells: Mapping[str, Any], board: Square) -> tuple[Stacks, Stacks
 
 def _read_reserve(reserve: Any, full: int, stacks: Sequence[Stacks]) -> tuple[int, int]:
     if reserve is not None and not isinstance(reserve, Mapping):
-        raise Illegal('"reserve" is an object with two numbers, such as {"black": 97, "white": 99}.')
+        raise Illegal(f'"reserve" is an object with two numbers, such as {{"black": {full}, "white": {full}}}.')
     left = []
     for side, levels in zip(SIDES, stacks, strict=True):
         pieces = sum(map(int.bit_count, levels))
@@ -504,7 +504,7 @@ def _read_turn(state: State, text: str) -> str:
     left = state.reserve[state.turn]
     parts = [part.strip() for part in text.split(",")]
     if state.is_last_turn:
-        _check_last_turn(parts, left)
+        _check_last_turn(parts, left, state.board)
     elif len(parts) > 2:
         raise Illegal(f"A turn is one drop and at most one sowing; leave out {quoted(','.join(parts[2:]))}.")
     turn = state.begin()
@@ -519,7 +519,7 @@ def _read_turn(state: State, text: str) -> str:
     return ",".join(items)
 
 
-def _check_last_turn(parts: Sequence[str], left: int) -> None:
+def _check_last_turn(parts: Sequence[str], left: int, board: Square) -> None:
     """Raise Illegal if what is written has more than single drops, or more of them than pieces are left."""
     sowings = []
     drops_of_several = []
@@ -534,6 +534,7 @@ def _check_last_turn(parts: Sequence[str], left: int) -> None:
             drops_of_several.append((part, point))
     if drops_of_several:
         part, point = drops_of_several[0]
+        _read_point(point, board)
         if sowings:
             raise Illegal(
                 f"The last turn drops single pieces, as in {point},{point}, and has no sowing: "
@@ -561,7 +562,7 @@ def _read_item(state: State, turn: Turn, part: str) -> tuple[str, Turn]:
     """A legal drop or sowing in canonical form, and the turn after it."""
     match = _ITEM.fullmatch(part)
     if not match:
-        raise Illegal(f"Cannot read {quoted(part)}; write a drop such as f1 or f1:3, and a sowing such as d2@nnen.")
+        raise Illegal(f"Cannot read {quoted(part)}; write a drop such as e1 or e1:3, and a sowing such as d2@nnen.")
     name, digits, path = match.groups()
     point = _read_point(name, state.board)
     if path is None:
@@ -601,13 +602,13 @@ def _sowing_objection(state: State, turn: Turn, name: str, path: str) -> str:
     """Why the player cannot take a hand of that many pieces there to sow it; empty if they can."""
     point = state.board.bit[name]
     if not turn.dropped:
-        return f"A turn begins with a drop; write one before the sowing from {name}, such as f1,{name}@n."
+        return f"A turn begins with a drop; write one before the sowing from {name}, as in e1,d2@nnen."
     if not state.has_dropped[state.turn]:
         return f"Your first turn is a drop alone; leave out the sowing from {name}."
     if point == turn.dropped:
         return f"{name} was dropped on in this turn; only another stack can be sown."
     if not path or path.strip("nesw"):
-        return f"{name}@{path[:20]} cannot be read: write n, e, s or w for each piece that is sown, as in {name}@nnen."
+        return f"{name}@{path[:20]} cannot be read: write n, e, s or w for each piece that is sown, as in d2@nnen."
     height = _height(turn.own, point)
     if not height:
         lost = " any more: it is captured after the drop" if point & state.stacks[state.turn][0] else ""

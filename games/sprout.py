@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SIDES: tuple[str, str] = ("black", "white")
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
-NOTATION = "c3,d5 are two stones, c3,d5,xg7 then takes the group on g7 off"
+NOTATION = "c3,d5 are two stones, c3,d5,xf3 then takes the group on f3 off"
 TAPS = Taps(occupied="x")
 OPTIONS: Sequence[Option] = (Option("board", "one of seven boards of 27 to 160 cells", BOARDS, "limping-5"),)
 
@@ -448,7 +448,7 @@ def _read(text: str) -> list[str]:
     for item in items:
         if not _ITEM.fullmatch(item):
             raise Illegal(
-                f"Cannot read {quoted(item)}; write a cell for a stone and xCELL for a removal, such as c3,d5,xg7."
+                f"Cannot read {quoted(item)}; write a cell for a stone and xCELL for a removal, such as c3,d5,xf3."
             )
     return [item.lower() for item in items]
 

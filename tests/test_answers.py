@@ -81,12 +81,16 @@ def test_a_board_mail_ends_with_a_line_of_notation_and_the_command_below_it(club
 @pytest.mark.parametrize(
     ("game", "options", "moves", "example"),
     [
-        ("symple", "", ["a1", "i9"], "k10"),
-        ("symple", "", ["m5", "a19", "k9", "c19", "q9", "e19"], "k10,m4,q8"),
-        ("spora", "-size=9", ["e5"], "f1:3"),
-        ("papagra", "-size=4", ["a1"], "c3,d4"),
-        ("papagra", "-size=4", ["a1", "e2,g1"], "c3,d4"),
-        ("sprout", "-board=limping-5", [], "c3"),
+        ("symple", "-size=5", ["a1", "b5"], "c3"),
+        ("symple", "-size=5", ["a1", "b3", "c5", "d3", "e2", "a5"], "a2,c4,e1"),
+        ("symple", "", ["a1", "i9"], "c3"),
+        ("spora", "-size=5", ["c3"], "e1:3"),
+        ("spora", "-size=5", ["d2:4", "a5"], "e1,d2@nnen"),
+        ("papagra", "-size=3", ["a1"], "c3,d4"),
+        ("papagra", "-size=3", ["a1", "b1,b2", "e2,e3", "b3,b4"], "c3,-e2"),
+        ("sprout", "-board=limping-3", [], "c3"),
+        ("sprout", "-board=limping-3", ["d4"], "c3,d5"),
+        ("sprout", "-board=cairo-1", ["c5"], "c3,d5"),
     ],
 )
 def test_the_examples_of_a_notation_are_moves_of_the_game(game, options, moves, example):

@@ -185,6 +185,62 @@ def test_capital_letters_and_blanks_do_no_harm_and_a_game_goes_on_from_what_is_s
 TEXTS = st.text() | st.text("abcdefg12345nesw+-:@,x= ", max_size=16)
 
 
+BOARD_OPTIONS = {"small", "size", "board"}
+MISTAKES = (
+    *("", "hello", "a0", "a1:9", "x", "-"),
+    *("c6", "-a1-a2", "k10k11", "z9 z8", "z01,z02", "c01,d3", "xz9", "c3,xz9", "a1,a2,a3,a4", "+c3,-z9,-e2"),
+    *("a1@n", "e1@n", "a1,z9@n", "a1,a2@", "a1,b1@q", "a1,a2,b2@n", "z9:3", "a1:9,b1@n", "zz9:3", "komi", "a1,c1"),
+    *("z9", "z9:", "e3", "e3:c6", "e3-4", "e3-", "0xe3:1", "e3-z9", "q7-x"),
+)
+
+
+def boards_of(name):
+    """The options of all boards that a game has."""
+    game = games.load(name)
+    yield games.read_options(game, [])
+    for option in game.OPTIONS:
+        if option.name in BOARD_OPTIONS:
+            for value in option.values or ():
+                yield games.read_options(game, [f"-{option.name}={value}"])
+            if option.values is None:
+                yield games.read_options(game, [f"-{option.name}"])
+
+
+def some_positions(name, options):
+    """The first positions of a random game, and in Spora the same ones as if each was the last turn."""
+    game = games.load(name)
+    for state, _ in random_game(game, options, name, 4):
+        yield state
+        if name == "spora":
+            yield game.setup({**state.view(), "reserve": {game.SIDES[1 - state.turn]: 0}}, **options)
+
+
+def named_cells(text):
+    """The cells that a text names, and those on the path of a sowing."""
+    cells = set(re.findall("[a-z][0-9]+", text))
+    for start, path in re.findall("([a-z][0-9]+)@([nesw]+)", text):
+        column, row = games.LETTERS.index(start[0]), int(start[1:])
+        for direction in path:
+            column += {"e": 1, "w": -1}.get(direction, 0)
+            row += {"n": 1, "s": -1}.get(direction, 0)
+            cells.add(f"{games.LETTERS[column]}{row}")
+    return cells
+
+
+@pytest.mark.parametrize("name", helptexts.GAMES)
+def test_examples_of_moves_are_cells_of_each_board(name):
+    game = games.load(name)
+    for options in boards_of(name):
+        start = games.thrown(game.new(**options), Random(1))
+        cells = {cell.name for cell in game.figure(start).cells}
+        assert named_cells(game.NOTATION) <= cells, options
+        cells |= {*getattr(start.board, "called", ())}  # the other names of the bricks of Cairo
+        for state in some_positions(name, options):
+            for text in MISTAKES:
+                _, why = attempt(state, text)
+                assert named_cells(why) - named_cells(text) <= cells, why
+
+
 @given(st.sampled_from(helptexts.GAMES), st.integers(0, 10**6), TEXTS)
 @examples(150)
 def test_what_is_read_is_one_of_the_moves_and_all_else_is_refused_in_few_words(name, seed, written):

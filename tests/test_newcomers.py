@@ -79,6 +79,9 @@ words that are split or copied are explained
     signup zoe | PASSWORD is missing.
     symple challenge size=5 alice bob | Too many words: 3 instead of 2; an option and its value are one word, such as -s
     symple challenge -size 5 alice bob | an option and its value are one word, such as -size=5.
+    sprout challenge -board 5 alice bob | an option and its value are one word, such as -board=limping-3.
+    spiro challenge -pieces 3 alice bob | an option and its value are one word, such as -pieces=1.
+    sprout seek ME 2 --options=cairo-1 | 'cairo-1' is no option; an option begins with a hyphen, such as -board=limping
     symple challenge alice bob carol | Too many words: 3 instead of 2. The command is written:
     symple move 101 ME c3 d4 | a move has commas between its parts, and no blanks.
     Game challenge alice bob | GAME is a placeholder; write the name of one in its place: papagra, spiro,
@@ -128,7 +131,7 @@ a placeholder that was copied from the help is named
     confirm-address CODE | CODE is a placeholder; write the code that was mailed to you in its place.
     symple move 101 alice PASSWORD c3 | PASSWORD is a placeholder; write your password in its place.
     symple move 101 nobody PASSWORD c3 | PASSWORD is a placeholder; write your password in its place.
-    symple queue 101 bob bob-secret MOVE#2 | MOVE is a placeholder; write your move in its place (k10 is one
+    symple queue 101 bob bob-secret MOVE#2 | MOVE is a placeholder; write your move in its place (c3 is one
     symple plan 101 bob bob-secret if any then move | move is a placeholder; write your move in its place
 the word that stands for a move is none
     symple move 101 alice alice-secret MOVE#1 | Cannot read 'move'; write one point, such as c3, or several

@@ -231,7 +231,7 @@ def test_the_first_turn_can_be_written_with_or_without_a_sign(text):
         ("a1,", "The first turn of the game is one added stone; '' is one too many."),
         ("-a3", "The first turn of the game is one added stone; '-a3' removes 1."),
         ("a3 b4", "'a3 b4' is more than one action, and commas join them: write a3,b4."),
-        ("", "Cannot read ''; an action is a space with a sign, +f6 to add a stone or -e3 to remove one."),
+        ("", "Cannot read ''; an action is a space with a sign, +c3 to add a stone or -e2 to remove one."),
         ("--", "A skip is not asked for: it comes by itself when no action is possible."),
         ("-a1-a2", "'-a1-a2' is more than one action, and commas join them: write -a1,-a2."),
     ],
@@ -240,8 +240,8 @@ def test_refused_as_the_first_turn(text, reason):
     assert refusal(papagra.new(size=4, removals=1), text) == reason
 
 
-UNREADABLE = "an action is a space with a sign, +f6 to add a stone or -e3 to remove one."
-ONE_TOO_FEW = "A turn is two actions, such as +f6,-e3, and"
+UNREADABLE = "an action is a space with a sign, +c3 to add a stone or -e2 to remove one."
+ONE_TOO_FEW = "A turn is two actions, such as +c3,-e2, and"
 SEVERAL = (("-b2-b3", "-b2,-b3"), ("c2 c3", "c2,c3"), ("+c2-b3", "+c2,-b3"), ("C2; c3", "C2,c3"))
 SEVERAL_AND_ONE = (("c2-c3", "c2,-c3"), ("+c2+c3", "+c2,+c3"), ("-b2-b2", "-b2,-b2"))
 UNREAD = ("", "++c2", "+ c2", "c", "c\u0662", "\u212a1")

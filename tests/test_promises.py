@@ -164,6 +164,7 @@ def test_the_dice_stand_in_a_view():
         ({"GLYPHS": Glyphs(sides=("Q", "B"))}, "No picture has a piece of white, as GLYPHS describe them."),
         ({"NOTATION": "c3\nd4"}, "NOTATION is not one line of at most 68 columns."),
         ({"NOTATION": "c3 " * 23}, "NOTATION is not one line of at most 68 columns."),
+        ({"NOTATION": "k10 is one stone", "figure": symple.figure}, "NOTATION names k10, and not all boards"),
         ({"SIDES": ("white", "white")}, "SIDES are not two different names."),
         ({"SIDES": None}, "It raised TypeError ('NoneType' object is not iterable), where only Illegal may be raised."),
         ({"OPTIONS": ("size",)}, "OPTIONS has something that is no games.Option."),

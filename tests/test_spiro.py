@@ -563,7 +563,7 @@ LINKS = (":1", "-f2", ":+", ":x")
         ("f3", "'f3' does not say where the piece goes: f3-CELL, f3:PIPS, f3:+ or f3:x."),
         ("2xf3", "'2xf3' does not say where the piece goes"),
         ("0xf3:1", "'0xf3:1' moves no piece at all; the number in front of the x is 1 or more."),
-        ("f3-4", "Cannot read 'f3-4'; a cell comes after a hyphen (-c6), a number of pips after a colon (:4)."),
+        ("f3-4", "Cannot read 'f3-4'; a cell comes after a hyphen (-g1), a number of pips after a colon (:4)."),
         ("f3:g3", "Cannot read 'f3:g3'; a cell comes after a hyphen"),
         ("j2:1", "There is no cell j2 on this board; row 2 goes from a to i."),
         ("f3-a1", "There is no cell a1 on this board; row 1 goes from b to h."),

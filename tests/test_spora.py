@@ -195,7 +195,7 @@ def test_what_a_sowing_leaves(stands, turn, left):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("c2@n", "A turn begins with a drop; write one before the sowing from c2, such as f1,c2@n."),
+        ("c2@n", "A turn begins with a drop; write one before the sowing from c2, as in e1,d2@nnen."),
         ("g7,g7@n", "g7 was dropped on in this turn; only another stack can be sown."),
         ("c2,c2@n", "c2 was dropped on in this turn; only another stack can be sown."),
         ("g7,c3@n", "There is no black stack on c3."),

@@ -272,7 +272,7 @@ def seek(
         if not (re.fullmatch("[0-9]{1,2}", word, re.ASCII)):
             raise Refused(f"{word!r} is no number of challenges; it is from 0 to {MOST_SOUGHT}.")
         if wrong := next((one for one in wanted.split() if not one.startswith("-")), ""):
-            raise Refused(f"{wrong!r} is no option; an option begins with a hyphen, such as -size=9.")
+            raise Refused(f"{wrong!r} is no option; an option begins with a hyphen{games.such_as_option(game)}.")
         games.read_options(games.load(game), wanted.split())
         rating = _read_ratings(named["rating"]) if named["rating"] else None
         player = session.store.players.change(

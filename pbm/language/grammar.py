@@ -98,7 +98,7 @@ class Command(click.Command):
             raise Refused(f"`{names}` takes no option {options[0]}.")
         if self.params and self.params[-1].name == "move":
             others[self.moves_at :] = words.one_move(" ".join(others[self.moves_at :]))
-        if wrong := self.wrong_number(others):
+        if wrong := self.wrong_number(others, game=names.partition(" ")[0]):
             raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(names)}")
         found: dict[str, Any] = {"options": options} if self.takes_options else {}
         if self.instead and len(others) == len(SIGNED_BOARD):
@@ -143,8 +143,11 @@ class Command(click.Command):
             values[full] = value
         return values, others
 
-    def wrong_number(self, others: Sequence[str]) -> str:
-        """What is missing or too much among the words for the command; empty if their number is right."""
+    def wrong_number(self, others: Sequence[str], *, game: str = "") -> str:
+        """What is missing or too much among the words for the command; empty if their number is right.
+
+        The *game* of the command is needed where an option of it is shown.
+        """
         if self.instead and len(others) == len(SIGNED_BOARD) and is_board(others[0]):
             return ""  # `misplaced` says where they belong
         missing = [parameter for parameter in self.params[len(others) :] if parameter.required]
@@ -160,7 +163,8 @@ class Command(click.Command):
         if self.moves_at:
             hint = "; a move has commas between its parts, and no blanks"
         elif self.takes_options and not all(map(is_userid, others)):
-            hint = "; an option and its value are one word, such as -size=5"
+            such_as = games.such_as_option(game) if games.exists(game) else ""
+            hint = f"; an option and its value are one word{such_as}"
         return f"Too many words: {len(others)} instead of {most}{hint}"
 
     def passwords(self, others: Sequence[str]) -> list[str] | None:
