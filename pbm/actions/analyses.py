@@ -24,7 +24,7 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Refused(f"You can ask for {most('analysis', 'user')} analyses a day.")
     session.store.robots.ask_for_analysis(*row.place, name, session.now)
     title = f"{row.game.capitalize()} board {row.board}"
-    text = f"The analysis of {title} comes to {name} by mail, usually within ten minutes."
+    text = letters.heading("analysis", board=title, player=name)
     subject, answer = f"{title} analysis", f"{row.game} show {row.board}"
     return [letters.to_user(name, text, subject=subject, answer=answer, **row.place_data, wanted="analysis")]
 

@@ -15,7 +15,7 @@ from pbm.blocks import Block, NextCommand, Paragraph, Rule
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.clocks import DueStep
-from pbm.letters import Letter
+from pbm.letters import Letter, heading
 from pbm.refusals import told_of
 from pbm.session import Session
 from pbm.store import HeldMail, Unusable
@@ -146,8 +146,8 @@ def _digest(userid: str, game: str, held: list[HeldMail], zone: tzinfo) -> Lette
     name = game.capitalize()
     times = [mail.queued.astimezone(zone) for mail in held]
     first, last = f"{times[0]:{texts.ZONELESS_TIME_FORMAT}}", f"{times[-1]:{texts.TIME_FORMAT}}"
-    heading = f"Digest: {texts.counted(len(held), 'mail')} about {name} boards, {first} to {last}"
-    told: list[Block] = [Paragraph(heading)]
+    mails = texts.counted(len(held), "mail")
+    told: list[Block] = [Paragraph(heading("digest", mails=mails, game=name, times=f"{first} to {last}"))]
     for mail, time in zip(held, times, strict=True):
         told += [Rule("="), Paragraph(f"{mail.subject}\n{time:{texts.TIME_FORMAT}}"), *blocks.from_json(mail.blocks)]
     return Letter(

@@ -36,7 +36,7 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Illegal(why)
     session.store.boards.note_nag(*row.place, name, session.now)
     reminder = remind(session, board, late, f"{name} reminds you of this board.")
-    text = f"{late} is reminded of {row.game.capitalize()} board {row.board}."
+    text = letters.heading("reminded", player=late, board=f"{row.game.capitalize()} board {row.board}")
     told = letters.to_user(
         name,
         text,

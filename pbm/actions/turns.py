@@ -238,7 +238,7 @@ def letters_about(session: Session, board: Board, *notes: str) -> list[Letter]:
     found = letters.of_board(session, board.present, *readers, notes=notes)
     if board.is_over:
         notified = {*board.about.notified, *session.store.players.notified_of_all(board.row.game)} - {*readers}
-        found += letters.of_board(session, board.present, *sorted(notified), kind=letters.NOTIFICATION)
+        found += letters.of_board(session, board.present, *sorted(notified), kind="Notification")
     return found
 
 
@@ -325,7 +325,8 @@ def remove_and_tell(session: Session, board: Board, what: str, answer: str) -> N
     """Remove a board, and tell its players and subscribers *what* has happened to it."""
     remove_board(session, board, pool=board.row.pool)
     name = f"{board.row.game.capitalize()} board {board.row.board}"
-    letter = letters.plain_letter(f"{name} {what}", subject=f"{name} has been removed", answer=answer)
+    text = letters.heading("removed", board=name, removal=what)
+    letter = letters.plain_letter(text, subject=f"{name} has been removed", answer=answer)
     for reader in _readers(board):
         delivery.queue(session, letter._replace(to=reader, thread=board.thread))
 

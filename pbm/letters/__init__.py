@@ -1,7 +1,6 @@
 """What the server says in letters, on the screen of a shell or by mail."""
 
 from pbm.letters.boards import (
-    NOTIFICATION,
     challenge,
     data,
     dice_proof,
@@ -18,15 +17,16 @@ from pbm.letters.boards import (
     title,
     turn_text,
 )
+from pbm.letters.headings import heading
 from pbm.letters.letter import Letter, as_one, plain_letter, printed, settled, to_user
 
 __all__ = [
-    "NOTIFICATION",
     "Letter",
     "as_one",
     "challenge",
     "data",
     "dice_proof",
+    "heading",
     "next_command",
     "of_board",
     "of_error",

@@ -10,6 +10,8 @@ from games.figures import BoardText
 from pbm.blocks import Block, Comment, Drawing, Moves, NextCommand, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import FORFEIT, LEAVING, PROPOSALS, REASONS, RESIGN, SERVER, SWAP, Board, Point
+from pbm.letters import headings
+from pbm.letters.headings import Kind, heading
 from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -19,8 +21,6 @@ from pbm.texts import TIME_FORMAT, counted, enumerated, wrapped_line, wrapped_tu
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
-NOTIFICATION = "Notification"
-"""The kind of letter that says no more than that a game is over."""
 CROPPED = 300
 """How many characters of a line that we do not understand are repeated."""
 
@@ -37,7 +37,7 @@ def of_board(
     session: Session,
     point: Point,
     *readers: str | None,
-    kind: str = "Summary",
+    kind: Kind = "Summary",
     notes: Iterable[str] = (),
     is_full: bool = False,
     is_new: bool = False,
@@ -50,16 +50,16 @@ def of_board(
     """
     board = point.board
     row = board.row
-    heading = title(point)
+    shown = title(point)
     if not point.is_present:
-        heading = title(point, f" after {point.moves} of its {counted(len(board.turns), 'move')},")
+        shown = title(point, f" after {point.moves} of its {counted(len(board.turns), 'move')},")
     comment = None
-    if point.is_present and kind != NOTIFICATION:
+    if point.is_present and kind != "Notification":
         comment = row.comment
     turn = f" {point.turn}" if point.turn else ""
     new = "New " if is_new else ""
 
-    above: list[Block] = [Paragraph(f"{kind}: {heading}")]
+    above: list[Block] = [Paragraph(heading("board", kind=kind, title=shown))]
     above += [Paragraph(note) for note in notes]
 
     below: list[Block] = []
@@ -117,7 +117,7 @@ def of_new_board(session: Session, board: Board, *others: str | None, notes: Ite
 def of_turns(point: Point, reader: str) -> Letter:
     """The letter that lists the turns of a board to whoever asks."""
     row = point.board.row
-    blocks: list[Block] = [Paragraph(f"History: {title(point)}"), Paragraph(status_of(point))]
+    blocks: list[Block] = [Paragraph(heading("board", kind="History", title=title(point))), Paragraph(status_of(point))]
     if not point.moves:
         blocks.append(Paragraph("No move has been made yet."))
     blocks += _moves(point, is_full=True)
@@ -139,9 +139,9 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     If the server writes it, the player has not come in time.
     """
     name = f"{board.row.game.capitalize()} board {board.row.board}"
-    why = f"{leaver} has left {name} before it began."
+    why = heading("left", player=leaver, board=name)
     if writer == SERVER:
-        why = f"{leaver} has not moved in time on {name}."
+        why = heading("absent", player=leaver, board=name)
     blocks: list[Block] = [Paragraph(f"{why}\nThe board is removed. Nobody has won or lost.")]
     if comment:
         blocks.append(Comment(writer, comment))
@@ -262,8 +262,8 @@ def status_of(point: Point) -> str:
     if games.needs_dice(state) and state.dice:
         side += f", dice {' and '.join(map(str, state.dice))}"
     if not point.moves:
-        return f"{point.turn}, please start ({side})."
-    return f"{point.turn}'s turn ({side})."
+        return headings.status("start", player=point.turn, side=side)
+    return headings.status("turn", player=point.turn, side=side)
 
 
 def _result_of(board: Board) -> str:
@@ -277,8 +277,8 @@ def _result_of(board: Board) -> str:
     elif board.row.drawn:
         how = " (agreed)"
     if board.winner is None:
-        return f"The game is a tie{how}."
-    return f"Won by {board.winner}{how}."
+        return headings.status("tie", how=how)
+    return headings.status("won", player=board.winner, how=how)
 
 
 def title(point: Point, separator: str = ",") -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pbm import texts
 from pbm.blocks import Block, NextCommand, Paragraph, Preformatted, Rule, Table, Told, text_of
+from pbm.letters.headings import heading
 from pbm.letters.letter import Letter, plain_letter
 from pbm.tournaments import tables
 from pbm.tournaments.kinds import WORTH, Pair, Progress, Tournament, meetings_of
@@ -266,13 +267,13 @@ def of_new_boards(letters: Sequence[Letter], shown: TournamentTable, number: int
     """All new boards of a player in one letter, each with the command to answer with."""
     first, *_ = letters
     title, pool = shown.tournament.game.capitalize(), shown.tournament.pool
-    count = f"{texts.counted(len(letters), 'board')} of yours"
-    heading = f"Round {number} of pool {pool} of {title} has begun: {count}."
+    boards = texts.counted(len(letters), "board")
+    begun = Paragraph(heading("round", number=number, pool=pool, game=title, boards=boards))
     told = [block for letter in letters for block in (Rule("="), *letter.blocks, Paragraph(letter.command.text))]
     return Letter(
         to=first.to,
         subject=f"{title} tournament {pool}: your boards of round {number}",
-        blocks=(Paragraph(heading), *told, Rule("=", is_end=True)),
+        blocks=(begun, *told, Rule("=", is_end=True)),
         command=NextCommand(f"{first.game} games {first.to} next"),
         data={},
         point=first.point,

@@ -8,6 +8,7 @@ import games
 from pbm import texts
 from pbm.blocks import Block, Drawing, NextCommand, Paragraph, Told, blocks_of, text_of
 from pbm.board.board import Point
+from pbm.letters.headings import NOTATION
 
 EASY = "To move, reply with your move as the first line. You need no password."
 WAITING = "While you wait, you can answer this mail with {words}; `help commands` says more."
@@ -62,7 +63,7 @@ class Letter(NamedTuple):
 
     def mailed(self, *, is_easy: bool) -> tuple[Block, ...]:
         """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
-        hints = [EASY if is_easy else self.hint, self.notation and f"Notation: {self.notation}"]
+        hints = [EASY if is_easy else self.hint, self.notation and f"{NOTATION}{self.notation}"]
         how = [Paragraph("\n".join(filter(None, hints)))] if any(hints) else []
         return (*self.blocks, *how, *([self.command] if self.command.text else []))
 

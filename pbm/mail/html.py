@@ -14,6 +14,7 @@ from urllib.parse import quote
 from pbm import texts
 from pbm.blocks import Block, Comment, Curve, Drawing, Moves, NextCommand, Preformatted, Rule, Table, from_json, spaced
 from pbm.letters.contests import hypertext
+from pbm.letters.headings import ON_SITE, TAP
 from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
 
@@ -127,9 +128,9 @@ def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[
     yield _Part(PICTURE.format(name=escape(name), text=escape(text), width=illustration.width), is_whole=True)
     if illustration.turns:
         links = (TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn)) for turn in illustration.turns)
-        yield _Part("".join(["Tap a move to start your reply:\n", *links, "\n\n"]))
+        yield _Part("".join([f"{TAP}\n", *links, "\n\n"]))
     if illustration.page:
-        yield _Part(f'<a\nhref="{escape(illustration.page)}">See the board on the site, and move there</a>\n\n')
+        yield _Part(f'<a\nhref="{escape(illustration.page)}">{ON_SITE}</a>\n\n')
 
 
 def _answer(move: str, mail: Mail) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
+from pbm.letters import headings
 from pbm.texts import NARROWEST
 
 BLANKS = dict.fromkeys(["\u00a0", "\u1680", *map(chr, range(0x2000, 0x200B)), "\u202f", "\u205f", "\u3000"], " ")
@@ -56,11 +57,10 @@ BANNER = re.compile(
     r"|元のメッセージ|원본|izvirn|αρχικό|pôvodn|оригинал|вихідне|מקורית|الأصلية|thư gốc|pesan asli"
     r")(?:[^-=*\u2010]{0,40}| e-mail|-nachricht) ?[-=*\u2010]{3,}|begin forwarded message:"
     r"|anfang der weitergeleiteten nachricht:|début du message réexpédié ?:"
-    r"|inizio messaggio inoltrato:|inicio del mensaje reenviado:"
-    r"|(?:(?:subscription )?summary|new|notes|preview|submit): \S+ board \S+(?:,| after ).*)\s*",
+    r"|inizio messaggio inoltrato:|inicio del mensaje reenviado:)\s*",
     re.IGNORECASE,
 )
-"""A line above a mail that is answered or passed on, or the first one of our own mails about a board: it has notes."""
+"""A line above a mail that is answered or passed on."""
 NAMES_OF_FIELDS = {
     "from": """
         from von de da van från fra lähettäjä od от kimden feladó nadawca expéditeur
@@ -138,6 +138,9 @@ MOST_OF_SIGNATURE, LONGEST_IN_SIGNATURE = 4, 72
 def own(text: str) -> str:
     """A text without quotations and their attributions, the signature, and what telephones put under it."""
     lines = _without_warning([visible(line) for line in _of_armour(text).split("\n")])
+    last = max((at for at, line in enumerate(lines) if line.strip()), default=0)
+    ends_with_help = headings.HELP.fullmatch(lines[last].strip()) is not None
+    end_of_refusal = max((at for at, line in enumerate(lines) if headings.OF_REFUSAL.match(line)), default=-1)
     kept: list[str] = []
     at = 0
     while at < len(lines):
@@ -152,8 +155,14 @@ def own(text: str) -> str:
             _drop_attribution(kept)
             while at < len(lines) and lines[at].startswith(">"):
                 at += 1
+            if ends_with_help and not any(lines[below].strip() for below in range(at, last)):
+                _drop_reason(kept)
+                break
             continue
         if _begins_original(lines, at):
+            break
+        if at < end_of_refusal and headings.STATUS.fullmatch(line):
+            _drop_reason(kept)
             break
         kept.append(line)
         at += 1
@@ -212,10 +221,29 @@ def _drop_attribution(kept: list[str]) -> None:
         del kept[filled - 1 :]  # just before a quotation it is enough that somebody wrote something
 
 
+def _drop_reason(kept: list[str]) -> None:
+    """Drop the reason of a refusal of ours at the end of the lines that are kept, but never what is typed first.
+
+    It is a paragraph, and another one above each that is indented, which is the syntax of a command.
+    """
+    first = next((at for at, line in enumerate(kept) if line.strip()), 0) + 1
+    end = len(kept)
+    is_reason = True
+    while is_reason and end > first:
+        while end > first and not kept[end - 1].strip():
+            end -= 1
+        is_syntax = kept[end - 1].startswith("  ")
+        while end > first and kept[end - 1].strip():
+            end -= 1
+        above = next((line for line in reversed(kept[first:end]) if line.strip()), "")
+        is_reason = is_syntax or above.startswith("  ")
+    del kept[end:]
+
+
 def _begins_original(lines: Sequence[str], at: int) -> bool:
     """Whether the rest of the lines is a mail that was answered, not marked as a quotation line by line."""
     line = lines[at]
-    if BANNER.fullmatch(line[:LONGEST_ATTRIBUTION]):
+    if BANNER.fullmatch(line[:LONGEST_ATTRIBUTION]) or headings.is_beginning(lines[at : at + 4]):
         return True
     if _field(line):
         found = set(filter(None, map(_field, [one for one in lines[at : at + 12] if one.strip()][:6])))

@@ -251,7 +251,7 @@ def as_blocks(board: Board, data: Mapping[str, Any], site: str | None) -> list[B
         better = one.best if one.mark else ""
         lines.append((str(one.number), one.player, *chances, one.mark, _short(one.turn), _short(better)))
     told: list[Block] = [
-        Paragraph(f"Analysis: {letters.title(board.present)}"),
+        Paragraph(letters.heading("board", kind="Analysis", title=letters.title(board.present))),
         Paragraph(letters.status_of(board.present)),
         Curve(f"How likely {board.players[0]} was to win:", data["curve"]),
     ]
