@@ -166,9 +166,17 @@ def blocks_of(told: Told) -> tuple[Block, ...]:
 
 
 def spaced(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
-    """Each block with the line ends behind it: an empty line, but not at the end or below a rule that begins a part."""
-    for number, block in enumerate(blocks, 1):
-        if number == len(blocks):
+    """Each block with the line ends behind it: an empty line, but not at the end or below a rule that begins a part.
+
+    A rule ends a comment, so that nothing below it reads as if its writer had said it.
+    """
+    parted: list[Block] = []
+    for block in blocks:
+        if parted and isinstance(parted[-1], Comment) and not isinstance(block, Rule):
+            parted.append(Rule())
+        parted.append(block)
+    for number, block in enumerate(parted, 1):
+        if number == len(parted):
             yield block, ""
         elif isinstance(block, Rule) and not block.is_end:
             yield block, "\n"

@@ -1,5 +1,6 @@
 """How mails of ours begin, and that an answer is not taken to hold one that its mail program quotes without marks."""
 
+import re
 from textwrap import fill
 from typing import get_args
 
@@ -77,6 +78,14 @@ DEEDS = {
 """Mails by how they begin, and what makes one."""
 
 
+def digest_with_comment(club):
+    club.say("symple mail bob bob-secret digest")
+    move(club, "alice", "e5", "Hello")
+    club.pass_time(days=1)
+    cleanup.clean_up(Session(club.server))
+    return club.mails("bob")[-1]
+
+
 def mail_that_begins(club, beginning):
     club.store.db.execute("DELETE FROM outbox")
     DEEDS[beginning](club)
@@ -140,3 +149,23 @@ def test_what_is_typed_just_above_a_refusal_is_never_dropped(board):
     for line in ("q33", "symple move 101 alice alice-secrot e5"):
         [refusal] = answer(board, line) if line == "q33" else send(board, line)
         assert quotes.own(f"e5\n{refusal.text}").startswith("e5")
+
+
+# A rule below a comment
+
+
+@pytest.mark.parametrize("beginning", ["Summary: ", f"{RULE}\nalice writes:", f"{RULE}\nbob writes:", "Digest: 1 mail"])
+def test_a_rule_ends_a_comment_so_that_nothing_below_it_reads_as_if_its_writer_had_said_it(board, beginning):
+    mail = mail_that_begins(board, beginning) if beginning in DEEDS else digest_with_comment(board)
+    _, comment = mail.text.split(f"{RULE}\n", 1)
+    said, below = comment.replace("\n\n", "\n").split(f"\n{RULE}\n", 1)
+    assert said.split("\n")[1:] in (["Hello"], ["Shall we call it a draw?"], ["Another game?"])
+    assert below
+    page = to_text(html.page(mail, ADDRESS))
+    assert "\n".join([said, RULE, below[:12]]) in re.sub(r"\n+", "\n", page)
+
+
+def test_there_is_one_rule_below_a_comment_where_the_clocks_stand_there(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge --nagtime=3 alice bob", "Hello")
+    assert club.mails("bob")[-1].text.count(f"Hello\n\n{RULE}\nStart ") == 1
