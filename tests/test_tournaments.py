@@ -331,6 +331,8 @@ def test_a_dry_run_tells_which_games_are_lost_begin_anew_or_go(league):
         turns.play_turn(league.session, board := find_board(league.session, "symple", "t2"), board.turn, "c3")
     told = " ".join(league.do("cancel", pool="t", dry_run=True).split())
     assert told.endswith("is cancelled; games that have begun go on. t1, t3 are removed.")
+    league.start("roundrobin", names, pool="u")
+    assert league.do("cancel", pool="u", dry_run=True).endswith("is cancelled and removed. u1, u2, u3 are removed.")
 
 
 def test_who_leaves_is_told_which_games_they_lose(members, league):
@@ -348,6 +350,13 @@ def test_an_unknown_direction_is_said_to_be_unknown(members, league, shell, word
     assert told in members.why_refused(f"symple tournament s carol carol-secret {word} bob")
     for words in ["s", word, "bob"], ["s", word], ["s", word, "bob", "--dry-run"]:
         assert told in shell.run("tournament", "symple", *words).stderr
+
+
+def test_an_unknown_direction_in_front_of_its_pool_is_said_to_be_unknown(league, shell):
+    league.start("swiss", 2, rounds=1)
+    told = "There is no direction 'withdrw'; did you mean `withdraw`?"
+    assert told in shell.run("tournament", "symple", "withdrw", "s", "player01").stderr
+    assert "There is a pool s of Symple already" in shell.run("tournament", "symple", "s", "--open").stderr
 
 
 def test_a_ladder_of_robots_alone_needs_a_number_of_rounds(league):

@@ -191,7 +191,7 @@ def _cancel(session: Session, found: TournamentTable, why: str = "The director h
     session.note("cancel", **tournament.place_data)
     if not store.boards.of_tournament(*tournament.place):
         store.tournaments.forget(*tournament.place)
-        return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled and removed."
+        return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled and removed.{rest}"
     return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled; games that have begun go on.{rest}"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import games
 from pbm import texts
 from pbm.actions import directing, tournaments
 from pbm.actions.directing import DIRECTIONS, on_trial
@@ -137,11 +138,18 @@ def tournament(
 
 
 def _check_no_direction(session: Session, game: str, pool: str, word: str = "") -> None:
-    """Raise Refused if the word behind a pool can only be a direction: the pool is there, and there is no such user."""
+    """Raise Refused if the word behind a pool can only be a direction: the pool is there, and there is no such user.
+
+    A direction in front of its pool is known by what it is like.
+    """
     store = session.store
     with store.reading():
-        is_direction = word and store.tournaments.get(game, pool) and store.users.missing(word)
-    if is_direction:
+        if not word or not store.users.missing(word):
+            return
+        if games.nearest(pool, DIRECTIONS) and not store.tournaments.get(game, pool):
+            pool, word = word, pool
+        is_there = store.tournaments.get(game, pool) is not None
+    if is_there:
         there = f"There is a pool {pool} of {game.capitalize()} already; `pbm help tournament` tells how to direct it."
         raise Refused(f"{directing.unknown_direction(word)}\n{there}")
 
