@@ -6,6 +6,8 @@ from collections.abc import Callable
 SHORTEST_PASSWORD = 6
 """How many characters a password has at least."""
 LONGEST_USERID = 16
+LONGEST_ADDRESS = 254
+"""How many characters a mail address has at most (RFC 5321, 4.5.3.1.3)."""
 LONGEST_NUMBER = 9
 """How many digits the number of a new board has at most."""
 LONGEST_POOL = 12
@@ -77,4 +79,10 @@ def is_address(text: str) -> bool:
     """Whether a text is a mail address of the usual kind: an unquoted local part, and the name of a host."""
     host = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"
     pattern = rf"[a-z0-9.!#$%&'*+=?^_{{}}~-]{{1,64}}@{host}"
-    return len(text) <= 254 and re.fullmatch(pattern, text, re.IGNORECASE | re.ASCII) is not None
+    return len(text) <= LONGEST_ADDRESS and re.fullmatch(pattern, text, re.IGNORECASE | re.ASCII) is not None
+
+
+def untagged(address: str) -> str:
+    """An address without the ``+tag`` that its owner, or anybody, may write behind the name."""
+    local, at, domain = address.rpartition("@")
+    return f"{local.partition('+')[0] or local}{at}{domain}"

@@ -10,6 +10,7 @@ import pytest
 
 from pbm import runner
 from pbm.access import tokens
+from pbm.actions import cleanup
 from pbm.language.commands import OF_GAME
 from pbm.language.grammar import Call
 from pbm.mail import incoming
@@ -17,7 +18,7 @@ from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.store import Failures, Reply
 
-from conftest import ADDRESS, handle, mail_of, stored
+from conftest import ADDRESS, handle, mail_of, outcome_of, stored
 from examples import stored_board
 
 ALICE = "alice@players.example"
@@ -361,10 +362,15 @@ def test_a_subscription_is_ended_by_a_mail_to_its_reply_address(pair, subject, l
     assert pair.store.boards.followers("spiro", "101")["subscriber"] == []
 
 
-def test_a_board_that_is_gone_takes_its_reply_addresses_along(pair):
+def test_whoever_answers_about_a_board_that_is_gone_is_told_so_for_as_long_as_notes_are_kept(pair):
     address = reply_address(pair)
     answer(pair, "resign")
     assert pair.store.boards.get("spiro", "101") is None
+    raw = message("Re: Spiro Board 101 alice", "e3:5")
+    assert outcome_of(pair.server, raw, None, [address]).reason == "Spiro board 101 has been removed."
+    assert "Spiro board 101 has been removed." in pair.mails()[-1].text
+    pair.pass_time(days=101)
+    cleanup.clean_up(Session(pair.server))
     assert not incoming.is_known(pair.server, address)
 
 

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from games import SKIP
 from pbm import console, texts
-from pbm.access.tokens import reply_address
+from pbm.access import bars
+from pbm.access.tokens import reply_address, unsubscribe_address
 from pbm.actions import cleanup, lists, proofs
 from pbm.board import clocks, records
 from pbm.board.board import FORFEIT, RESIGN, Board
@@ -33,7 +34,7 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
 from pbm.shell import main
-from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
+from pbm.store import BoardRow, Reply, ResultRow, Store, TurnRow, copies
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 
@@ -131,6 +132,155 @@ def test_a_user_who_is_removed_gives_up_his_boards(operate, several):
     assert several.store.boards.get("spiro", "101") is None
     assert "alice has signed off" in several.mails("bob")[-1].text
     assert operate("users", "remove", "alice", "--yes").err == "alice has signed off.\n"
+
+
+# Bars
+
+
+BARRED_BY = [
+    ("eve@spam.example", "eve@spam.example"),
+    ("Eve+1@SPAM.example", "eve@spam.example"),
+    ("eve@spam.example", "EVE+pbm@Spam.Example"),
+    ("eve@spam.example", "@spam.example"),
+    ("eve@mail.spam.example", "@SPAM.example."),
+    ("eve@xn--bcher-kva.example", "@bücher.example"),
+    ("eve@Bücher.example", "@xn--bcher-kva.example"),
+    ("eve@bücher.example", "eve@BÜCHER.example"),
+]
+"""An address, and a bar that holds it."""
+NOT_BARRED_BY = [
+    ("eve@spam.example", "adam@spam.example"),
+    ("eve@mail.spam.example", "eve@spam.example"),
+    ("eve@notspam.example", "@spam.example"),
+    ("eve@spam.example", "@mail.spam.example"),
+    ("spam.example@players.example", "@spam.example"),
+]
+"""An address, and a bar that does not hold it."""
+
+
+@pytest.mark.parametrize(
+    ("address", "bar", "is_barred"), [*((*one, True) for one in BARRED_BY), *((*one, False) for one in NOT_BARRED_BY)]
+)
+def test_a_bar_holds_an_address_or_a_domain_with_its_subdomains_however_it_is_written(
+    operate, pair, address, bar, is_barred
+):
+    assert operate("users", "bar", bar).status == 0
+    assert (bars.bar_on(pair.store, address) is not None) == is_barred
+
+
+@pytest.mark.parametrize("line", ["signup eve eve-secret", "spiro show 101", "nonsense", "help"])
+def test_who_mails_from_a_barred_address_gets_no_answer_and_nothing_is_done(operate, pair, line):
+    operate("users", "bar", "@spam.example")
+    before = len(pair.mails())
+    outcome = outcome_of(pair.server, mail_of("Eve <eve@mail.spam.example>", line), "eve@mail.spam.example", [ADDRESS])
+    assert (outcome.told, outcome.reason) == ("barred", "@spam.example")
+    assert len(pair.mails()) == before
+    assert not pair.store.users.is_taken("eve")
+
+
+@pytest.mark.parametrize(("sender", "envelope"), [("eve@spam.example", None), ("x@y.example", "eve@spam.example")])
+def test_a_mail_comes_from_a_barred_address_by_its_from_or_by_its_envelope(operate, pair, sender, envelope):
+    operate("users", "bar", "eve@spam.example")
+    assert outcome_of(pair.server, mail_of(sender, "help"), envelope, [ADDRESS]).told == "barred"
+
+
+def test_a_user_whose_address_is_barred_cannot_play_by_mail_until_it_is_answered_again(operate, pair):
+    assert operate("users", "bar", "@players.example").out == (
+        "Nothing that comes from @players.example is answered any more. Users with such an address: alice, bob, carol. "
+        "`pbm users remove USERID` signs a user off.\n"
+    )
+    with pair.store.writing():
+        address = reply_address(pair.server, "spiro", "101", "alice")
+    for number, (line, to) in enumerate([("spiro move 101 alice alice-secret e3", ADDRESS), ("e3", address)]):
+        raw = mail_of("alice@players.example", line, line, to, message_id=f"<{number}@players.example>")
+        assert outcome_of(pair.server, raw, None, [to]).told == "barred"
+    assert pair.store.boards.get("spiro", "101").moves == 0
+    assert operate("users", "unbar", "@players.example").out == "@players.example is no longer barred.\n"
+    raw = mail_of("alice@players.example", "Re: Spiro Board 101 alice", "e3:5", address, message_id="<3@x.example>")
+    assert outcome_of(pair.server, raw, None, [address]).told == "done"
+
+
+def test_mails_that_are_no_commands_are_handled_from_a_barred_address_too(operate, pair):
+    operate("users", "bar", "@players.example")
+    postmaster = mail_of("alice@players.example", "Why?", to="postmaster@pbm.example")
+    assert outcome_of(pair.server, postmaster, None, ["postmaster@pbm.example"]).told == "postmaster"
+    pair.say("broadcast alice alice-secret on")
+    number = pair.store.users.addresses("alice")[0].number
+    button = unsubscribe_address(pair.server, Reply("", "", "alice"), number)
+    assert (
+        outcome_of(pair.server, mail_of("alice@players.example", "", to=button), None, [button]).told == "unsubscribe"
+    )
+    assert pair.store.users.hearing("broadcasts") == []
+
+
+def test_nobody_signs_up_with_a_barred_address_or_makes_it_theirs(operate, pair):
+    operate("users", "bar", "@spam.example")
+    refused = "The operator of this server takes nothing that comes from eve@spam.example."
+    for line in ("signup eve eve-secret eve@spam.example", "change address bob bob-secret eve@spam.example"):
+        assert pair.why_refused(line) == refused
+        assert pair.why_refused(line, sender="dave@players.example") == refused
+    told = operate("addresses", "add", "bob", "eve@spam.example").err
+    assert told == "@spam.example is barred; `pbm users unbar @spam.example` changes that.\n"
+
+
+def test_an_address_that_was_barred_before_it_was_confirmed_is_not_confirmed(operate, pair):
+    pair.say("signup eve eve-secret eve@spam.example", sender="dave@players.example")
+    question = next(mail for mail in pair.mails() if mail.address == "eve@spam.example")
+    operate("users", "bar", "@spam.example")
+    assert "takes nothing that comes from eve@spam.example" in pair.why_refused(question.subject)
+    assert pair.store.users.addresses("eve")[0].confirmed is None
+
+
+def test_what_is_barred_is_listed_with_its_last_mail_and_its_users(operate, pair):
+    operate("users", "bar", "@spam.example")
+    operate("users", "bar", "carol@players.example")
+    pair.pass_time(days=1)
+    outcome_of(pair.server, mail_of("eve@spam.example", "help"), None, [ADDRESS])
+    lines = operate("users").out.split("\n\n")[1].splitlines()
+    assert [line.split() for line in lines] == [
+        ["Barred", "Since", "Last", "mail", "Users"],
+        ["@spam.example", "2026-11-20", "2026-11-21"],
+        ["carol@players.example", "2026-11-20", "carol"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["bar", "spam.example"], "All addresses of a domain are written @spam.example, and not spam.example."),
+        (["bar", "*@spam.example"], "All addresses of a domain are written @spam.example, and not *@spam.example."),
+        (["bar", "eve"], "All addresses of a domain are written @eve, and not eve."),
+        (["bar", "@"], "'@' is neither an address nor a domain such as @spam.example."),
+        (["bar", "e e@spam.example"], "'e e@spam.example' is neither an address nor a domain such as @spam.example."),
+        (["bar", ADDRESS], f"{ADDRESS} is the address of this server."),
+        (["bar", "@BARRED.example"], "@barred.example is barred already."),
+        (["bar", "eve@mail.barred.example"], "@barred.example is barred already."),
+        (["unbar", "@spam.example"], "@spam.example is not barred."),
+        (["unbar", "eve@barred.example"], "eve@barred.example is not barred by itself; @barred.example is."),
+    ],
+)
+def test_a_bar_that_cannot_be_set_or_lifted_is_refused(operate, words, reason):
+    operate("users", "bar", "@barred.example")
+    assert operate("users", *words).err == f"{reason}\n"
+
+
+def test_a_narrow_bar_that_is_lifted_leaves_a_wider_one(operate):
+    operate("users", "bar", "eve@spam.example")
+    operate("users", "bar", "@spam.example")
+    told = "eve@spam.example is no longer barred by itself, but @spam.example still is.\n"
+    assert operate("users", "unbar", "eve@spam.example").out == told
+
+
+def test_the_doctor_notes_bars_that_hold_nobody_and_finds_no_fault_in_them(operate, pair):
+    operate("users", "bar", "@players.example")
+    operate("users", "bar", "@spam.example")
+    said = "@spam.example is barred since 2026-11-20, and holds nobody: no user has such an address, and "
+    [note] = doctor.idle_bars(pair.store.path, pair.time)
+    assert note == f"{said}no mail has come from there. `pbm users unbar @spam.example` ends that."
+    outcome_of(pair.server, mail_of("eve@spam.example", "help"), None, [ADDRESS])
+    assert list(doctor.idle_bars(pair.store.path, pair.time + timedelta(days=29))) == []
+    [note] = doctor.idle_bars(pair.store.path, pair.time + timedelta(days=31))
+    assert note == f"{said}the last mail from there came on 2026-11-20. `pbm users unbar @spam.example` ends that."
 
 
 def states(club, name):
@@ -594,7 +744,7 @@ def test_the_doctor_names_the_package_of_a_game_that_cannot_be_loaded(shell):
 def test_the_doctor_says_that_all_is_well(shell):
     shell.sign_up("alice")
     assert shell.done("doctor") == f"All is well with {shell.folder / 'pbm.db'}.\n"
-    assert shell.json("doctor") == {"ok": True, "findings": []}
+    assert shell.json("doctor") == {"ok": True, "findings": [], "notes": []}
 
 
 def test_what_only_looks_makes_no_database(shell):

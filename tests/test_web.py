@@ -217,6 +217,19 @@ def test_a_board_that_is_removed_has_no_page_and_whoever_has_its_page_open_is_to
     assert web.ask("GET", "/symple/139.html")[0] == 404
 
 
+def test_a_user_whose_every_address_is_barred_cannot_post_and_learns_why(web):
+    shell = web.shell
+    shell.run("signup", "eve", "eve-secret", "eve@spam.example", "eve@mail.example")
+    token = web.token("eve", shell.json("symple", "challenge", "-size=9", "eve", "bob")["board"])
+    shell.done("users", "bar", "@spam.example")
+    assert web.post(token=token, text="show")[0] == 200
+    shell.done("users", "bar", "eve@mail.example")
+    why = "The operator of this server takes nothing that comes from your address."
+    assert web.post(token=token, text="c3") == (403, {"error": why, "status": 403})
+    shell.done("users", "unbar", "eve@mail.example")
+    assert web.post(token=token, text="c3")[0] == 200
+
+
 def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answer_nothing(web):
     shell = web.shell
     shell.run("signup", "dora", "dora-secret", "dora@players.example")

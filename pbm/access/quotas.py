@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from pbm.names import untagged
 from pbm.store import Store
 
 AN_HOUR = "%Y-%m-%dT%H"
@@ -102,12 +103,10 @@ def take(store: Store, what: str, holders: Holders, now: datetime, amount: int =
 
 def _limits(what: str, holders: Holders, now: datetime) -> Iterator[tuple[int, tuple[str, str, str]]]:
     """Each limit of something: its number, and the key of its count: ``("error", "a@b.org", "2026-01-31")``."""
-    local, sign, domain = holders.address.rpartition("@")
-    name = local.partition("+")[0] or local  # its owner, or anybody, may write a tag behind the name
     whose = {
         "user": holders.user,
-        "address": f"{name}{sign}{domain}",
-        "domain": domain,
+        "address": untagged(holders.address),
+        "domain": holders.address.rpartition("@")[2],
         "peer": holders.peer,
         "all": "all",
     }

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 import games
 from pbm import delivery, letters, texts
+from pbm.access import bars
 from pbm.access.guesses import NO_FAILURES
 from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same, reply_address, token_of
@@ -103,8 +104,15 @@ def confirm_address(session: Session, code: str) -> list[Letter]:
     if confirmed is None:
         raise Refused("This code confirms no address; it was used already, or a newer one has replaced it.")
     userid, address = confirmed
+    check_not_barred(session, address)
     text = f"{address} is confirmed: mails for {userid} go there from now on."
     return [settled(text, "help tutorial", userid=userid, address=address)]
+
+
+def check_not_barred(session: Session, address: str) -> None:
+    """Raises Refused if the operator has barred an address, or its domain."""
+    if bars.bar_on(session.store, address):
+        raise Refused(f"The operator of this server takes nothing that comes from {address}.")
 
 
 def change_address(session: Session, name: str, addresses: Sequence[str]) -> list[Letter]:
@@ -129,6 +137,7 @@ def set_addresses(
         if not is_address(address) or address.lower() == session.server.address.lower():
             what = repr(address) if "@" in address else "A password is one word; a word without @"
             raise Refused(f"{what} cannot be a player's mail address.")
+        check_not_barred(session, address)
     old = {address.address.lower() for address in session.store.users.addresses(name) if address.confirmed}
     asked = [] if session.in_shell else [address for address in chosen if address.lower() not in old]
     tokens = {address: session.server.random_bytes(16).hex() for address in asked}

@@ -97,6 +97,7 @@ SECONDS = Seconds(0, LARGEST_NUMBER)
 GAME_ARGUMENT = click.argument("game", type=game_name)
 USER_ARGUMENT = click.argument("userid")
 ADDRESS_ARGUMENT = click.argument("address")
+BAR_ARGUMENT = click.argument("bar", metavar="ADDRESS|@DOMAIN")
 BOARD_ARGUMENT = click.argument("board")
 YES = click.option("--yes", is_flag=True, help="Do not ask.")
 

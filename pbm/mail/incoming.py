@@ -13,7 +13,7 @@ from ipaddress import ip_address, ip_network
 from typing import NamedTuple
 
 from pbm import delivery, letters, runner, texts
-from pbm.access import quotas, tokens
+from pbm.access import bars, quotas, tokens
 from pbm.access.guesses import Guesses
 from pbm.access.quotas import most
 from pbm.access.tokens import Meaning
@@ -157,8 +157,8 @@ def posted(
 ) -> tuple[Reply, ReceivedMail] | None:
     """The player of a reply address, and what is posted on a page as a mail to it; None if it is no such address.
 
-    The mail is from the player's first address. What has the same *key* is done once. Raises Refused if the board of
-    the page has been removed.
+    The mail is from the player's first address that is not barred. What has the same *key* is done once. Raises Refused
+    if the board of the page has been removed.
     """
     found = tokens.meaning(server, recipient)
     if found is None or found.kind != tokens.REPLY:
@@ -166,10 +166,11 @@ def posted(
     game, board, userid = found.reply
     if server.store.boards.was_removed(game, board):
         raise Refused("This board has been removed.")
-    addresses = (each.address for each in server.store.users.addresses(userid) if each.confirmed)
+    addresses = [each.address for each in server.store.users.addresses(userid) if each.confirmed]
+    addresses.sort(key=lambda address: bars.bar_on(server.store, address) is not None)
     said = texts.clean(f"{text}\n{comment}".replace("\r\n", "\n").replace("\r", "\n"))
     mail = Incoming(
-        sender=next(addresses, f"{userid}@{NO_HOST}"),
+        sender=next(iter(addresses), f"{userid}@{NO_HOST}"),
         message_id=f"<{key}.{game}-{board}-{userid}.page@{server.host}>",
         subject=f"Re: {game.capitalize()} Board {board}",  # as our own mails make a mail program write
         body=quotes.own(said)[: reading.MOST_BODY],
@@ -206,6 +207,10 @@ def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
                 _refuse_sender(server, mail, prepared.received.sender or "")
             case "postmaster":
                 return _pass_on(server, mail)
+            case "barred":
+                bar = _bar_on(server, mail, prepared.received) or ""
+                server.store.trust.note_use(bar, server.now())
+                return Outcome("barred", reason=bar)
         return Outcome(prepared.kind)
 
 
@@ -241,7 +246,7 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
     post = received.post
     mail = post or reading.read(received.raw, received.sender)
     meanings = _meanings(server, mail, received.recipients)
-    kind = _kind(server, mail, received.recipients, meanings)
+    kind = _kind(server, mail, received, meanings)
     if kind != "command":
         return PreparedMail(received, mail, meanings, kind)
     replies = [*dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY)]
@@ -293,10 +298,11 @@ def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list
     return [*filter(None, found)]
 
 
-def _kind(server: Server, mail: Incoming, recipients: Sequence[str], meanings: Sequence[Meaning]) -> str:
+def _kind(server: Server, mail: Incoming, received: ReceivedMail, meanings: Sequence[Meaning]) -> str:
     """What a mail is; only a command is carried out and answered. No person writes to an address for bounces.
 
-    Mail that unsubscribes may be automatic: a mail program sends it when its user presses a button.
+    Mail that unsubscribes may be automatic: a mail program sends it when its user presses a button. Whoever is barred
+    can do that, too, and write to the postmaster.
     """
     kinds = {meaning.kind for meaning in meanings}
     if tokens.BOUNCE in kinds and mail.report and mail.report.has_failed:
@@ -305,11 +311,18 @@ def _kind(server: Server, mail: Incoming, recipients: Sequence[str], meanings: S
         return "unsubscribe"
     if mail.is_automatic or tokens.BOUNCE in kinds or is_ours(mail.sender or "", server.address):
         return "automatic"
-    if recipients and not meanings:
+    if received.recipients and not meanings:
         return "unknown"
     if kinds == {tokens.POSTMASTER}:
         return "postmaster"
+    if _bar_on(server, mail, received):
+        return "barred"
     return "command" if mail.sender else "unreadable"
+
+
+def _bar_on(server: Server, mail: Incoming, received: ReceivedMail) -> str | None:
+    """The bar that holds the writer or the envelope of a mail; None if there is none."""
+    return bars.bar_on(server.store, mail.sender or "", *mail.senders, received.sender or "")
 
 
 def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:

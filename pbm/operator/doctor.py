@@ -4,7 +4,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from multiprocessing import get_context
@@ -17,6 +17,7 @@ import click
 import games
 from games.promises import broken
 from pbm import referee, texts
+from pbm.access import bars
 from pbm.board import clocks
 from pbm.board.board import FAULTS, Board
 from pbm.board.ratings import START
@@ -33,6 +34,8 @@ from pbm.store import BoardRow, Store, TurnRow, Unusable
 
 MISSED = timedelta(days=2)
 """How long a forfeit may be due."""
+IDLE = timedelta(days=30)
+"""How long no mail has come from what is barred before it is said that it holds nobody."""
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 PACKAGE = "Mend or install the package that brings the game. Until then its boards are kept as they are."
 BOARDS_AT_ONCE = 500
@@ -71,9 +74,11 @@ def doctor(processes: int | None, sample: int | None) -> int:
     with progress_bar("Boards") as progress:
         found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
     told = [f"{finding.where}: {finding.what}\n  {finding.mend}" for finding in found]
+    notes = list(idle_bars(path, now))
+    told += notes
     limits = ", as far as a sample of its boards tells" if sample else ""
     told.append(f"Found {texts.counted(len(found), 'fault')}." if found else f"All is well with {path}{limits}.")
-    answer("\n".join(told), {"ok": not found, "findings": [finding._asdict() for finding in found]})
+    answer("\n".join(told), {"ok": not found, "findings": [finding._asdict() for finding in found], "notes": notes})
     return 1 if found else 0
 
 
@@ -110,6 +115,25 @@ def examine(
         yield Finding("database", str(why), mend)
     yield from _settings()
     yield from _games()
+
+
+def idle_bars(path: Path, now: datetime) -> Iterator[str]:
+    """A sentence for each bar that holds nobody: the operator may have mistyped it, or need it no more.
+
+    That is no fault, because whoever is barred may come back.
+    """
+    with suppress(Unusable, ValueError), Store(path, read_only=True) as store, store.reading():
+        held = bars.users_held(store)
+        for bar in store.trust.bars():
+            if held[bar.bar] or (bar.last and bar.last > now - IDLE):
+                continue
+            last = (
+                f"the last mail from there came on {bar.last:%Y-%m-%d}" if bar.last else "no mail has come from there"
+            )
+            yield (
+                f"{bar.bar} is barred since {bar.since:%Y-%m-%d}, and holds nobody: no user has such an address, and "
+                f"{last}. `pbm users unbar {bar.bar}` ends that."
+            )
 
 
 def _file(path: Path) -> Iterator[Finding]:

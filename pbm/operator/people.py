@@ -5,11 +5,12 @@ from typing import Any
 
 import click
 
-from pbm import letters
+from pbm import letters, texts
+from pbm.access import bars
 from pbm.actions import users
 from pbm.actions.finding import no_user
 from pbm.console import answer, answer_list, confirm, open_existing, time_text
-from pbm.console.usage import ADDRESS_ARGUMENT, USER_ARGUMENT, YES, Commands, Listing
+from pbm.console.usage import ADDRESS_ARGUMENT, BAR_ARGUMENT, USER_ARGUMENT, YES, Commands, Listing
 from pbm.mail.incoming import is_ours
 from pbm.names import is_address
 from pbm.refusals import Refused
@@ -34,16 +35,20 @@ def find_user(server: Server, userid: str) -> UserRow:
 
 @commands.group("users", cls=Listing)
 def users_() -> None:
-    """List users, set a password, or sign a user off."""
+    """List users, set a password, sign a user off, or bar an address."""
 
 
 @users_.command("list")
 @click.argument("userids", nargs=-1, metavar="[USERID]...")
 def list_users(userids: tuple[str, ...]) -> None:
-    """List these users, or all, with their addresses and the number of their active boards."""
+    """List these users, or all, with their addresses and the number of their active boards.
+
+    Below all users stands what is barred, with the day on which it last kept a mail from being answered.
+    """
     server = open_existing()
     with server.store.reading():
         found = _facts(server, _users(server, userids))
+        barred = [] if userids else _bars(server)
     today = server.now().date()
     lines = [("Userid", "Since", "Boards", "State", "Addresses")]
     for one in found:
@@ -51,7 +56,25 @@ def list_users(userids: tuple[str, ...]) -> None:
         state = "signed off" if one["signed_off"] else "on vacation" if is_away else ""
         told = ", ".join(map(_address_text, one["addresses"]))
         lines.append((one["userid"], f"{one['since']:%Y-%m-%d}", str(sum(one["boards"].values()) or ""), state, told))
-    answer_list(lines, {"users": found}, "There are no users.")
+    parts = [texts.table(lines) if found else "There are no users."]
+    if barred:
+        parts.append(_table_of_bars(barred))
+    answer("\n\n".join(parts), {"users": found, "bars": barred})
+
+
+def _bars(server: Server) -> list[dict[str, Any]]:
+    """What is known of the bars, for programs."""
+    held = bars.users_held(server.store)
+    return [bar._asdict() | {"userids": held[bar.bar]} for bar in server.store.trust.bars()]
+
+
+def _table_of_bars(barred: Sequence[Mapping[str, Any]]) -> str:
+    """The bars, and the users who have an address that they hold."""
+    lines = [("Barred", "Since", "Last mail", "Users")]
+    for bar in barred:
+        last = f"{bar['last']:%Y-%m-%d}" if bar["last"] else ""
+        lines.append((bar["bar"], f"{bar['since']:%Y-%m-%d}", last, ", ".join(bar["userids"])))
+    return texts.table(lines)
 
 
 def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
@@ -134,6 +157,65 @@ def _find_person(server: Server, userid: str) -> UserRow:
     return user
 
 
+# Bars
+
+
+@users_.command("bar")
+@BAR_ARGUMENT
+def bar_address(bar: str) -> None:
+    """Answer no mails that come from an address, or from a domain and its subdomains.
+
+    Whoever mails a command from there gets no answer, and nothing is done. Nobody can sign up with such an address, or
+    give it as theirs. Users who have one stay users, and get their mails. Mails to the postmaster are passed on, and
+    the button that unsubscribes works. `pbm users` lists what is barred.
+    """
+    server = open_existing()
+    name = _bar_named(bar)
+    if name == bars.canonical(server.address):
+        raise Refused(f"{name} is the address of this server.")
+    with server.store.writing():
+        known = bars.bar_on(server.store, name)
+        if known:
+            raise Refused(f"{name} is barred already." if known == name else f"{known} is barred already.")
+        server.store.trust.add_bar(name, server.now())
+        userids = bars.users_held(server.store)[name]
+    text = f"Nothing that comes from {name} is answered any more."
+    if userids:
+        text += f" Users with such an address: {', '.join(userids)}. `pbm users remove USERID` signs a user off."
+    answer(text, {"bar": name, "userids": userids})
+
+
+@users_.command("unbar")
+@BAR_ARGUMENT
+def unbar_address(bar: str) -> None:
+    """Answer mails again that come from an address or a domain that is barred."""
+    server = open_existing()
+    name = _bar_named(bar)
+    with server.store.writing():
+        known = bars.bar_on(server.store, name)
+        if known is None:
+            raise Refused(f"{name} is not barred.")
+        if known != name:
+            raise Refused(f"{name} is not barred by itself; {known} is.")
+        server.store.trust.remove_bar(name)
+        wider = bars.bar_on(server.store, name)
+    text = f"{name} is no longer barred."
+    if wider:
+        text = f"{name} is no longer barred by itself, but {wider} still is."
+    answer(text, {"bar": name})
+
+
+def _bar_named(word: str) -> str:
+    """The bar that a word names, an address or `@DOMAIN`, as it is compared. Raises Refused."""
+    local, at, domain = bars.canonical(word).rpartition("@")
+    is_domain = is_address(f"a@{domain}")
+    if is_domain and (not at or local == "*"):
+        raise Refused(f"All addresses of a domain are written @{domain}, and not {word}.")
+    if not is_address(f"{local or 'a'}@{domain}"):
+        raise Refused(f"{word!r} is neither an address nor a domain such as @spam.example.")
+    return f"{local}@{domain}"
+
+
 # Addresses
 
 
@@ -167,6 +249,9 @@ def add_address(userid: str, address: str) -> None:
     user = _find_person(server, userid)
     if not is_address(address) or is_ours(address, server.address):
         raise Refused(f"{address!r} cannot be a player's mail address.")
+    known = bars.bar_on(server.store, address)
+    if known:
+        raise Refused(f"{known} is barred; `pbm users unbar {known}` changes that.")
     with server.store.writing():
         server.store.users.add_address(user.userid, address, server.now())
     answer(f"Mails for {user.userid} go to {address}.", {"userid": user.userid, "address": address})

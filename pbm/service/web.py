@@ -373,6 +373,8 @@ def _refusal(outcome: Outcome) -> HTTPException:
         return HTTPException(503, "This could not be stored; please try again later.")
     if outcome.word == "unknown":
         return HTTPException(403, REVOKED)
+    if outcome.word == "barred":
+        return HTTPException(403, "The operator of this server takes nothing that comes from your address.")
     errors = "\n\n".join(str(letter.data["error"]) for letter in outcome.letters)
     why = outcome.reason or "It reads as if a program had written it, so nothing was done"
     return HTTPException(422, errors or f"{why}.")

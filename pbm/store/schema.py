@@ -553,3 +553,15 @@ def removed_boards(db: Database) -> None:
     db.execute("DELETE FROM sqlite_sequence WHERE name = 'replies'")
     for (last,) in last_numbers:
         db.execute("INSERT INTO sqlite_sequence VALUES ('replies', ?)", [last])
+
+
+@migrations()
+def bars(db: Database) -> None:
+    """Let the operator bar addresses and domains."""
+    db.execute("""
+        CREATE TABLE bars (
+            bar TEXT PRIMARY KEY NOT NULL,
+            since TEXT NOT NULL,
+            last TEXT
+        ) STRICT, WITHOUT ROWID
+    """)

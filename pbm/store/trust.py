@@ -1,5 +1,6 @@
-"""Reply addresses, wrong passwords, and quotas."""
+"""Reply addresses, wrong passwords, quotas, and bars."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -20,6 +21,15 @@ class Failures(NamedTuple):
     times: int
     last: datetime | None
     """None if there was none."""
+
+
+class Bar(NamedTuple):
+    """An address, or `@DOMAIN`, from which the operator takes no mails."""
+
+    bar: str
+    since: datetime
+    last: datetime | None
+    """When it last kept a mail from being answered; None if it never has."""
 
 
 class Trust(Questions):
@@ -72,3 +82,26 @@ class Trust(Questions):
         """Use up some of the quota of *holder* in a *period*, which is a day or an hour."""
         query = "INSERT INTO quotas VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used"
         self.execute(query, kind, holder, period, amount)
+
+    # Bars
+
+    def bars(self) -> list[Bar]:
+        """The addresses and domains that are barred, by name."""
+        return self.rows(Bar, "SELECT bar, since, last FROM bars ORDER BY bar")
+
+    def bar_among(self, possible: Sequence[str]) -> str | None:
+        """The first of these texts that is a bar; None if none is."""
+        bars = {*self.column("SELECT bar FROM bars WHERE bar IN (SELECT value FROM json_each(?))", [*possible])}
+        return next((bar for bar in possible if bar in bars), None)
+
+    def add_bar(self, bar: str, now: datetime) -> None:
+        """Store a new bar."""
+        self.insert("bars", {"bar": bar, "since": now})
+
+    def remove_bar(self, bar: str) -> None:
+        """Delete a bar."""
+        self.execute("DELETE FROM bars WHERE bar = ?", bar)
+
+    def note_use(self, bar: str, now: datetime) -> None:
+        """Note that a bar keeps a mail from being answered."""
+        self.execute("UPDATE bars SET last = ? WHERE bar = ?", now, bar)

@@ -201,6 +201,10 @@ class Users(Questions):
         """
         return self.rows(Address, query, userids)
 
+    def all_addresses(self) -> list[tuple[str, str]]:
+        """The address of each user who has one, with the userid; a user with several stands there as often."""
+        return self.execute("SELECT userid, address FROM addresses ORDER BY userid, rowid")
+
     def ids_at(self, address: str) -> set[str]:
         """The users who have confirmed an address."""
         return {*self.column("SELECT userid FROM addresses WHERE address = ? AND confirmed IS NOT NULL", address)}

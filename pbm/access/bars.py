@@ -1,0 +1,42 @@
+"""Bars of the operator: whoever mails from a barred address or domain gets no answer, and cannot sign up with it.
+
+A bar is an address, `eve@spam.example`, or a domain, `@spam.example`, which stands for its subdomains, too.
+"""
+
+from pbm.names import LONGEST_ADDRESS, untagged
+from pbm.store import Store
+
+
+def canonical(address: str) -> str:
+    """An address or `@DOMAIN` as it is compared: in small letters, without a tag, the domain in ASCII."""
+    local, at, domain = untagged(address.lower()).rpartition("@")
+    try:
+        domain = domain.rstrip(".").encode("idna").decode()
+    except UnicodeError:
+        return f"{local}{at}{domain}"  # it is the name of no machine, and equals none
+    return f"{local}{at}{domain}"
+
+
+def bars_on(address: str) -> list[str]:
+    """All bars that could hold an address: `a@b.example`, `@b.example` and `@example` for `a+x@B.example`."""
+    if len(address) > LONGEST_ADDRESS:
+        return []
+    whole = canonical(address)
+    labels = whole.rpartition("@")[2].split(".")
+    return [whole, *(f"@{'.'.join(labels[at:])}" for at in range(len(labels)))]
+
+
+def bar_on(store: Store, *addresses: str) -> str | None:
+    """The bar that holds one of these addresses; None if none of them is barred."""
+    possible = [bar for address in addresses for bar in bars_on(address)]
+    return store.trust.bar_among(possible)
+
+
+def users_held(store: Store) -> dict[str, list[str]]:
+    """The bars of the operator, each with the users who have an address that it holds."""
+    held: dict[str, set[str]] = {bar.bar: set() for bar in store.trust.bars()}
+    for userid, address in store.users.all_addresses() if held else ():
+        for bar in bars_on(address):
+            if bar in held:
+                held[bar].add(userid)
+    return {bar: sorted(userids) for bar, userids in held.items()}
