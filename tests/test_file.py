@@ -1,5 +1,6 @@
 """The file of the database: whole at any moment, never made anew in silence, and copied before it is changed."""
 
+import re
 import shutil
 import signal
 import sqlite3
@@ -126,19 +127,29 @@ def test_a_copy_that_cannot_be_made_leaves_the_older_version_as_it_is(older):
     assert schema_of(older) == SCHEMA
 
 
-@pytest.mark.parametrize("schema", [1, FIRST_SCHEMA - 1])
-def test_a_database_of_a_version_before_the_first_release_is_refused_and_not_touched(shell, tmp_path, schema):
+@pytest.mark.parametrize("schema", [1, 8, 9, FIRST_SCHEMA - 1])
+@pytest.mark.parametrize("query", ["", "ALTER TABLE plans RENAME TO queued"])  # as schema 9 had it
+def test_a_database_of_a_version_before_the_first_release_is_refused_and_not_touched(shell, tmp_path, schema, query):
     shell.sign_up("alice")
     path = tmp_path / "pbm.db"
     sql(path, f"PRAGMA user_version = {schema}")
+    sql(path, query)
     before = path.read_bytes()
+    why = (
+        f"{path} was written by a version of pbm before its first release, and this one cannot read it. Write its "
+        "boards into a file with that version (`pbm export`), and `pbm import` that file into a new database."
+    )
     for words in (["signup", "bob", PASSWORDS["bob"]], ["list"], ["outbox", "flush"], ["status"]):
-        assert one_line(shell.refused(*words)).startswith(
-            f"{path} was written by a version of pbm before its first release, and this one cannot read it. Write its "
-            "boards into a file with that version (`pbm export`), and `pbm import` that file into a new database."
-        )
+        assert one_line(shell.refused(*words)).startswith(why)
+    assert one_line(shell.refused("restore", str(path), "--yes", PBM_DB=str(tmp_path / "new.db"))) == why
+    assert why in one_line(shell.run("doctor").stdout)
     assert path.read_bytes() == before
     assert [*tmp_path.glob("*before-schema*")] == []
+
+
+def test_the_page_for_operators_says_which_databases_are_refused():
+    page = (Path(__file__).parent.parent / "docs" / "operating.md").read_text()
+    assert [int(number) for number in re.findall(r"schema (\d+) or below", page)] == [FIRST_SCHEMA - 1]
 
 
 @pytest.mark.long

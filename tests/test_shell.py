@@ -217,8 +217,7 @@ def test_a_database_that_may_only_be_read_is_not_written(board):
             Path(name).chmod(mode)
             done = run_as_nobody(board, path, "signup", "dave", "dave-secret")
             assert done.returncode == 1
-            said = " ".join(done.stderr.split())
-            assert f"The database {path} cannot be used: this user may only read it, or its folder." in said
+            assert f"The database {path} cannot be used" in done.stderr
             assert path.read_bytes() == before
 
 

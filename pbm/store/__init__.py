@@ -119,13 +119,13 @@ class Store:
         names = {name for (name,) in self.db.execute("SELECT name FROM sqlite_schema")}
         if names and application != APPLICATION_ID:
             raise Unusable(f"{self.path} is the database of another program; set PBM_DB to a path of pbm's own.")
+        if version:
+            check_schema(self.path, version)
         if pages and (lost := [name for name in FIRST_TABLES if name not in names]):
             raise Unusable(
                 f"{self.path} lacks tables that every database of pbm has ({', '.join(lost)}); perhaps it was copied "
                 "without the -wal file beside it. Go back to a backup: `pbm restore FILE`."
             )
-        if pages:
-            check_schema(self.path, version)
         self.db.execute("PRAGMA foreign_keys = ON")
         self.db.execute("PRAGMA synchronous = FULL")  # some builds of SQLite do less, and lose the last commits
         if version < SCHEMA and read_only:

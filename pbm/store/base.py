@@ -22,7 +22,7 @@ WITHOUT_WRITING = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
 BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""
 FIRST_TABLES = "addresses", "boards", "handled", "numbers", "outbox", "plans", "quotas", "turns", "users"
-"""The tables that every version has had."""
+"""The tables that every version has had since the first release."""
 
 AnyRow = TypeVar("AnyRow", bound=NamedTuple)
 
@@ -68,7 +68,6 @@ def problem(error: Exception, path: Path) -> str:
     return {
         "database is locked": f"another program has been writing to it for {BUSY_SECONDS} seconds; try again",
         "file is not a database": "it is no SQLite database",
-        "attempt to write a readonly database": "this user may only read it, or its folder",
     }.get(text, text)
 
 
