@@ -496,6 +496,8 @@ class Secretary:
     # Texts
 
     def chat(self, table, name):
+        if name not in table.players and not table.is_over:
+            return self.error(table)
         playing = {player for player in table.players if player != table.resigned}
         return [
             (reader, f"{table.title} chat {table.number} {name}") for reader in {*playing, *table.subscribers, name}

@@ -521,13 +521,14 @@ plays a1 b2 a3 b4 a5 d2 c1 d4 e5 / alice answers: History / told sender / \
 sender gets Historical List of Symple board 101 / \
 sender reads History: Symple board 101, alice (white) against bob (black) / \
 sender reads 1. a1 b2 2. a3 b4 3. a5 d2 4. c1 d4 5. e5 / sender reads no a b c d
-an answer of a subscriber plays nothing, but may ask and chat
+an answer of a subscriber plays nothing, but may ask, and chat when the game is over
     challenge alice bob / carol: symple subscribe ME 101 / carol answers: e5 / ONLY_PLAYERS / \
 carol answers: queue e5 / ONLY_PLAYERS / carol answers: submit e5 / ONLY_PLAYERS / carol answers: confirm / \
 ONLY_PLAYERS / carol answers: resign / ONLY_PLAYERS / carol answers: propose / ONLY_PLAYERS / played / \
 carol answers: show / sender gets Symple Board 101 alice / carol answers: preview e5 / \
 sender gets Symple Board 101 bob / carol answers: history / sender reads No move has been made yet. / \
-carol answers: help / sender gets Help symple / carol answers: chat Hello / told alice bob carol
+carol answers: help / sender gets Help symple / carol answers: chat Hello / told sender / \
+sender reads Onlookers do not advise / plays c3 b1 resign / carol answers: chat Hello / told alice bob carol
     """),
 )
 def test_what_an_answer_does(four, story):

@@ -105,14 +105,26 @@ def test_games_is_one_table(begun):
     ]
 
 
-@pytest.mark.parametrize("moves", ["", "c3 b1 resign"])
-def test_anybody_may_chat_on_any_board_and_nothing_is_stored(begun, moves):
-    begun.plays(*moves.split())
+def test_anybody_may_chat_on_a_board_that_is_over_and_nothing_is_stored(begun):
+    begun.plays("c3", "b1", "resign")
     before = begun.stored()
     told = begun.signs("dora", "symple chat 101 ME", "Hello")
     assert {"bob", "dora"} <= {one.to for one in told}
     assert all("dora writes:\n\nHello" in one.text for one in told)
     assert begun.stored() == before
+
+
+def test_onlookers_do_not_advise_and_a_subscriber_is_not_asked_to(begun):
+    begun.say("symple subscribe 101 carol carol-secret")
+    begun.forget_mails()
+    for name in ("carol", "dora"):
+        assert begun.refused(name, "symple chat 101 ME", "Take c3!").text.startswith("Onlookers do not advise:")
+    told = begun.signs("alice", "symple chat 101 ME", "Hello")
+    assert {one.to: one.text.split()[-4:] for one in told if one.to != "sender"} == {
+        "alice": ["chat", "101", "alice", "PASSWORD"],
+        "bob": ["chat", "101", "bob", "PASSWORD"],
+        "carol": ["Hello", "symple", "show", "101"],
+    }
 
 
 @pytest.mark.parametrize("line", ["101 ME", "ME 101", "all ME", "ME all"])

@@ -28,7 +28,8 @@ what is written with a command is passed on
     c3 b1 | alice | symple resign 101 ME | bob
     c3 b1 | bob | symple move 101 ME propose | alice
     c3 b1 | bob | symple move 101 ME undo | alice
-    c3 | carol | symple chat 101 ME | alice
+    c3 | bob | symple chat 101 ME | alice
+    c3 b1 resign | carol | symple chat 101 ME | alice
     | carol | message ME alice | alice
     """),
 )
@@ -208,7 +209,9 @@ only the latest comment is kept, and a move without one removes it
 carol: symple show 101 / sender reads second words / alice: move e1 / carol: symple show 101 / sender reads no words
 chat is told to the players, the subscribers and the writer
     challenge alice bob / carol: symple subscribe ME 101 / alice: symple chat 101 ME⏎Hello / told alice bob carol / \
-all get Symple chat 101 alice / carol: symple chat 101 ME⏎Hello / told alice bob carol / \
+all get Symple chat 101 alice / carol refused: symple chat 101 ME⏎Hello / \
+sender reads Onlookers do not advise: / dora refused: symple chat 101 ME⏎Hello / plays c3 b1 resign / \
+carol: symple chat 101 ME⏎Hello / told alice bob carol / \
 all get Symple chat 101 carol / dora: symple chat 101 ME⏎Hello / told alice bob carol dora / \
 all get Symple chat 101 dora
 show, preview and submit are told to the sender alone

@@ -104,7 +104,7 @@ def test_8_dice_come_from_a_secret_of_32_bytes_and_previews_draw_none(four):
 @pytest.mark.parametrize(("name", "line"), [
     ("carol", "symple challenge carol dora"), ("bob", "symple resign 101 ME"), ("carol", "symple notify ME"),
     ("alice", "symple move 101 ME a1"), ("alice", "symple move 101 ME propose"), ("carol", "symple subscribe ME all"),
-    ("carol", "signup dave dave-secret"), ("carol", "symple chat 101 ME"), ("carol", "symple show 101"),
+    ("carol", "signup dave dave-secret"), ("bob", "symple chat 101 ME"), ("carol", "symple show 101"),
     ("carol", "multiple"), ("alice", "symple move 101 ME nonsense"),
 ])  # fmt: skip
 def test_9_the_same_mail_twice_does_what_it_says_once(by_mail, name, line):

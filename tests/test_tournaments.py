@@ -485,6 +485,14 @@ def test_a_board_whose_game_is_found_to_be_over_when_it_is_mended_holds_up_no_ro
     assert league.running() == ["s3", "s4"]
 
 
+def test_a_director_chats_on_the_boards_of_his_tournament_alone(members, league):
+    league.start("swiss", ["alice", "bob"], rounds=1, director="carol")
+    members.say("symple challenge alice bob")
+    members.say("symple chat s1 carol carol-secret", "The round ends today.")
+    assert "The round ends today." in members.mails("alice")[-1].text
+    assert members.why_refused("symple chat 101 carol carol-secret", "c3!").startswith("Onlookers do not advise:")
+
+
 # Joining, and the director
 
 

@@ -459,11 +459,15 @@ def test_who_wants_no_mails_of_a_game_or_digests_gets_its_end_at_once_and_those_
     assert "Won by bob" in pair.mails("bob")[-1].text
 
 
-def test_a_mover_by_mail_gets_what_he_chose_too(pair):
-    pair.say("spiro mail alice alice-secret none")
+@pytest.mark.parametrize("how", ["none", "digest"])
+def test_a_mover_by_mail_gets_the_receipt_whatever_he_chose_and_nothing_else(pair, how):
+    pair.say(f"spiro mail alice alice-secret {how}")
     before = len(due(pair, "alice"))
     mailed(pair, "spiro move 101 alice alice-secret e3:5")
-    assert len(due(pair, "alice")) == before
+    assert [mail.subject for mail in due(pair, "alice")[before:]] == ["Spiro Board 101 bob"]
+    assert pair.store.outbox.held_for() == []
+    mailed(pair, "spiro move 101 bob bob-secret e2:4:2")
+    assert len(due(pair, "alice")) == before + 1
     mailed(pair, "spiro move 101 alice alice-secret e3:5", body="again")
     assert due(pair, "alice")[-1].subject == "Spiro Board 101 Error"
 
@@ -478,11 +482,13 @@ def test_a_digest_has_all_mails_of_a_day_in_order_with_their_comments_and_boards
     before = len(pair.mails("bob"))
     pair.move("alice", "e3:5", comment="A first comment.")
     pair.pass_time(hours=3)
-    mailed(pair, "spiro move 101 bob bob-secret e2:4:2", body="A second comment.")
-    assert len(pair.mails("bob")) == before
+    mailed(pair, "spiro move 101 bob bob-secret e2:4:2")
+    receipt = pair.mails("bob")[before:]  # of his own move, which is no part of the digest
+    assert [mail.subject for mail in receipt] == ["Spiro Board 101 alice"]
+    pair.move("alice", "propose", comment="A second comment.")
     pair.pass_time(hours=9)
     assert sent(pair) == 1
-    [digest] = pair.mails("bob")[before:]
+    [digest] = pair.mails("bob")[before + 1 :]
     assert digest.subject == "Spiro Digest 2026-11-20"
     assert digest.address == "bob@players.example"
     order = [
@@ -505,7 +511,7 @@ def test_a_digest_has_all_mails_of_a_day_in_order_with_their_comments_and_boards
 def test_a_digest_goes_out_once_a_day_and_loses_nothing(pair):
     pair.say("spiro mail bob bob-secret digest")
     counts, held = [], []
-    moves = {1: "spiro move 101 alice alice-secret e3:5", 2: "spiro move 101 bob bob-secret e2:4:2"}
+    moves = {1: "spiro move 101 alice alice-secret e3:5", 2: "spiro move 101 alice alice-secret propose"}
     for hour in range(1, 61):
         if hour in moves:
             mailed(pair, moves[hour])
@@ -544,6 +550,7 @@ def test_each_game_and_each_user_has_a_digest_of_his_own(pair):
         pair.say(f"{line} digest")
     pair.say("symple challenge alice bob")
     mailed(pair, "spiro move 101 alice alice-secret e3:5")
+    mailed(pair, "spiro move 101 bob bob-secret propose")
     assert sent(pair) == 3
     assert sent(pair) == 0
 

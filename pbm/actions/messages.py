@@ -10,6 +10,7 @@ from pbm.access.quotas import most
 from pbm.actions.finding import board_of, no_user
 from pbm.actions.plans import CLEAR
 from pbm.blocks import Comment
+from pbm.board.board import Board
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -24,8 +25,14 @@ MOST_BLOCKED = 200
 
 
 def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
-    """Write to the players and the subscribers of a board."""
+    """Write to the players and the subscribers of a board. Raises Illegal for an onlooker while the game goes on."""
     board = board_of(session, row)
+    writers = _writers(session, board)
+    if name not in writers and not board.is_over:
+        raise Illegal(
+            "Onlookers do not advise: while the game goes on, only its players and the director of its tournament can "
+            "chat. You can when it is over."
+        )
     text = _text(session, name, "chat")
     playing = [player for player in board.players if player != board.resigned]
     followers = list(dict.fromkeys([*playing, *board.about.subscribers]))
@@ -40,11 +47,13 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
     chats = []
     for reader in readers:
+        word = "chat" if board.is_over or reader in writers else "show"
+        signed = f" {reader} PASSWORD" if word == "chat" else ""
         letter = letters.plain_letter(
             [Comment(name, text)],
             subject=f"{row.game.capitalize()} chat {row.board} {name}",
-            answer=f"{row.game} chat {row.board} {reader} PASSWORD",
-            bare="chat",
+            answer=f"{row.game} {word} {row.board}{signed}",
+            bare=word,
             userid=name,
             game=row.game,
             board=row.board,
@@ -61,6 +70,14 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
         )
         chats.append(letter)
     return chats
+
+
+def _writers(session: Session, board: Board) -> list[str]:
+    """Those who may chat on a board while the game goes on: its players, and the director of its tournament."""
+    row = board.row
+    tournament = session.store.tournaments.get(row.game, row.pool) if row.pool else None
+    director = [tournament.director] if tournament and tournament.director else []
+    return [*board.players, *director]
 
 
 def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]:

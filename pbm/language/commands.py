@@ -124,7 +124,8 @@ OF_A_GAME = (
         text="""Write to the players and the subscribers of a board. The text stands in the body, or in --comment=TEXT
         in a shell.
 
-        A robot answers with its next move: it says what it thinks of its chances.
+        While the game goes on, only its players and the director of its tournament can chat. When it is over, anybody
+        can. A robot answers with its next move: it says what it thinks of its chances.
         """),
     Command("note", [*ON_BOARD, argument("word", "[clear]")], "actions.messages.add_note",
         text="""Note something for yourself on a board. The text stands in the body, or in --comment=TEXT in a shell.
