@@ -16,6 +16,7 @@ The rules in full, with the notation, are in help/spora.txt.
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from games import (
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from random import Random
 
 SIDES: tuple[str, str] = ("black", "white")
-GLYPHS = Glyphs(sides=(r"[Bb]\d+", r"[Ww]\d+"), latest=r"[bw]\d+|(?<![a-z]):")
+_STACK = r"[1-4](?!\d|,|\.$|\.\n)"  # not the name of a captured point, such as b3, in "captured: b3, e1."
+GLYPHS = Glyphs(sides=(f"[Bb]{_STACK}", f"[Ww]{_STACK}"), latest=f"[bw]{_STACK}|(?<![a-z]):")
 TALLEST = 4
 """How many pieces a stack can have. Further pieces are removed from play."""
 KOMI = range(-99_999, 100_000)
@@ -139,6 +141,8 @@ class Turn(NamedTuple):
     """How many pieces were dropped there."""
     is_dead: bool = False
     """Whether the group of the dropped stack is dead now, so that the turn cannot end here."""
+    lost: int = 0
+    """The points on which stacks of the mover were captured in this turn."""
 
     @property
     def places(self) -> int:
@@ -182,13 +186,15 @@ class Turn(NamedTuple):
             enemy = without(enemy, captured)
             enemy_several = enemy_several or bool(captured)
         is_dead = False
+        lost = 0
         if own_several or _are_several(board, own[0]):
             dead = _dead(board, own[0], enemy[0], own[0])
             is_dead = bool(dead & dropped)
             lost = dead & ~board.group(dropped, own[0])
             own = without(own, lost)
             own_several = own_several or bool(lost)
-        return Turn(board, self.side, own, enemy, own_several, enemy_several, dropped, pieces, is_dead)
+        lost |= self.lost
+        return Turn(board, self.side, own, enemy, own_several, enemy_several, dropped, pieces, is_dead, lost)
 
     def why_dead(self) -> str:
         """Why the group of the dropped stack is dead, if it is."""
@@ -250,6 +256,15 @@ def new_turn(board: Square, side: int, own: Stacks, enemy: Stacks) -> Turn:
     )
 
 
+class Captures(NamedTuple):
+    """What one turn has captured."""
+
+    enemy: int
+    """The points on which stacks of the other side were captured."""
+    own: int
+    """The points on which stacks of the mover were captured, because their group was dead."""
+
+
 class _Fields(NamedTuple):
     board: Square
     reserve: tuple[int, int]
@@ -261,6 +276,8 @@ class _Fields(NamedTuple):
     has_dropped: tuple[bool, bool] = (False, False)
     turn: int = 0
     seats: tuple[int, int] = (0, 1)
+    captures: tuple[Captures, ...] = ()
+    """Those of each turn with a drop, but not of turns before a position that was set up."""
 
 
 class State(_Fields, Position):
@@ -363,18 +380,22 @@ class State(_Fields, Position):
         for item in move.split(","):
             turn = turn.dropped_or_sown(item)
         left = 0 if self.is_last_turn else self.reserve[self.turn] - turn.pieces
+        enemy = self.stacks[1 - self.turn][0]
+        captures = (*self.captures, Captures(enemy & ~turn.enemy[0], turn.lost))
         if self.turn == 0:
             return self._replace(
                 reserve=(left, self.reserve[1]),
                 stacks=(turn.own, turn.enemy),
                 has_dropped=(True, self.has_dropped[1]),
                 turn=1,
+                captures=captures,
             )
         return self._replace(
             reserve=(self.reserve[0], left),
             stacks=(turn.enemy, turn.own),
             has_dropped=(self.has_dropped[0], True),
             turn=0,
+            captures=captures,
         )
 
     def result(self) -> Result | None:
@@ -660,7 +681,8 @@ def draw(state: State, before: State | None = None) -> BoardText:
         lines.append(f"{row:2} {cells} {row}")
     legend = ["", "       stacks  territory  komi  score  reserve"]
     if changed:
-        legend = ["", "small b, w = changed by the last turn; a colon = emptied by it", *legend]
+        captured = [line for told in _captured(state, before) for line in wrap(told, 78, subsequent_indent="  ")]
+        legend = ["", "small b, w = changed by the last turn; a colon = emptied by it", *captured, *legend]
     for side, name in enumerate(SIDES):
         komi = "" if side == 0 or state.komi is None else state.komi + 0.5
         numbers = f"{state.stacks[side][0].bit_count():6}  {state.territory[side].bit_count():9}  {komi:>4}"
@@ -678,6 +700,22 @@ def _task(state: State) -> str:
         enemy = SIDES[1 - state.turn].capitalize()
         return f"{enemy}'s reserve is empty: this is the last turn, of single pieces."
     return ""
+
+
+def _captured(state: State, before: State | None) -> Iterator[str]:
+    """Which stacks were captured since *before*, if any were: those of the enemy, and those of the mover's own."""
+    if before is None:
+        return
+    captures = state.captures[len(before.captures) :]
+    if enemy := union(turn.enemy for turn in captures):
+        yield f"captured: {_listed(state.board, enemy)}."
+    if own := union(turn.own for turn in captures):
+        yield f"own stacks captured: {_listed(state.board, own)}."
+
+
+def _listed(board: Square, points: int) -> str:
+    """The names of points, sorted by column and row."""
+    return ", ".join(sorted(board.names(points), key=lambda name: (name[0], int(name[1:]))))
 
 
 def _changed(state: State, before: State) -> int:
@@ -715,18 +753,19 @@ def figure(state: State, before: State | None = None) -> Figure:
         tuple(marks),
         (*template.labels, *heights),
         tuple(board.names(_changed(state, before) if before else 0)),
-        tuple(_notes(state)),
+        tuple(_notes(state, before)),
         turn=None if state.result() else state.turn,
     )
 
 
-def _notes(state: State) -> Iterator[Note]:
-    """What each side has, and what is particular about this turn."""
+def _notes(state: State, before: State | None) -> Iterator[Note]:
+    """What each side has, what was captured since *before*, and what is particular about this turn."""
     for side, name in enumerate(SIDES):
         parts = [f"stacks {state.stacks[side][0].bit_count()}", f"territory {state.territory[side].bit_count()}"]
         if side == 1 and state.komi is not None:
             parts.append(f"komi {state.komi + 0.5}")
         parts += [f"score {state.scores[side]}", f"reserve {state.reserve[side]}"]
         yield Note(f"{name.title()}: {', '.join(parts)}", side)
+    yield from map(Note, _captured(state, before))
     if task := _task(state):
         yield Note(task, is_task=True)

@@ -213,6 +213,14 @@ def test_a_picture_explains_the_marks_that_it_has_and_no_others(kind, turns):
     assert low < float(drawn.get("height")) < low + 30
 
 
+def test_a_picture_of_spora_names_what_was_captured_in_its_lines_and_in_words():
+    game = games.load("spora")
+    before = game.setup({"cells": {"a1": "W1", "b1": "B1", "c3": "B1", "e5": "W1", "e3": "W1"}}, size=5)
+    drawn = Played(game, {}, before.play("a2"), before).drawn
+    assert "captured: a1." in [text.text for text in drawn.iter(f"{SVG}text")]
+    assert drawn.find(f"{SVG}desc").text.endswith("captured: a1.")
+
+
 def test_joins_of_stones_can_be_seen_on_light_and_dark_boards():
     game = games.load("sprout")
     state = game.setup({"cells": {"e4": "W", "e5": "W"}, "moves": 8})

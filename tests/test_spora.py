@@ -1,5 +1,6 @@
 """The rules of Spora, each with a picture and one question."""
 
+import re
 from itertools import islice
 from random import Random
 
@@ -724,6 +725,7 @@ def test_the_picture_shows_colours_heights_what_changed_and_what_kind_of_turn_co
    a  b  c  d  e  f  g  h  i
 
 small b, w = changed by the last turn; a colon = emptied by it
+captured: d1.
 
        stacks  territory  komi  score  reserve
 black       7          1            8       40
@@ -735,6 +737,47 @@ white       5          0   3.5    8.5       38"""
     assert spora.draw(last("black", black=4, white=0)).endswith(
         "\n\nWhite's reserve is empty: this is the last turn, of single pieces."
     )
+
+
+def told_captures(state, before):
+    """What the text tells of captures, and the notes of the picture, which say the same."""
+    lines = spora.draw(state, before).split("\n")
+    told = " ".join(line.strip() for line in lines[state.board.size + 4 : lines.index("", state.board.size + 4)])
+    assert told == " ".join(note.text for note in spora.figure(state, before).notes if note.side is None)
+    assert max(map(len, lines)) <= 78
+    return told
+
+
+def test_text_and_picture_name_what_was_captured_by_sowing_and_by_enclosure():
+    start = position(SOURCE)
+    one = played(start, "e1,d2@ws")
+    two = played(one, "f1,e2@wse")
+    three = played(two, "b9")
+    assert told_captures(one, start) == "captured: d1."
+    assert told_captures(two, one) == "captured: d2, e1."
+    assert told_captures(three, two) == ""
+    assert told_captures(two, start) == "captured: d1, d2, e1.", "a turn and its planned answer are shown together"
+    assert "captured" not in spora.draw(two)
+
+
+def test_stacks_of_the_movers_own_that_were_captured_are_named_and_those_that_were_sown_are_not():
+    state = position(POCKET)
+    assert told_captures(played(state, "d1,a4@s"), state) == "own stacks captured: a2, a3, a4."
+    assert told_captures(played(state, "d1,a4@ss"), state) == "own stacks captured: a2, a3."
+    state = position(EYE)
+    assert told_captures(played(state, "e2,c2@nww"), state) == "captured: c3."
+
+
+def test_many_captures_are_named_in_several_lines_and_none_of_them_looks_like_a_stack():
+    cells = {"y25": "B1", "m13": "W1", "p13": "W1", **{f"b{row}": "W1" for row in range(2, 24)}}
+    walls = {f"{column}{row}": "B1" for column in "ac" for row in range(2, 24)} | {"b1": "B1"}
+    state = spora.setup({"cells": {**cells, **walls}, "turn": "black"}, size=25)
+    after = played(state, "b24")
+    names = ", ".join(f"b{row}" for row in range(2, 24))
+    assert told_captures(after, state) == f"captured: {names}."
+    board = spora.draw(after, state).split("\n\n")[0]
+    for pattern in (*spora.GLYPHS.sides, r"[bw][1-4](?!\d|,|\.$|\.\n)"):
+        assert len(re.findall(pattern, spora.draw(after, state))) == len(re.findall(pattern, board))
 
 
 # Whole games, chosen at random
