@@ -184,6 +184,12 @@ CHANGES = {
     "there is a trigger late that pbm has not made": (
         "CREATE TRIGGER late AFTER INSERT ON _sqlite_migrations BEGIN DELETE FROM users; END"
     ),
+    "there is a trigger _later that pbm has not made": (
+        "CREATE TABLE _seq (id); CREATE TRIGGER _later AFTER INSERT ON _seq BEGIN DELETE FROM users; END"
+    ),
+    "there is a view _users that pbm has not made": "CREATE VIEW _users AS SELECT * FROM users",
+    "there is a table litestream that pbm has not made": "CREATE TABLE litestream (id)",
+    "there is a index _users that pbm has not made": "CREATE INDEX _users ON users (zone)",
     "the index boards_pool is not as pbm has made it": (
         "DROP INDEX boards_pool; CREATE INDEX boards_pool ON boards (game, pool)"
     ),
@@ -200,6 +206,24 @@ def test_a_copy_that_somebody_has_changed_is_seen_by_the_doctor_and_not_restored
     assert (tmp_path / "pbm.db").stat().st_ino == inode
     assert people_in(tmp_path / "pbm.db") == ["alice", "bob"]
     assert not list(tmp_path.glob("*before*")) + list(tmp_path.glob(".*"))
+
+
+def test_tables_of_other_programs_are_left_alone_and_named(kept, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "copy")) as db:
+        db.executescript("""
+            CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+            CREATE TABLE _litestream_lock (id INTEGER);
+            CREATE INDEX locks ON _litestream_lock (id);
+            INSERT INTO _litestream_lock VALUES (7);
+        """)
+    told = "Tables of other programs, which pbm leaves alone: _litestream_lock, _litestream_seq."
+    doctor = one_line(kept.done("doctor", PBM_DB=str(tmp_path / "copy")))
+    assert doctor == f"{told} All is well with {tmp_path}/copy."
+    assert kept.done("restore", str(tmp_path / "copy"), "--yes").endswith(f" {told}\n")
+    assert kept.json("restore", str(tmp_path / "copy"), "--yes")["notes"] == [told]
+    assert sql(tmp_path / "pbm.db", "SELECT id FROM _litestream_lock") == [(7,)]
+    assert kept.json("doctor") == {"ok": True, "findings": [], "notes": [told]}
+    kept.done("signup", "dave", "dave-secret")
 
 
 def test_restore_of_an_older_version_that_cannot_be_changed_leaves_the_database_alone(kept, tmp_path, monkeypatch):

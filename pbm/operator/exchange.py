@@ -89,11 +89,15 @@ def restore(file: Path, *, yes: bool) -> None:
         confirm(f"Put {file} in the place of {target}, which is kept as {old.name}?", yes=yes)
     with refusing_os_errors(f"{target} cannot be written"), whole(target) as copy:
         copies.copy(file, copy)
-        copies.bring_up_to_date(copy, file, now)
+        foreign = copies.bring_up_to_date(copy, file, now)
         with copies.keep_others_out(target) if is_there else nullcontext():
             copies.replace(target, copy, old)
-    kept = f" What was there is {old}." if is_there else ""
-    answer(f"{target} is what {file} holds.{kept}", {"restored": str(file), "kept": str(old) if is_there else None})
+    told = [f"{target} is what {file} holds."]
+    if is_there:
+        told.append(f"What was there is {old}.")
+    notes = [foreign] if foreign else []
+    data = {"restored": str(file), "kept": str(old) if is_there else None, "notes": notes}
+    answer(" ".join([*told, *notes]), data)
 
 
 def _remove_oldest(made: Path, source: Path, keep: int) -> list[Path]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pbm.disk import sync, whole
 from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, Unusable, check_schema, problem, uri
-from pbm.store.schema import apply, wrong_parts
+from pbm.store.schema import apply, foreign_tables, wrong_parts
 
 PAGES_AT_ONCE = 10_000
 """How many pages are copied in each step."""
@@ -65,10 +65,11 @@ def check(path: Path) -> None:
     check_schema(path, version)
 
 
-def bring_up_to_date(copied: Path, source: Path, now: datetime) -> None:
+def bring_up_to_date(copied: Path, source: Path, now: datetime) -> str:
     """Bring the copy of a backup up to date, and note in it that it was restored *now*.
 
-    Raises Unusable, which names the *source*.
+    Returns the sentence that names the tables of other programs in it; empty if there are none. Raises Unusable, which
+    names the *source*.
     """
     try:
         with closing(sqlite3.connect(copied, isolation_level=None)) as db:
@@ -80,9 +81,11 @@ def bring_up_to_date(copied: Path, source: Path, now: datetime) -> None:
             db.execute("INSERT OR REPLACE INTO notes VALUES ('restored', ?)", [now])
             db.execute("COMMIT")
             db.execute("PRAGMA journal_mode = WAL")  # so that readers do not wait for a writer
+            foreign = foreign_tables(db)
     except sqlite3.Error as error:
         raise Unusable(f"{source} cannot be brought up to date: {problem(error, copied)}.") from error
     sync(copied)
+    return foreign
 
 
 def note_backup(path: Path, moment: datetime) -> None:

@@ -14,10 +14,14 @@ from pbm.store.players import ESTABLISHED
 
 PARTS = (
     "SELECT type || ' ' || name, sql FROM sqlite_schema "
-    "WHERE type IN ('trigger', 'view') OR name NOT GLOB 'sqlite_*' AND tbl_name <> '_sqlite_migrations'"
+    "WHERE type IN ('trigger', 'view') OR name NOT GLOB 'sqlite_*' AND tbl_name NOT GLOB '_*'"
 )
-"""The tables, indexes, triggers and views of a database, without those of SQLite and of sqlite-utils' migrations.
-Triggers and views that somebody has added to these count."""
+"""The tables, indexes, triggers and views of a database. Tables of SQLite are left out, and those of other programs,
+whose names begin with ``_``. Triggers and views that somebody has added count, whatever their names."""
+FOREIGN_TABLES = (
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '_*' AND name <> '_sqlite_migrations' ORDER BY 1"
+)
+"""The tables of other programs, for example of Litestream, without that of sqlite-utils, which pbm itself uses."""
 
 FIRST_ROBOTS = {"robot": USUAL_LEVEL} | {f"robot{level}": level for level in LEVEL_NUMBERS}
 """The robots of a new database, with their levels."""
@@ -465,6 +469,12 @@ def wrong_parts(db: sqlite3.Connection) -> list[str]:
         *(f"there is a {name} that pbm has not made" for name in sorted(found.keys() - wanted)),
         *(f"the {name} is not as pbm has made it" for name in sorted(changed)),
     ]
+
+
+def foreign_tables(db: sqlite3.Connection) -> str:
+    """The sentence that names the tables of other programs in a database; empty if there are none."""
+    names = [name for (name,) in db.execute(FOREIGN_TABLES)]
+    return f"Tables of other programs, which pbm leaves alone: {', '.join(names)}." if names else ""
 
 
 def _parts(db: sqlite3.Connection) -> dict[str, str]:
