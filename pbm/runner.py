@@ -41,6 +41,7 @@ MOST_ANSWERED = 200_000
 
 ANSWERED_FOR = timedelta(days=30)
 """How long after the end of a game an answer to its mails counts."""
+LEFT_OUT = "What you have written with this was left out, because the operator of this server has muted you."
 TOO_MUCH = "This has grown too much; the commands from here on are not carried out."
 
 
@@ -192,7 +193,10 @@ def _do(ready: Ready, reader: str | None) -> list[Letter]:
         if call.command.takes_plan:
             session, lines = function("language.typed_plans.without_plan")(session)
             given = [*given, lines]
-        told = [_do_lines(ready)] if ready.lines else function(call.command.deed)(session, *given)
+        heard = session if call.command.own_text else _without_muted_comment(session, name)
+        told = [_do_lines(ready)] if ready.lines else function(call.command.deed)(heard, *given)
+        if heard.comment != session.comment:
+            told = [_with_word_to_muted(letter) if letter.to in {None, name} else letter for letter in told]
     except Illegal as why:  # the refusal shows the board to whoever has signed for it
         row = given[0] if name and isinstance(given[0], BoardRow) else None
         raise Refused(str(why), point=row and board_of(session, row).present, reader=name) from why
@@ -202,6 +206,25 @@ def _do(ready: Ready, reader: str | None) -> list[Letter]:
             why.point, why.reader = (None, None) if point.is_over else (point, session.proved.userid)
         raise
     return delivery.answer(session, reader or name, *told)
+
+
+def _without_muted_comment(session: Session, name: str | None) -> Session:
+    """The session without its comment, if the operator has muted its writer.
+
+    That is whoever has signed the command, or else each user at the address that it came from.
+    """
+    writers = {name} if name else session.senders
+    if session.comment and any(map(session.store.users.is_muted, writers)):
+        return replace(session, comment="")
+    return session
+
+
+def _with_word_to_muted(letter: Letter) -> Letter:
+    """A letter about a board that tells its reader that their comment was left out. Other letters stay as they are."""
+    if not letter.thread:
+        return letter
+    heading, *rest = letter.blocks
+    return letter._replace(blocks=(heading, Paragraph(LEFT_OUT), *rest))
 
 
 def _prove(session: Session, call: Call) -> tuple[str | None, list[Any]]:

@@ -137,6 +137,8 @@ EXAMPLES = {
     "tournament": ("schedule", "tournament symple new alice bob carol"),
     "users list": ("users", "users list"),
     "users password": ("done_to_user", "users password alice"),
+    "users mute": ("done_to_user", "users mute alice"),
+    "users unmute": ("done_to_user", "users mute alice; users unmute alice"),
     "users bar": ("done_to_bar", "users bar @players.example"),
     "users unbar": ("done_to_bar", "users bar @spam.example; users unbar @spam.example"),
     "users remove": ("signoff", "users remove alice --yes"),

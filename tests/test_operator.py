@@ -110,7 +110,7 @@ def test_users_who_are_named_are_listed_and_a_program_gets_their_settings_too(op
     assert user.pop("addresses")[0]["state"] == "confirmed"
     since = "2026-11-20T12:00:00+00:00"
     expected = {"userid": "bob", "since": since, "signed_off": None, "boards": {"spiro": 1}, "vacations": []}
-    assert user == {**expected, "mail": "pictures", "broadcasts": False}
+    assert user == {**expected, "mail": "pictures", "broadcasts": False, "muted": None}
 
 
 @pytest.mark.parametrize("is_set", [False, True])
@@ -132,6 +132,101 @@ def test_a_user_who_is_removed_gives_up_his_boards(operate, several):
     assert several.store.boards.get("spiro", "101") is None
     assert "alice has signed off" in several.mails("bob")[-1].text
     assert operate("users", "remove", "alice", "--yes").err == "alice has signed off.\n"
+
+
+# Muted users
+
+
+MUTED_WORD = "What you have written with this was left out, because the operator of this server has muted you."
+
+
+@pytest.fixture
+def muted(operate, pair):
+    """The club, in which alice, who is to move, is muted."""
+    assert operate("users", "mute", "alice").out == "alice is muted.\n"
+    return pair
+
+
+def read_by(club, *names):
+    """All that these users have been mailed."""
+    return " ".join(" ".join(mail.text.split()) for name in names for mail in club.mails(name))
+
+
+def test_a_muted_user_is_told_once_listed_and_can_write_again_later(operate, muted):
+    told = muted.mails("alice")[-1]
+    assert (told.subject, "Your moves are played as before" in " ".join(told.text.split())) == ("You are muted", True)
+    assert operate("users", "mute", "alice").err == "alice is muted already.\n"
+    assert operate("users", "alice").out.split()[8:10] == ["muted", "alice@players.example"]
+    assert operate("users", "unmute", "ALICE").out == "alice is no longer muted.\n"
+    assert muted.mails("alice")[-1].subject == "You are no longer muted"
+    assert operate("users", "unmute", "alice").err == "alice is not muted.\n"
+    assert [mail.subject for mail in muted.mails("alice")].count("You are muted") == 1
+    muted.move("alice", "e3:5", comment="Sorry")
+    assert "Sorry" in read_by(muted, "bob")
+
+
+@pytest.mark.parametrize("userid", ["robot", "nobody"])
+def test_a_robot_and_nobody_cannot_be_muted(operate, userid):
+    assert operate("users", "mute", userid).status == 1
+
+
+@pytest.mark.parametrize("turn", ["e3:5", "resign", "propose"])
+def test_the_moves_of_a_muted_user_are_played_and_their_comments_left_out_with_a_word_to_them(muted, turn):
+    muted.say("spiro subscribe carol carol-secret 101")
+    [letter] = [one for one in muted.move("alice", turn, comment="You fool") if one.to in {None, "alice"}]
+    assert MUTED_WORD in " ".join(letter.body.split())
+    assert "You fool" not in letter.body
+    assert "You fool" not in read_by(muted, "bob", "carol")
+    assert MUTED_WORD not in read_by(muted, "bob", "carol")
+    assert "Spiro" in muted.mails("bob")[-1].subject
+
+
+def test_a_muted_user_who_answers_by_mail_is_told_that_their_comment_was_left_out(muted):
+    with muted.store.writing():
+        address = reply_address(muted.server, "spiro", "101", "alice")
+    raw = mail_of("alice@players.example", "Re: Spiro Board 101 alice", "e3:5\n\nYou fool", address)
+    assert outcome_of(muted.server, raw, None, [address]).told == "done"
+    assert MUTED_WORD in read_by(muted, "alice")
+    assert "You fool" not in read_by(muted, "alice", "bob")
+
+
+def test_a_plan_that_stands_with_the_move_of_a_muted_user_is_kept_without_the_comment_below(muted):
+    muted.say("symple challenge alice bob")
+    muted.say("symple move 101 alice alice-secret c3", "if d4 then e5\n\nYou fool")
+    assert muted.store.boards.plans("symple", "101") == {"alice": "if d4 then e5"}
+    assert "You fool" not in read_by(muted, "bob")
+
+
+def test_a_muted_user_who_moves_without_a_comment_is_not_told_again(muted):
+    assert MUTED_WORD not in " ".join(letter.body for letter in muted.move("alice", "e3:5"))
+
+
+@pytest.mark.parametrize(
+    "line", ["spiro chat 101 alice alice-secret", "message alice alice-secret bob", "broadcast alice alice-secret"]
+)
+def test_a_muted_user_writes_to_nobody(muted, line):
+    before = len(muted.mails())
+    refused = "The operator of this server has muted you: your moves are played, but you write to nobody."
+    assert muted.why_refused(line, "You fool") == refused
+    assert len(muted.mails()) == before
+
+
+def test_the_challenges_of_a_muted_user_by_mail_have_no_comment(muted):
+    muted.say("symple challenge alice bob", "You fool", sender="alice@players.example")
+    assert muted.mails("bob")[-1].subject.startswith("New Symple Board")
+    assert "You fool" not in read_by(muted, "bob")
+
+
+def test_what_is_for_oneself_alone_is_not_muted(muted):
+    [letter] = muted.say("spiro note 101 alice alice-secret", "Watch the corner")
+    assert "Watch the corner" in letter.body
+    muted.say("broadcast alice alice-secret on")
+    assert muted.store.users.hearing("broadcasts") == ["alice"]
+
+
+def test_whoever_signs_off_is_muted_no_longer(muted):
+    muted.say("signoff alice alice-secret")
+    assert not muted.store.users.is_muted("alice")
 
 
 # Bars

@@ -121,6 +121,7 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
     """Write to all users who want broadcasts; or, with a *switch*, store whether this user wants them."""
     if switch:
         return _switch(session, name, switch.lower())
+    check_not_muted(session, name)
     if not session.comment:
         raise Refused("A broadcast needs a text: the body of the mail, or --comment=TEXT in a shell.")
     users = session.store.users
@@ -151,8 +152,18 @@ def _switch(session: Session, name: str, switch: str) -> list[Letter]:
     return [letters.to_user(name, text, answer="help broadcast", broadcasts=is_on)]
 
 
+def check_not_muted(session: Session, name: str) -> None:
+    """Raises Refused if the operator has muted a user."""
+    if session.store.users.is_muted(name):
+        raise Refused("The operator of this server has muted you: your moves are played, but you write to nobody.")
+
+
 def _text(session: Session, name: str, what: str) -> str:
-    """The text of a message or a chat. Raises Refused if there is none, or if the user has written too many today."""
+    """The text of a message or a chat.
+
+    Raises Refused if there is none, if the user has written too many today, or if they are muted.
+    """
+    check_not_muted(session, name)
     if not session.comment:
         raise Refused(f"A {what} needs a text: the body of the mail, or --comment=TEXT in a shell.")
     if not session.in_shell and not session.take("text", user=name):

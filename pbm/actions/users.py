@@ -63,6 +63,8 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
     told = set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
     if session.guest:
         game, board, guest = session.guest
+        if session.store.users.is_muted(guest):
+            session.store.users.change(name, muted=session.now)
         session.store.boards.hand_over(guest, name)
         session.store.users.remove(guest, session.now)
         point = finding.find_point(session, game, board)

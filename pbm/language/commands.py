@@ -64,7 +64,7 @@ OF_A_GAME = (
         --no-wait it ends at once.
         """),
     Command("plan", [*ON_BOARD, arguments("lines", "[LINE;...|clear]")],
-        "language.typed_plans.plan_typed",
+        "language.typed_plans.plan_typed", own_text=True,
         text="""Plan your answers to moves that your opponent may make. The server plays them at once.
 
         A line begins with `if`, your opponent's move, `then` and your answer:
@@ -127,7 +127,7 @@ OF_A_GAME = (
         While the game goes on, only its players and the director of its tournament can chat. When it is over, anybody
         can. A robot answers with its next move: it says what it thinks of its chances.
         """),
-    Command("note", [*ON_BOARD, argument("word", "[clear]")], "actions.messages.add_note",
+    Command("note", [*ON_BOARD, argument("word", "[clear]")], "actions.messages.add_note", own_text=True,
         text="""Note something for yourself on a board. The text stands in the body, or in --comment=TEXT in a shell.
 
         Only you see your notes, below the board in your mails and in `showas`, also when the game is over. They have at

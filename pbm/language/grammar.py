@@ -63,6 +63,7 @@ class Command(click.Command):
         named: Mapping[str, str] = UNNAMED,
         instead: str = "",
         in_any_order: bool = False,
+        own_text: bool = False,
     ) -> None:
         """Declare a command, which may take the options of a game, and *named* ones of its own: ``--name=VALUE``.
 
@@ -75,12 +76,13 @@ class Command(click.Command):
 
         *instead* is for a word that belongs in the place of a move, such as ``undo``: if a board, a userid and a
         password follow it, the refusal says to write *instead* there. A command whose words come *in any order* may
-        also have a board in front of the userid and the password.
+        also have a board in front of the userid and the password. The comment of one with a text *of their own* is for
+        its user alone, and not for others.
         """
         super().__init__(name, params=[*words], help=text, hidden=not text)
         self.named, self.instead, self.in_any_order = named, instead, in_any_order
         self.add_help_option = False  # `--help` would print and leave; the shell reads it as `help COMMAND`
-        self.takes_options, self.takes_plan = takes_options, takes_plan
+        self.takes_options, self.takes_plan, self.own_text = takes_options, takes_plan, own_text
         self.deed, self.writes, self.check, self.needs_store = deed, not reads, check, needs_store
         own = tuple(parameter.name or "" for parameter in self.params)
         self.ways = [own, *[SIGNED_BOARD] * bool(instead), *[("followed", *SIGNED_BOARD[1:])] * in_any_order]

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pbm import letters, texts
+from pbm import delivery, letters, texts
 from pbm.access import bars
 from pbm.actions import users
 from pbm.actions.finding import no_user
@@ -18,6 +18,12 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.store.users import Address, UserRow
 from pbm.terminal import read_secret
+
+MUTED = (
+    "The operator of this server has muted you. Your moves are played as before, but nobody reads what you write with "
+    "them, and you can write no chats, messages and broadcasts."
+)
+UNMUTED = "The operator of this server lets others read again what you write."
 
 commands = Commands("pbm")
 
@@ -35,7 +41,7 @@ def find_user(server: Server, userid: str) -> UserRow:
 
 @commands.group("users", cls=Listing)
 def users_() -> None:
-    """List users, set a password, sign a user off, or bar an address."""
+    """List users, set a password, mute a user or sign one off, or bar an address."""
 
 
 @users_.command("list")
@@ -53,7 +59,8 @@ def list_users(userids: tuple[str, ...]) -> None:
     lines = [("Userid", "Since", "Boards", "State", "Addresses")]
     for one in found:
         is_away = any(away["first"] <= today for away in one["vacations"])
-        state = "signed off" if one["signed_off"] else "on vacation" if is_away else ""
+        states = {"signed off": one["signed_off"], "on vacation": is_away, "muted": one["muted"]}
+        state = ", ".join(word for word, is_so in states.items() if is_so)
         told = ", ".join(map(_address_text, one["addresses"]))
         lines.append((one["userid"], f"{one['since']:%Y-%m-%d}", str(sum(one["boards"].values()) or ""), state, told))
     parts = [texts.table(lines) if found else "There are no users."]
@@ -97,6 +104,7 @@ def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
             ],
             "mail": row.form,
             "broadcasts": row.hears_broadcasts,
+            "muted": row.muted,
         }
         for row in rows
     ]
@@ -145,6 +153,43 @@ def remove_user(userid: str, *, yes: bool) -> None:
         told = users.sign_off(Session(server), user.userid)
     text = f"{user.userid} is signed off."
     answer(text, letters.as_one(told) | {"reply": text})
+
+
+@users_.command("mute")
+@USER_ARGUMENT
+def mute_user(userid: str) -> None:
+    """Let nobody read what a user writes: comments, chats, messages and broadcasts.
+
+    Their moves are played as before, without the comment. They are told, once, by mail, and whenever they write.
+    """
+    server = open_existing()
+    with server.store.writing():
+        user = _find_person(server, userid)
+        if user.muted:
+            raise Refused(f"{user.userid} is muted already.")
+        server.store.users.change(user.userid, muted=server.now())
+        _tell(server, user, "You are muted", MUTED)
+    answer(f"{user.userid} is muted.", {"userid": user.userid})
+
+
+@users_.command("unmute")
+@USER_ARGUMENT
+def unmute_user(userid: str) -> None:
+    """Let others read again what a user writes."""
+    server = open_existing()
+    with server.store.writing():
+        user = _find_person(server, userid)
+        if not user.muted:
+            raise Refused(f"{user.userid} is not muted.")
+        server.store.users.change(user.userid, muted=None)
+        _tell(server, user, "You are no longer muted", UNMUTED)
+    answer(f"{user.userid} is no longer muted.", {"userid": user.userid})
+
+
+def _tell(server: Server, user: UserRow, subject: str, text: str) -> None:
+    """Mail a user something, if they have an address."""
+    letter = letters.plain_letter(text, subject=subject, answer="help chat", to=user.userid)
+    delivery.queue(Session(server), letter)
 
 
 def _find_person(server: Server, userid: str) -> UserRow:

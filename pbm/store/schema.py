@@ -575,3 +575,9 @@ def bars(db: Database) -> None:
             last TEXT
         ) STRICT, WITHOUT ROWID
     """)
+
+
+@migrations()
+def muted(db: Database) -> None:
+    """Let the operator mute users."""
+    db.execute("ALTER TABLE users ADD COLUMN muted TEXT")

@@ -21,6 +21,8 @@ class UserRow(NamedTuple):
     html: int
     """The place of the form of their mails in STORED_FORMS."""
     hears_broadcasts: bool
+    muted: datetime | None
+    """Since when what they write reaches nobody; None if it does."""
 
     @property
     def form(self) -> str:
@@ -96,7 +98,7 @@ class Users(Questions):
 
     def sign_off(self, userid: str, now: datetime) -> None:
         """Delete all of a user but their name and their past results. Their boards stay."""
-        self.change(userid, password="", reset_code=None, signed_off=now)
+        self.change(userid, password="", reset_code=None, muted=None, signed_off=now)
         tables = "addresses board_notes followers vacations vacation_days replies digests robots blocked reminders "
         for table in f"{tables} analysis_requests".split():
             self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
@@ -113,6 +115,10 @@ class Users(Questions):
         self.sign_off(userid, now)
         for table in "players", "users":
             self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
+
+    def is_muted(self, userid: str) -> bool:
+        """Whether the operator lets nobody read what a user writes."""
+        return self.value("SELECT muted FROM users WHERE userid = ?", userid) is not None
 
     def blocked_by(self, userid: str) -> list[str]:
         """The users whom a user blocks, by name."""
