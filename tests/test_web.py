@@ -506,6 +506,15 @@ def test_after_twenty_mistakes_of_a_day_a_post_is_told_that_there_were_too_many(
 # Guests
 
 
+def test_a_guest_who_was_muted_is_muted_as_a_user(club):
+    player, token = users.begin_as_guest(club.server, "symple", "2", ["-size=9"], None)
+    club.store.users.change(player.userid, muted=club.time)
+    address = tokens.address_with(club.server, token)
+    raw = written("signup dora dora-secret", sender="dora@players.example", recipient=address)
+    assert handle(club.server, raw, "dora@players.example", [address]) == "command"
+    assert club.store.users.is_muted("dora")
+
+
 def test_a_guest_plays_a_robot_and_keeps_the_board_by_signing_up_by_mail(club):
     player, token = users.begin_as_guest(club.server, "symple", "2", ["-size=9"], None)
     address = tokens.address_with(club.server, token)
