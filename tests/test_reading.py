@@ -1,6 +1,7 @@
 """Reading mails: raw bytes in, what counts of them out."""
 
 import time
+from textwrap import wrap
 
 import pytest
 
@@ -428,6 +429,78 @@ CAUTION = (
 )
 
 
+FIRST_CONTACTS = [
+    "Sie erhalten nicht häufig E-Mails von a@b.example. Erfahren Sie, warum dies wichtig ist",
+    "Sie erhalten nicht oft eine E-Mail von a@b.example. Weitere Informationen, warum dies wichtig ist, hier",
+    (
+        "Einige Personen, die diese Nachricht erhalten haben, erhalten häufig keine E-Mails von a@b.example. "
+        "Erfahren Sie, warum dies wichtig ist"
+    ),
+    "Vous ne recevez pas souvent de courriers de a@b.example. Découvrez pourquoi ceci est important",
+    "Vous n'obtenez pas souvent d'e-mail à partir de a@b.example. Pourquoi c'est important",
+    (
+        "Certaines personnes qui ont reçu ce message ne reçoivent pas souvent d'e-mails de a@b.example. Découvrez "
+        "pourquoi cela est important"
+    ),
+    "No suele recibir correo electrónico de a@b.example. Por qué es esto importante",
+    (
+        "Algunas personas que recibieron este mensaje no suelen recibir correo de a@b.example. Descubra por qué esto "
+        "es importante"
+    ),
+    "No recibe con frecuencia correos electrónicos de a@b.example. Sepa por qué esto es importante",
+    "Non si ricevono spesso messaggi di posta elettronica da a@b.example. Informazioni sul perché è importante",
+    (
+        "Alcune persone che hanno ricevuto questo messaggio non ricevono spesso e-mail da a@b.example. Scopri perché è "
+        "importante"
+    ),
+    "U ontvangt niet vaak e-mail van a@b.example. Meer informatie over waarom dit belangrijk is",
+    "Je ontvangt niet vaak e-mail van a@b.example. Ontdek waarom dit belangrijk is",
+    "Você não costuma receber emails de a@b.example. Saiba por que isso é importante",
+    "Não recebe frequentemente e-mails de a@b.example. Saiba por que motivo isto é importante",
+    (
+        "Algumas pessoas que receberam esta mensagem não costumam receber e-mails de a@b.example. Saiba por que isso é "
+        "importante"
+    ),
+    "Some people who received this message don\u2019t often get email from a@b.example. Learn why this is important",
+]
+"""What Outlook writes above the first mails of a sender."""
+OUTSIDE = [
+    (
+        "ACHTUNG: Diese E-Mail stammt von außerhalb der Organisation. Klicken Sie nicht auf Links und öffnen Sie keine "
+        "Anhänge, es sei denn, Sie kennen den Absender und wissen, dass der Inhalt sicher ist."
+    ),
+    "VORSICHT: Diese Nachricht wurde von außerhalb Ihres Unternehmens gesendet. Bitte öffnen Sie keine Anhänge.",
+    "Diese E-Mail kommt von einem externen Absender.",
+    (
+        "ATTENTION : Cet e-mail provient de l'extérieur de l'organisation. Ne cliquez pas sur les liens et n'ouvrez "
+        "pas les pièces jointes, à moins que vous ne reconnaissiez l'expéditeur et sachiez que le contenu est sûr."
+    ),
+    "MISE EN GARDE : Ce courriel provient d'un expéditeur externe.",
+    (
+        "PRECAUCIÓN: Este correo electrónico se originó fuera de la organización. No haga clic en los enlaces ni abra "
+        "los archivos adjuntos a menos que reconozca al remitente y sepa que el contenido es seguro."
+    ),
+    "ATENCIÓN: Este mensaje proviene de un remitente externo.",
+    (
+        "ATTENZIONE: Questa e-mail proviene dall'esterno dell'organizzazione. Non fare clic sui link né aprire gli "
+        "allegati a meno che non si riconosca il mittente e si sappia che il contenuto è sicuro."
+    ),
+    "AVVISO: questo messaggio proviene da un mittente esterno. Prestare attenzione ai link.",
+    (
+        "LET OP: Deze e-mail is afkomstig van buiten de organisatie. Klik niet op links en open geen bijlagen, tenzij "
+        "u de afzender herkent en weet dat de inhoud veilig is."
+    ),
+    "WAARSCHUWING: Dit bericht is verzonden door een externe afzender.",
+    (
+        "CUIDADO: Este e-mail foi originado fora da organização. Não clique em links nem abra anexos, a menos que "
+        "reconheça o remetente e saiba que o conteúdo é seguro."
+    ),
+    "ATENÇÃO: Esta mensagem foi enviada por um remetente externo.",
+    "WARNING: This email originated from outside of Acme Inc. Do not click links unless you know the sender.",
+]
+"""What mail servers of firms write above each mail from elsewhere."""
+
+
 @pytest.mark.parametrize(
     "warning",
     [
@@ -445,12 +518,85 @@ CAUTION = (
         "ACHTUNG: Diese E-Mail stammt von einem externen Absender. Bitte keine Links oder Anhänge öffnen.",
         "ATTENTION : Ce courriel provient de l'extérieur de l'organisation.",
         "Let op: deze e-mail is afkomstig van buiten de organisatie.",
+        *FIRST_CONTACTS,
+        *(f"[{line}\nhttps://aka.ms/LearnAboutSenderIdentification ]" for line in FIRST_CONTACTS),
+        *OUTSIDE,
+        *("\n".join(wrap(line, 72)) for line in OUTSIDE),
+        "[EXTERN]",
+        "ACHTUNG: Externe E-Mail!",
+        "Externer Absender",
+        "[Courriel externe]",
+        "ATTENTION : expéditeur externe",
+        "*** CORREO EXTERNO ***",
+        "ATTENZIONE: E-mail esterna",
+        "[ESTERNO]",
+        "LET OP: Externe e-mail",
+        "ATENÇÃO: E-mail externo",
+        "This Message Is From an Untrusted Sender\nYou have not previously corresponded with this sender.",
+        "This Message Is From an External Sender\nThis message came from outside your organization.\nReport Suspicious",
+        f"{FIRST_CONTACTS[0]}\n\n[EXTERN]\n\n{OUTSIDE[0]}",
     ],
 )
 @pytest.mark.parametrize("between", ["\n", "\n\n\n"])
 def test_a_warning_above_an_answer_is_cut(warning, between):
     assert quotes.own(f"{warning}{between}c3\nGood luck").strip() == "c3\nGood luck"
     assert quotes.own(f"\n\n{warning}{between}--") == "--"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sie erhalten nicht häufig E-Mails von mir, tut mir leid.",
+        "Sie erhalten nicht oft Mails von mir, und warum das so ist, ist eine lange Geschichte.",
+        "You don't often get email from me, do you?",
+        "Vous ne recevez pas souvent de courriers de moi. Pourquoi ? Je voyage.",
+        "No suele recibir correo de mi parte.",
+        "Non ricevi spesso e-mail da me, scusa.",
+        "Je ontvangt niet vaak e-mail van mij.",
+        "Você não costuma receber emails de mim.",
+        "Achtung: diese Nachricht kommt von außerhalb, ich bin im Garten.",
+        "Diese Nachricht kommt von außerhalb, denn ich bin in Ferien.",
+        "Attention, ce message vient de l'extérieur : je suis au jardin.",
+        "This message comes from outside, where it rains.",
+        "This mail is about an external disk of our company that has failed.",
+        "Cuidado! Este mensaje lo escribo fuera, en el jardín.",
+        "Let op: deze mail schrijf ik buiten, in de tuin.",
+        "Attenzione! Ti mangio la torre.",
+        "Achtung, externe Festplatten sind gerade teuer.",
+        "Vorsicht, ich ziehe jetzt auf e5!",
+        "Important: I am away from Monday on.",
+        "I often write to bob@x.example. Why do you ask?",
+        "I often get email from bob@x.example. Why not you?",
+    ],
+)
+def test_words_of_a_person_that_only_resemble_a_warning_stay(text):
+    assert quotes.own(text) == text
+    assert quotes.own(f"{text}\n\nI am not sure who the sender of that link was.").startswith(text)
+    assert quotes.own(f"{FIRST_CONTACTS[0]}\n\n{text}\ne5") == f"{text}\ne5"
+    assert quotes.own(f"e5\n\n{text}") == f"e5\n\n{text}"
+
+
+PROOFPOINT = (
+    "ZjQcmQRYFpfptBannerStart\nThis Message Is From an Untrusted Sender\n"
+    "You have not previously corresponded with this sender.\n"
+    "    Report Suspicious  <https://us-phishalarm-ewt.proofpoint.com/EWT/v1/x>   \u200c\nZjQcmQRYFpfptBannerEnd"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        (f"{PROOFPOINT}\n\ne5\n\nGood luck", "e5\n\nGood luck"),
+        (f"{PROOFPOINT}\ne5", "e5"),
+        (f"e5 Good l\u2026 ZjQcmQRYFpfptPreheaderEnd\n{PROOFPOINT}\ne5\nGood luck", "e5\nGood luck"),
+        (f"e5 Good luck and thanks\n{PROOFPOINT}\ne5\n\nGood luck, and thanks!", "e5\n\nGood luck, and thanks!"),
+        (f"e5\n\nGood luck\n\n{PROOFPOINT}\nNew: Symple board 101, x", "e5\n\nGood luck"),
+        (f"e5\n\n{PROOFPOINT}\nSummary: Symple board 101, x", "e5"),
+        ("e5\n\nWhat does BannerEnd mean, and BannerStart?", "e5\n\nWhat does BannerEnd mean, and BannerStart?"),
+    ],
+)
+def test_a_warning_between_the_marks_of_proofpoint_is_cut_with_the_preview_above_it(text, own):
+    assert quotes.own(text) == own
 
 
 @pytest.mark.parametrize(

@@ -105,26 +105,66 @@ FOOTER = re.compile(
 )
 """The beginning of a line that a telephone puts under a mail."""
 LABEL = (
-    r"[\W_]*(?:(?:caution|warning|attention|notice|alert|achtung|vorsicht|warnung|atención|precaución|let op|attenzione"
-    r"|atenção|extern(?:al|e[rs]?|o)?|e-?mail|message|sender)\b[\W_]*){0,6}"
+    r"[\W_]*(?:(?:caution|warning|attention|notice|alert|important|achtung|vorsicht|warnung|hinweis|wichtig"
+    r"|avertissement|mise en garde|prudence|atención|precaución|advertencia|aviso|cuidado|let op|opgelet|waarschuwing"
+    r"|voorzichtig|attenzione|avviso|avvertenza|cautela|atenção|alerta|extern(?:al|e[rns]?|o|a)?|estern[oa]|e-?mail|mail"
+    r"|message|sender|nachricht|absender|courriel|expéditeur|correo|electrónico|mensaje|remitente|bericht|afzender"
+    r"|messaggio|mittente|mensagem|remetente)\b[\W_]*){0,6}"
 )
+"""What a warning begins with, or all of it, such as ``[EXTERNAL EMAIL]``."""
+ADVICE = (
+    r"(?:do not|don['\u2019]t|please|be|use|exercise|from outside|bitte|klicken|öffnen|seien|von außerhalb|ne cliquez"
+    r"|n['\u2019]ouvrez|veuillez|soyez|no haga|no abra|tenga|por favor|non (?:fare|cliccare|aprire)|fare|prestare"
+    r"|si prega|klik|open|wees|não (?:clique|abra)|tenha|seja)\b"
+)
+OUTSIDE = (
+    r"\b(?:outside|external|extern(?:e[rsn]?)?|außerhalb|ausserhalb|ext[eé]rieure?|externo|externa|fuera|fora|buiten"
+    r"|estern[oa])\b"
+)
+ORGANIZATION = (
+    r"\b(?:organi[sz]ation|company|firm|network|university|firma|unternehmens?|hauses|netzwerks?|société|entreprise"
+    r"|organización|empresa|organizzazione|azienda|organisatie|bedrijf|organização|rede|red|rete|netwerk|réseau)\b"
+)
+SENDER = r"\b(?:sender|source|absendern?|quelle|expéditeur|remitente|mittente|afzender|bron|remetente|fuente|fonte)\b"
+THIS_MAIL = (
+    r"(?:this|diese|cet?|est[ea]|dit|deze|quest[ao])\b.{0,20}\b"
+    r"(?:e-?mail|mail|message|nachricht|courriel|correo|mensaje|bericht|messaggio|mensagem)\b"
+)
+SENT = r"(?:\s+(?:gesendet|versandt|verschickt|sent|received|envoyé|enviad[oa]|inviat[oa]|verzonden|gestuurd))?"
+END_OF_SENTENCE = r"\W*(?:$|[.!:]\s)"
 WARNING = re.compile(
-    rf"{LABEL}(?:(?:this|diese|cet?|est[ea]|dit|deze|quest[ao])\b.{{0,20}}\b"
-    r"(?:e-?mail|mail|message|nachricht|courriel|correo|mensaje|bericht|messaggio|mensagem)\b.{0,40}\b"
-    r"(?:from|originated|came|sent|von|stammt|kommt|provient|vient|proviene|originó|procede|enviad[ao]|afkomstig|komt)\b"
-    r".{0,40}\b(?:outside|extern\w*|außerhalb|ext[eé]rieur\w*|fuera|fora|buiten|estern\w*)\b"
-    r"|(?:you|some people who received this message) don['\u2019]t often get email from\b)"
-    rf"|(?=.{{0,60}}\bextern){LABEL}(?:$|(?:do not|don['\u2019]t|please|be|use|exercise)\b)",
+    rf"{LABEL}{THIS_MAIL}.{{0,80}}{OUTSIDE}.{{0,40}}{ORGANIZATION}{SENT}{END_OF_SENTENCE}"
+    rf"|{LABEL}{THIS_MAIL}.{{0,80}}(?:{OUTSIDE}\W+{SENDER}|{SENDER}\W+{OUTSIDE}|untrusted sender|unknown sender)"
+    rf"{SENT}{END_OF_SENTENCE}"
+    rf"|(?=\W*\w){LABEL}(?<=\W){THIS_MAIL}.{{0,80}}{OUTSIDE}(?:\s+[\w.&'\u2019-]+){{0,6}}?\W*(?:$|[.!:]\s+{ADVICE})"
+    rf"|(?=.{{0,60}}\be[xs]tern){LABEL}(?:$|{ADVICE})",
     re.IGNORECASE,
 )
-"""The beginning of a warning that a mail server puts above a mail from elsewhere."""
+"""The beginning of a warning that a mail server puts above a mail from elsewhere, but for the ends of its lines."""
 OF_WARNING = re.compile(
-    r".*\b(?:links?|attachments?|sender|organi[sz]ation|company|suspicious|phish\w*|unless|safe|caution"
-    r"|learn why|anhänge?n?|absender|pièces jointes|expéditeur|adjuntos|remitente|bijlagen|afzender|allegati|mittente"
-    r"|anexos|remetente)\b",
+    r"\b(?:links?|attachments?|sender|organi[sz]ation|company|suspicious|phish\w*|unless|safe|caution|learn why"
+    r"|aka\.ms|anhänge?n?|absenders?|inhalt|sicher|klicken|expéditeur|liens?|pièces jointes|contenu|sûr|cliquez"
+    r"|adjuntos|remitente|enlaces|vínculos|contenido|seguro|bijlagen|afzender|koppelingen|inhoud|veilig|allegati"
+    r"|mittente|collegamenti|contenuto|sicuro|anexos|remetente|conteúdo)\b",
     re.IGNORECASE,
 )
-"""A further line of a warning."""
+"""A word of a further line of a warning."""
+FROM_OUTSIDE = re.compile(rf"\W*{THIS_MAIL}.{{0,80}}{OUTSIDE}", re.IGNORECASE)
+"""What may stand below the title of a warning, without a word of these."""
+FIRST_CONTACT = re.compile(
+    r"(?=[^@]{0,160}\b(?:don['\u2019]t|not|nicht|keine|pas|no|non|niet|geen|não)\b)[^@]{2,160}?"
+    r"\b(?:often|oft|häufig|souvent|suelen?|menudo|frecuencia|spesso|vaak|costumam?|frequência|frequentemente)\b[^@]{0,80}\b(?:from|von|de|da|van)\s\S{1,80}@\S{3,160}\s[^@]{0,120}?"
+    r"(?:\b(?:why|warum|pourquoi|por ?qu[eé]|perch[eé]|waarom)\b|aka\.ms)[^\n]*"
+    r"(?:\n(?:[^\n]{1,80}\n)?[^\n]*\baka\.ms/[^\n]*"
+    r"|\n[^\n]{0,60}\b(?:important|wichtig ist|importante|belangrijk is)\W*(?=\n|$))?",
+    re.IGNORECASE,
+)
+"""What Outlook puts above a mail of somebody who has seldom written: their address, and a link that says why."""
+BANNER_START = re.compile(r"\b\w{0,40}BannerStart\b")
+BANNER_END = re.compile(r"\b\w{0,40}BannerEnd\b")
+"""The marks of Proofpoint around a warning."""
+END_OF_PREVIEW = re.compile(r"\b\w{0,40}PreheaderEnd\b")
+"""Its mark behind a preview of the text, which may stand above the warning."""
 RULED = re.compile(r"\s*|\s*[-=_*#]{3,}\s*")
 """A line without words."""
 MOST_OF_WARNING = 12
@@ -137,7 +177,7 @@ MOST_OF_SIGNATURE, LONGEST_IN_SIGNATURE = 4, 72
 
 def own(text: str) -> str:
     """A text without quotations and their attributions, the signature, and what telephones put under it."""
-    lines = _without_warning([visible(line) for line in _of_armour(text).split("\n")])
+    lines = _without_warning([visible(line) for line in _of_armour(_without_banner(text)).split("\n")])
     last = max((at for at, line in enumerate(lines) if line.strip()), default=0)
     ends_with_help = headings.HELP.fullmatch(lines[last].strip()) is not None
     end_of_refusal = max((at for at, line in enumerate(lines) if headings.OF_REFUSAL.match(line)), default=-1)
@@ -183,20 +223,56 @@ def lone_quotation(text: str) -> str:
     return quoted if is_alone else ""
 
 
+def _without_banner(text: str) -> str:
+    """A text without a warning of Proofpoint, and without the preview of the text that may stand above it."""
+    start = BANNER_START.search(text)
+    end = BANNER_END.search(text, start.end()) if start else None
+    if start is None or end is None:
+        return text
+    above = END_OF_PREVIEW.sub("", text[: start.start()])
+    below = text[end.end() :]
+    letters_above = re.sub(r"\W", "", above)
+    if re.sub(r"\W", "", below).startswith(letters_above):
+        return below
+    return f"{above}{below}"
+
+
 def _without_warning(lines: list[str]) -> list[str]:
     """The lines below a warning that a mail server has put above a mail, such as ``[EXTERNAL]``."""
     end = 0
-    for at, line in enumerate(lines[:MOST_OF_WARNING]):
-        if at < end or RULED.fullmatch(line):
-            end = max(end, at + 1) if end else 0
+    at = 0
+    while at < min(len(lines), MOST_OF_WARNING):
+        if RULED.fullmatch(lines[at]):
+            at += 1
             continue
-        begun = [" ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION] for count in (1, 2)]
-        found = next((count for count, text in enumerate(begun, start=1) if WARNING.match(text)), 0)
-        found = found or (end > 0 and OF_WARNING.match(begun[0]) is not None)
-        if not found:
+        count = _length_of_warning(lines, at)
+        if end and not count:
+            count = int(_is_of_warning(lines[at], is_joined=at == end))
+        if not count:
             break
-        end = at + found
+        at += count
+        end = at
+    while 0 < end < len(lines) and RULED.fullmatch(lines[end]):
+        end += 1
     return lines[end:]
+
+
+def _is_of_warning(line: str, *, is_joined: bool) -> bool:
+    """Whether a line goes on with a warning above it. Below an empty line, somebody may speak of a link, too."""
+    words = {word.lower() for word in OF_WARNING.findall(line)}
+    if is_joined:
+        return bool(words) or FROM_OUTSIDE.match(line) is not None
+    return len(words) > 1
+
+
+def _length_of_warning(lines: Sequence[str], at: int) -> int:
+    """How many lines, one or more of which a mail program has broken, begin a warning; 0 if they do not."""
+    if contact := FIRST_CONTACT.match("\n".join(lines[at : at + 4])[: 2 * LONGEST_ATTRIBUTION]):
+        return contact[0].count("\n") + 1
+    for count in (1, 2):
+        if WARNING.match(" ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION]):
+            return count
+    return 0
 
 
 def _of_armour(text: str) -> str:
