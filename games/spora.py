@@ -381,7 +381,8 @@ class State(_Fields, Position):
             turn = turn.dropped_or_sown(item)
         left = 0 if self.is_last_turn else self.reserve[self.turn] - turn.pieces
         enemy = self.stacks[1 - self.turn][0]
-        captures = (*self.captures, Captures(enemy & ~turn.enemy[0], turn.lost))
+        captured = Captures(enemy & ~turn.enemy[0], turn.lost)
+        captures = (*self.captures, captured)
         if self.turn == 0:
             return self._replace(
                 reserve=(left, self.reserve[1]),
@@ -681,8 +682,10 @@ def draw(state: State, before: State | None = None) -> BoardText:
         lines.append(f"{row:2} {cells} {row}")
     legend = ["", "       stacks  territory  komi  score  reserve"]
     if changed:
-        captured = [line for told in _captured(state, before) for line in wrap(told, 78, subsequent_indent="  ")]
-        legend = ["", "small b, w = changed by the last turn; a colon = emptied by it", *captured, *legend]
+        marks = ["", "small b, w = changed by the last turn; a colon = emptied by it"]
+        for sentence in _captured(state, before):
+            marks += wrap(sentence, 78, subsequent_indent="  ")
+        legend = marks + legend
     for side, name in enumerate(SIDES):
         komi = "" if side == 0 or state.komi is None else state.komi + 0.5
         numbers = f"{state.stacks[side][0].bit_count():6}  {state.territory[side].bit_count():9}  {komi:>4}"
