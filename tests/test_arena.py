@@ -141,3 +141,15 @@ def test_what_was_finished_stays_if_the_arena_is_killed(shell, tmp_path):
         assert db.execute("SELECT count(*) FROM meetings").fetchone() == (stored,)
     assert f"{stored} of {stored} games played" in shell.done("tournament", "symple", "a")
     shell.done("doctor")
+
+
+def test_what_a_program_wrote_when_it_failed_is_told_to_whoever_runs_the_arena_and_not_stored(shell, tmp_path):
+    shell.sign_up("up", "down")
+    failing = tmp_path / "failing.py"
+    failing.write_text("import sys; sys.exit('No net is there.')")
+    words = [next(up_and_down(tmp_path)), f"down={sys.executable} {failing}", "-size=5", "--save=a"]
+    told = shell.json("arena", "symple", *words)
+    report = "Its exit status was 1.\nThe last that it wrote to standard error:\n  No net is there."
+    ended = "The program has ended, or closed its output, before the game was over."
+    assert told["faults"] == [f"up against down: down has lost: {ended}\n{report}"] * 2
+    assert "No net" not in shell.done("symple", "show", "a1", "a2")

@@ -94,6 +94,52 @@ def test_whoever_does_not_move_has_lost(duel, other, fault):
     assert all(one["fault"].startswith(fault) for one in told["faults"])
 
 
+READ = "import os, sys\nsys.stdin.readline()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "report"),
+    [
+        (READ + "sys.exit(3)", "Its exit status was 3."),
+        (READ + "os.kill(os.getpid(), 11)", "It was ended by SIGSEGV."),
+        (
+            READ + "sys.exit('No net is there.')",
+            "Its exit status was 1.\nThe last that it wrote to standard error:\n  No net is there.",
+        ),
+        (
+            READ + "sys.stderr.write(''.join(f'line {n}\\n' for n in range(10_000)))",
+            "Its exit status was 0.\nThe last that it wrote to standard error:\n"
+            + "\n".join(f"  line {n}" for n in range(9_990, 10_000)),
+        ),
+        (
+            READ + "sys.stderr.write('Loading\\n')\nsys.stderr.flush()\nsys.stdin.read()",
+            "The last that it wrote to standard error:\n  Loading",
+        ),
+        (
+            "import sys\nfor line in sys.stdin:\n    print('I try', file=sys.stderr)\n    print('z9', flush=True)",
+            "The last that it wrote to standard error:\n  I try\n  I try\n  I try",
+        ),
+        (READ + "print('resign')", ""),
+    ],
+    ids=["status", "signal", "message", "much", "hangs", "illegal", "resigns"],
+)
+def test_how_a_program_that_fails_has_ended_is_told_and_what_it_wrote_last(duel, tmp_path, text, report):
+    timeout = 1 if "Loading" in report else PATIENCE
+    told = duel("symple", RESIGNING, program(tmp_path, text=text), "--games=2", "-size=5", f"--timeout={timeout}")
+    assert [one["report"] for one in told["faults"]] == [report] * (len(told["faults"]) and 1)
+    assert bool(told["faults"]) == bool(report)
+
+
+def test_people_read_the_same_report_once(tmp_path, capsys):
+    failing = program(tmp_path, text=READ + "sys.exit('No net is there.')")
+    shell.main(["duel", "symple", failing, program(tmp_path, "one"), "--games=6", "-size=5"])
+    told = capsys.readouterr().out
+    assert told.count("A has lost. The program has ended") == 6
+    said = "Its exit status was 1.\nThe last that it wrote to standard error:\n  No net is there.\n"
+    assert told.endswith(f"\n\nPair 1, game 1, A: {said}")
+    assert told.count("No net is there.") == 1
+
+
 def test_both_games_of_a_pair_have_the_same_dice(duel, tmp_path):
     noting = f"""
 import json, sys

@@ -61,7 +61,8 @@ def arena(
 
     The programs are asked as by `pbm play` and `pbm duel`; they stay alive from game to game, the rules are looked
     after here, and no database is used, so that it takes no longer than the programs think. A program loses a game in
-    which it ends, takes too long, or has three moves in a row refused, and by the answer `resign`.
+    which it ends, takes too long, or has three moves in a row refused, and by the answer `resign`. If it fails, its
+    exit status or signal is told, and the last that it has written to standard error.
 
     With --save, programs have the names of users or robots of the server, and each game is stored when it ends, to be
     looked at like any other; nobody is mailed. Such games are not rated.
@@ -84,7 +85,8 @@ def arena(
             meetings.append(Meeting(1, one, other, -worth if beginner else worth))
             if played.fault:
                 loser = "" if played.by is None else f"{names[played.by]} has lost: "
-                faults.append(f"{' against '.join(names)}: {loser}{played.fault}")
+                report = f"\n{played.report}" if played.report else ""
+                faults.append(f"{' against '.join(names)}: {loser}{played.fault}{report}")
             if server and tournament:
                 players = one.lower(), other.lower()
                 boards.append(store_game(server, tournament, players, referee, moments, played))

@@ -25,6 +25,8 @@ commands = Commands("pbm")
 LOSERS = {None: "", 0: "A has lost. ", 1: "B has lost. "}
 MOST_FAULTS = 10
 """How many faults are listed for people."""
+MOST_REPORTS = 4
+"""How many different reports of failures they read."""
 
 
 def _hypotheses(text: str) -> tuple[float, float]:
@@ -78,7 +80,7 @@ def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, floa
         },
         "sprt": sprt,
         "faults": [
-            {"pair": pair.number, "game": at, "program": game.by, "fault": game.fault}
+            {"pair": pair.number, "game": at, "program": game.by, "fault": game.fault, "report": game.report}
             for pair in pairs
             for at, game in enumerate(pair.played, 1)
             if game.fault
@@ -112,12 +114,18 @@ def _text(data: Mapping[str, Any]) -> str:
             f"SPRT of {first} against {second}: {outcome}; the logarithm of the ratio of their likelihoods is "
             f"{test['ratio']:.2f},\nand it ends at {test['lower_bound']:.2f} and at {test['upper_bound']:.2f}."
         )
-    faults = [
-        f"Pair {one['pair']}, game {one['game']}: {LOSERS[one['program']]}{one['fault']}" for one in data["faults"]
-    ]
+    faults = []
+    reports: dict[tuple[int, str], str] = {}  # a program that fails again tells mostly the same
+    for one in data["faults"]:
+        which = f"Pair {one['pair']}, game {one['game']}"
+        faults.append(f"{which}: {LOSERS[one['program']]}{one['fault']}")
+        if one["report"]:
+            told = f"{which}, {'AB'[one['program']]}: {one['report']}"
+            reports.setdefault((one["program"], one["report"]), told)
     if len(faults) > MOST_FAULTS:
         faults[MOST_FAULTS:] = [f"and {len(faults) - MOST_FAULTS} more"]
-    return "\n\n".join(filter(None, [*parts, "\n".join(faults)]))
+    parts += ["\n".join(faults), *[*reports.values()][:MOST_REPORTS]]
+    return "\n\n".join(filter(None, parts))
 
 
 def _signed(number: float | None) -> str:
@@ -189,7 +197,8 @@ def duel(
     The programs are asked as by `pbm play`, each of them for both sides of a pair of games, one after the other, and in
     games with dice they get the same ones in both. `pbm robot` is such a program. A program goes on through all games
     of a worker; when a new game begins, its `history` is shorter. It loses a game in which it ends, takes too long, or
-    has three moves in a row refused, and by the answer `resign`. After 5000 turns a game is a draw.
+    has three moves in a row refused, and by the answer `resign`. After 5000 turns a game is a draw. If it fails, its
+    exit status or signal is told, and the last that it has written to standard error.
 
     The difference of ratings comes with an interval of 95 %, from Wilson's interval of the score. --sprt=0,50 stops as
     soon as the pairs decide between a difference of 0 and one of 50, each with a risk of 5 % (a generalized sequential

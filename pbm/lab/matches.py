@@ -5,7 +5,6 @@ The rules are applied here, and the programs are only asked for moves.
 
 import asyncio
 import time
-from asyncio.subprocess import DEVNULL
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,10 +15,12 @@ from typing import NamedTuple
 from games import SKIP
 from pbm.referee import Referee
 from pbm.refusals import Refused
-from pbm.robot_players.program import GIVE_UP, MOST_REFUSED, Program
+from pbm.robot_players.program import GIVE_UP, MOST_REFUSED, Program, ProgramFailure
 
 CONNECTING_SECONDS = 5
 """How long the scheduler of a cluster may take to answer."""
+READING_SECONDS = 0.05
+"""How long the standard error of a program that goes on is waited for: it was written before the last answer."""
 MOST_TURNS = 5000
 """After how many turns a game is a draw, because two programs may play for ever."""
 
@@ -49,6 +50,16 @@ class Played(NamedTuple):
     """Why a program has lost by something other than the rules, or why the game was ended."""
     by: int | None = None
     """The program that has lost so, 0 or 1; None if neither has."""
+    report: str = ""
+    """How that program has ended, and its last errors, as far as they are known."""
+
+
+class Fault(NamedTuple):
+    """Why a program has lost by its turn."""
+
+    text: str
+    """Empty if it has resigned."""
+    report: str = ""
 
 
 class TwoGames(NamedTuple):
@@ -118,27 +129,31 @@ class MatchTable:
                 mover = state.seats[state.turn] ^ beginner
                 fault = await self._take_turn(mover, referee)
                 if fault is not None:
-                    return Played(float(mover), fault, mover if fault else None)
+                    return Played(float(mover), fault.text, mover if fault.text else None, fault.report)
             moments.append(max(moments[-1], datetime.now(UTC)))  # the clock may have stepped back
         return Played(0.5, f"The game was ended after {MOST_TURNS} turns.")
 
-    async def _take_turn(self, mover: int, referee: Referee) -> str | None:
-        """Let a program move. Returns None if it has moved, an empty text if it has resigned, else why it has lost."""
-        question = referee.state("")
+    async def _take_turn(self, mover: int, referee: Referee) -> Fault | None:
+        """Let a program move. Returns None if it has moved, else why it has lost."""
+        program, question = self.programs[mover], referee.state("")
         for _ in range(MOST_REFUSED):
             try:
-                await self.programs[mover].start()
+                await program.start()
                 begun = time.perf_counter()
-                move = await self.programs[mover].ask(question)
+                move = await program.ask(question)
+            except ProgramFailure as why:
+                return Fault(str(why), why.report)
             except Refused as why:
-                return str(why)
+                return Fault(str(why))
             self.seconds[mover].append(time.perf_counter() - begun)
             if move.lower() == GIVE_UP:
-                return ""
+                return Fault("")
             question = referee.answer(f"play {move}")
             if question.startswith("="):
                 return None
-        return f"{MOST_REFUSED} moves in a row were refused, the last one ({move[:80]!r}): {question[2:]}"
+        await asyncio.sleep(READING_SECONDS)
+        text = f"{MOST_REFUSED} moves in a row were refused, the last one ({move[:80]!r}): {question[2:]}"
+        return Fault(text, program.report())
 
 
 async def play_pairs(
@@ -148,7 +163,7 @@ async def play_pairs(
     left = iter(pairs)
 
     async def work() -> None:
-        first, second = (Program(words, match.patience, errors=DEVNULL) for words in match.programs)
+        first, second = (Program(words, match.patience, keeps_errors=True) for words in match.programs)
         async with first, second:
             table = MatchTable(match, (first, second), note)
             for number in left:

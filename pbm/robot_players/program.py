@@ -26,6 +26,10 @@ MOST_REFUSED = 3
 """How many moves in a row may be refused before a program has failed."""
 MOST_ERROR_BYTES = 65536
 """How many bytes of what a program writes to its standard error are kept."""
+MOST_LAST_BYTES, LAST_LINES, MOST_OF_LINE = 4000, 10, 300
+"""How much of the end of its standard error is kept for a report: bytes, lines, and characters of each line."""
+EXIT_SECONDS = 1
+"""How long a program that has closed its output has to end by itself, so that its exit status is known."""
 ENDING_SECONDS = 5
 """How long a program has to end after it was told to."""
 TERMINATED = 143
@@ -35,6 +39,15 @@ RUNNING = set[int]()
 STARTING = threading.RLock()
 """Held while a program is started: `end_with_programs` waits until it is in RUNNING."""
 NO_ANSWER = "The program has ended, or closed its output, before the game was over."
+
+
+class ProgramFailure(Refused):
+    """A program has not answered, or not in time."""
+
+    def __init__(self, text: str, report: str) -> None:
+        """Say why. The *report* is for whoever has written the program: how it ended, and its last errors, if known."""
+        super().__init__(text)
+        self.report = report
 
 
 def command_words(program: str) -> list[str]:
@@ -71,10 +84,14 @@ class Program:
     """How many seconds it has for an answer; None for no limit."""
     errors: int | None = None
     """Where its standard error goes: to ours, with DEVNULL nowhere, with PIPE the first `MOST_ERROR_BYTES` to ours."""
+    keeps_errors: bool = False
+    """Whether the end of its standard error is kept for the report of a failure, and nothing of it goes to ours."""
+    last_errors: bytes = b""
+    """The end of its standard error, if that is kept."""
     process: Process | None = None
     """None until it is started, and after it has failed."""
     logging: asyncio.Future[None] | None = None
-    """Passes its standard error on, if that is a PIPE."""
+    """Reads its standard error, if that is a PIPE or kept."""
 
     async def __aenter__(self) -> Self:
         """Nothing is started yet: the first question starts the program."""
@@ -104,18 +121,21 @@ class Program:
                     *located(self.words),
                     stdin=PIPE,
                     stdout=PIPE,
-                    stderr=self.errors,
+                    stderr=PIPE if self.keeps_errors else self.errors,
                     limit=MOST_CHARACTERS,
                     start_new_session=True,
                 )
                 RUNNING.add(self.process.pid)
-            self.logging = asyncio.ensure_future(_log(self.process.stderr)) if self.process.stderr else None
+            self.last_errors, self.logging = b"", None
+            if self.process.stderr:
+                read = self._keep if self.keeps_errors else _log
+                self.logging = asyncio.ensure_future(read(self.process.stderr))
         return self.process
 
     async def ask(self, line: str) -> str:
         """Send a line, and return the line that the program answers.
 
-        Raises Refused if it does not answer, or not in time. It is then ended, and the next line starts it again.
+        Raises ProgramFailure if it does not answer, or not in time. It is then ended; the next line starts it again.
         """
         process = await self.start()
         try:
@@ -128,9 +148,35 @@ class Program:
         except ValueError:
             fault = f"The program has written more than {MOST_CHARACTERS} characters in a line."
         if fault:
+            status = await self._exit_status() if fault == NO_ANSWER and self.keeps_errors else None
             await self.kill()
-            raise Refused(fault)
+            raise ProgramFailure(fault, self.report(status))
         return answer.decode(errors="replace").strip()
+
+    def report(self, status: int | None = None) -> str:
+        """How the program has ended, if its exit *status* is known, and the last lines of its standard error."""
+        parts = []
+        if status is not None and status < 0:
+            parts.append(f"It was ended by {signal_name(-status)}.")
+        elif status is not None:
+            parts.append(f"Its exit status was {status}.")
+        lines = self.last_errors.decode(errors="replace").rstrip().splitlines()[-LAST_LINES:]
+        if lines:
+            parts.append("The last that it wrote to standard error:")
+            parts += [f"  {line[:MOST_OF_LINE]}".rstrip() for line in lines]
+        return "\n".join(parts)
+
+    async def _exit_status(self) -> int | None:
+        """The exit status of a program that has closed its output; None if it goes on."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(EXIT_SECONDS):
+                return await self.process.wait() if self.process else None
+        return None
+
+    async def _keep(self, errors: asyncio.StreamReader) -> None:
+        """Keep the end of what the program writes to its standard error."""
+        while said := await errors.read(MOST_ERROR_BYTES):
+            self.last_errors = (self.last_errors + said)[-MOST_LAST_BYTES:]
 
     async def kill(self) -> None:
         """End the program if it still runs, and all that it has started."""
@@ -147,6 +193,14 @@ class Program:
         if self.logging:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.logging, ENDING_SECONDS)
+
+
+def signal_name(number: int) -> str:
+    """A signal in words, such as `SIGSEGV`."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # those of real time have no names
+        return f"signal {number}"
 
 
 def end_with_programs() -> None:
