@@ -630,6 +630,51 @@ def test_html_is_read_as_it_is_seen(html, text):
 
 
 @pytest.mark.parametrize(
+    "value", ["pre-wrap", "pre", "break-spaces", "PRE-WRAP !important", "normal; white-space: pre-wrap"]
+)
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div style='color: red; white-space : {}'>{}</div>",
+        "<body style='white-space:{}'><p>{}</p></body>",
+        "<style>.typed {{ white-space: {} }}</style><div class='x typed'>{}</div>",
+        "<style type='text/css'><!-- p, div.Typed {{color:red;white-space:{};}} --></style><div class=Typed>{}</div>",
+        "<style>/* div {{}} */ @media screen {{ #typed {{white-space: {}}} }}</style><span id=typed>{}</span>",
+        "<style>body div > span {{white-space: {}}}</style><div><span>{}</span></div>",
+        "<div style='white-space: {}'><b>{}</b><div></div></div>",
+    ],
+)
+def test_line_ends_are_read_where_html_says_that_they_are_shown(value, html):
+    assert to_text(html.format(value, "e5\n\nGood  luck")).strip() == "e5\n\nGood  luck"
+
+
+def test_what_is_shown_otherwise_has_no_line_ends():
+    assert to_text("<div style='white-space: pre-line'>e5 \n  Good   luck</div>") == "e5\nGood luck\n"
+    assert to_text("<p style='white-space-collapse: preserve'>e5\nHi</p>") == "e5\nHi\n"
+    assert to_text("<div style='white-space: pre-wrap'>e5\n<p style='white-space: normal'>a\nb</p>c\nd</div>") == (
+        "e5\na b\nc\nd\n"
+    )
+    assert to_text("<style>.x {white-space: pre}</style><p class='y'>a\nb</p><p style='white-space: nowrap'>c\nd") == (
+        "a b\nc d"
+    )
+    assert to_text("<pre style='white-space: normal'>a\nb</pre>a\nb") == "a b\na b"
+    assert to_text("<div style='white-space: pre'>a\n<div>b\nc</div>d\n</div>e\nf") == "a\nb\nc\nd\ne f"
+
+
+@pytest.mark.parametrize("tag", ["pre", "listing", "xmp", "plaintext", "XMP width=80"])
+def test_elements_of_typed_text_keep_their_line_ends(tag):
+    end = "" if tag == "plaintext" else f"</{tag.split()[0]}>after\nit"
+    after = "" if tag == "plaintext" else "\nafter it"
+    assert to_text(f"<p>a\nb</p><{tag}>e5\n Hi\n{end}") == f"a b\ne5\n Hi\n{after}".replace("\n\n", "\n")
+
+
+def test_what_stands_between_tags_of_an_example_is_no_tag():
+    assert to_text("<xmp>e5 <b> &amp; </p></xmp>c<b>3</b>") == "e5 <b> &amp; </p>\nc3"
+    assert to_text("e5<plaintext><b></plaintext> &lt;") == "e5\n<b></plaintext> &lt;\n"
+    assert to_text("<blockquote><xmp>d4</xmp></blockquote>e5") == "e5"
+
+
+@pytest.mark.parametrize(
     ("written", "typed"),
     [
         ("c3\u2013c6", "c3-c6"),

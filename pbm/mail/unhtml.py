@@ -1,12 +1,15 @@
 """HTML mails as plain text: what a reader sees, without what they answer."""
 
 import re
+from collections.abc import Iterable, Mapping
 from html import unescape
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 TAGS = re.compile(
     r"<!--(?:.*?-->|.*)"
-    r"|<(script|style|title|template|noscript|textarea|select|svg|object)\b(?:.*?</\1[^<>]*>|.*)"
+    r"|<(?P<unseen>script|style|title|template|noscript|textarea|select|svg|object)\b(?:.*?</(?P=unseen)[^<>]*>|.*)"
+    r"|<xmp\b[^<>]*>(?P<xmp>.*?)(?:</xmp[^<>]*>|\Z)|<plaintext\b[^<>]*>(?P<plaintext>.*)"
     r"|<[!?][^>]*>?|</?[a-z][^<>]*>|[^<]+|<",
     re.IGNORECASE | re.DOTALL,
 )
@@ -14,7 +17,7 @@ TAGS = re.compile(
 LONGEST_TAG = 2000
 BLOCKS = frozenset(
     "address article aside blockquote body center dd div dl dt fieldset footer form h1 h2 h3 h4 h5 h6 header hr html li"
-    " main nav ol p pre section table tbody td tfoot th thead tr ul".split()
+    " listing main nav ol p pre section table tbody td tfoot th thead tr ul".split()
 )
 """Elements that begin on a line of their own, but for the cells of a table."""
 VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
@@ -29,29 +32,86 @@ QUOTATIONS = re.compile(
 """Classes and ids that mail programs give to what is answered, and to signatures."""
 
 
+COLLAPSED, LINES, TYPED = range(3)
+"""How the blanks of a text are shown: any as one blank, all but the ends of lines so, or as they were typed."""
+SPACINGS = {
+    "normal": COLLAPSED,
+    "nowrap": COLLAPSED,
+    "collapse": COLLAPSED,
+    "initial": COLLAPSED,
+    "pre-line": LINES,
+    "preserve-breaks": LINES,
+    "pre": TYPED,
+    "pre-wrap": TYPED,
+    "break-spaces": TYPED,
+    "preserve": TYPED,
+}
+SPACING = re.compile(r"white-space(?:-collapse)?\s*:\s*([a-z-]+)")
+PREFORMATTED = frozenset("pre listing".split())
+
+
+class Spaced(NamedTuple):
+    """An open element that says how blanks within it are shown."""
+
+    tag: str
+    depth: int
+    """How many elements of this name are open, from this one on."""
+    spacing: int
+
+
 def to_text(html: str) -> str:
     """The text that a mail in HTML shows, but for quotations and signatures that are marked as such."""
-    reader = _Reader()
-    for piece in TAGS.finditer(html):
+    pieces = list(TAGS.finditer(html))
+    styles = spacings_in(piece[0] for piece in pieces if (piece["unseen"] or "").lower() == "style")
+    reader = _Reader(styles)
+    for piece in pieces:
         text = piece[0]
-        if not text.startswith("<") or text == "<":
+        typed = piece["plaintext"] if piece["xmp"] is None else piece["xmp"]
+        if typed is not None:
+            reader.write_as_typed(typed)
+        elif not text.startswith("<") or text == "<":
             reader.handle_data(unescape(text))
-        elif text[1] not in "!?" and not piece[1] and len(text) <= LONGEST_TAG:
+        elif text[1] not in "!?" and not piece["unseen"] and len(text) <= LONGEST_TAG:
             reader.feed(text)
             reader.reset()  # a tag that the parser takes for unfinished would be read again with each one after it
     return "".join(reader.written)
 
 
+def spacings_in(sheets: Iterable[str]) -> dict[str, int]:
+    """How elements show blanks, by the last word of each selector of these style elements, such as ``div.typed``."""
+    spacings: dict[str, int] = {}
+    for sheet in sheets:
+        rules = re.sub(r"/\*.*?(?:\*/|\Z)", "", sheet.lower().partition(">")[2], flags=re.DOTALL)
+        selector = text = ""
+        for piece in re.findall(r"[{}]|[^{}]+", rules):
+            if piece == "{":
+                selector, text = text, ""
+            elif piece != "}":
+                text = piece
+            elif (spacing := spacing_in(text)) is not None:
+                for alternative in selector.split(","):
+                    last = re.split(r"[\s>+~]+", alternative.strip())[-1]
+                    spacings[last] = spacing
+    return spacings
+
+
+def spacing_in(declarations: str) -> int | None:
+    """How CSS says that blanks are shown; None if it does not."""
+    values = [SPACINGS[value] for value in SPACING.findall(declarations) if value in SPACINGS]
+    return values[-1] if values else None
+
+
 class _Reader(HTMLParser):
     """Writes what it is given, tag by tag and text by text."""
 
-    def __init__(self) -> None:
+    def __init__(self, styles: Mapping[str, int]) -> None:
         super().__init__()
         self.written: list[str] = []
+        self._styles = styles
         self._at_start = True  # of a line
         self._left_out = ""  # the element that is being left out
         self._depth = 0  # how many of its kind are open
-        self._as_typed = 0
+        self._spaced = [Spaced("", 1, COLLAPSED)]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin an element."""
@@ -68,7 +128,8 @@ class _Reader(HTMLParser):
             self._left_out, self._depth = tag, 1
             self._begin_line()
             return
-        self._as_typed += tag == "pre"
+        if tag not in VOID:
+            self._open_spaced(tag, given)
         self._begin_block(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -78,18 +139,49 @@ class _Reader(HTMLParser):
             if not self._depth:
                 self._left_out = ""
             return
-        self._as_typed -= tag == "pre" and self._as_typed > 0
+        last = self._spaced[-1]
+        if tag == last.tag:
+            self._spaced[-1:] = [last._replace(depth=last.depth - 1)] if last.depth > 1 else []
         self._begin_block(tag)
 
     def handle_data(self, data: str) -> None:
-        """Write a text; blanks and line ends are one blank, but where the text is shown as it was typed."""
+        """Write a text, with its blanks as they are shown there."""
         if self._left_out:
             return
-        data = data.replace("\xa0", " ") if self._as_typed else re.sub(r"[ \t\r\n\f]+", " ", data).replace("\xa0", " ")
-        if self._at_start and not self._as_typed:
+        spacing = self._spaced[-1].spacing
+        if spacing == COLLAPSED:
+            data = re.sub(r"[ \t\r\n\f]+", " ", data)
+        elif spacing == LINES:
+            data = re.sub(" ?\n ?", "\n", re.sub(r"[ \t\r\f]+", " ", data))
+        data = data.replace("\xa0", " ")
+        if self._at_start and spacing != TYPED:
             data = data.removeprefix(" ")
         if data:
             self._write(data)
+
+    def write_as_typed(self, text: str) -> None:
+        """Write a text in which nothing is a tag."""
+        self.handle_starttag("pre", [])
+        self.handle_data(text)
+        self.handle_endtag("pre")
+
+    def _open_spaced(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Begin an element, which may say how blanks within it are shown."""
+        classes = attributes.get("class", "").split()
+        selectors = ["*", tag]
+        selectors += [f".{name}" for name in classes]
+        selectors += [f"{tag}.{name}" for name in classes]
+        selectors.append(f"#{attributes.get('id', '')}")
+        spacings = [TYPED] if tag in PREFORMATTED else []
+        spacings += [self._styles[selector] for selector in selectors if selector in self._styles]
+        own = spacing_in(attributes.get("style", ""))
+        if own is not None:
+            spacings.append(own)
+        last = self._spaced[-1]
+        if spacings:
+            self._spaced.append(Spaced(tag, 1, spacings[-1]))
+        elif tag == last.tag:
+            self._spaced[-1] = last._replace(depth=last.depth + 1)
 
     def _begin_block(self, tag: str) -> None:
         if tag in {"td", "th"}:
