@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from email.parser import BytesHeaderParser
 from email.utils import getaddresses
 from ipaddress import ip_address, ip_network
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from pbm.actions import subscriptions
 from pbm.blocks import Paragraph
 from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.delivery.mail import add_to_outbox
-from pbm.language import answers, masking
+from pbm.language import answers, masking, typed_plans
 from pbm.language.commands import root
 from pbm.language.grammar import Call
 from pbm.letters import Letter
@@ -56,6 +55,7 @@ BOUNCES_COUNT_FOR = timedelta(days=60)
 """So long after the first bounce of a row, the next one begins another row: mails have arrived in between."""
 NO_HOST = "guests.invalid"
 """In place of a mail host for users who have no address (RFC 2606)."""
+DOUBTFUL = "Nothing was done: the command has characters that cannot be decoded. Please write it once more."
 GUESTS = "A command with a userid comes by mail, or from a page of a user who has a mail address."
 
 
@@ -121,7 +121,7 @@ def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, st
 
     The sender is empty for a bounce, which Postfix calls MAILER-DAEMON.
     """
-    message = BytesHeaderParser().parsebytes(raw)
+    message = reading.header(raw)
     told = environment.get("SENDER", message["Return-Path"]), environment.get("RECIPIENT", message["Delivered-To"])
     sender, recipient = (None if each is None else str(each).strip().strip("<>") for each in told)
     return "" if sender and sender.upper() == "MAILER-DAEMON" else sender, recipient
@@ -138,12 +138,12 @@ def addressed(raw: bytes, server_address: str) -> list[str]:
     """Our addresses that the header of a mail names, for one whose envelope is not known."""
     fields = [
         str(value)[:MOST_HEADER]
-        for name, value in BytesHeaderParser().parsebytes(raw).raw_items()
+        for name, value in reading.header(raw).raw_items()
         if name.lower() in {"delivered-to", "x-original-to", "envelope-to", "to", "cc"}
     ]
     try:
         return [address for _, address in getaddresses(fields) if is_ours(address, server_address)]
-    except (RecursionError, ValueError, LookupError):
+    except Exception:  # whatever the parser raises for an odd header, it does so each time that the mail comes
         return []
 
 
@@ -273,6 +273,8 @@ def _ready(server: Server, received: ReceivedMail, mail: Incoming, replies: Sequ
     answered = None if typed.line.command else reply
     machine = machine_of(received.peer)
     call = _call(typed, replies if answered else ())
+    if mail.fault or _is_doubtful(mail, typed):
+        call = Refused(mail.fault or DOUBTFUL)
     if received.post and not answered and str(mail.sender).endswith(f"@{NO_HOST}"):
         call = Refused(GUESTS)
     session = Session(
@@ -344,6 +346,19 @@ def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:
         return why
 
 
+def _is_doubtful(mail: Incoming, typed: Typed) -> bool:
+    """Whether a line of a mail that is carried out has characters that could not be decoded."""
+    if not mail.doubtful:
+        return False
+    comment = {line for line in typed.body.split("\n") if not typed_plans.is_line(line)}
+    if typed.line.command and typed.line.command.name in {"multiple", "plan"}:
+        comment.clear()  # their text is commands
+    commands = {*mail.body.split("\n")} - comment
+    if typed.body == mail.body:  # no line of it was the command, so the subject is
+        commands.add(mail.subject)
+    return not mail.doubtful.isdisjoint(commands)
+
+
 def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> None:
     """End the mails that the recipients of a mail name, whatever else it says."""
     for meaning in meanings:
@@ -357,7 +372,7 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     It makes no loop if the operator's address leads back here: our mails say that a program has written them.
     """
     sender, is_user = mail.sender or "", server.store.users.is_taken
-    said = texts.clean(f"{mail.subject}\n{mail.body}")[:MOST_PASSED_ON]
+    said = texts.clean(f"{mail.subject}\n{mail.fault or mail.body}")[:MOST_PASSED_ON]
     subject, _, text = tokens.masked(masking.without_passwords(said, is_user).text).partition("\n")
     # one with a character that is not seen, as some emojis have it, could not be sent
     subject = "".join(filter(str.isprintable, " ".join(subject.split())))[:MOST_LOGGED]

@@ -9,12 +9,12 @@ from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message
 from email.parser import BytesHeaderParser
-from encodings import normalize_encoding
-from encodings.aliases import aliases
 from typing import NamedTuple
 
 from pbm.mail import automatic, quotes
 from pbm.mail.automatic import ADDED, MOST_HEADER, without_comments
+from pbm.mail.charsets import MARK, decoded, guessed, mark
+from pbm.mail.transfer import LONE_ESCAPE, base64_decoded, quoted_printable_decoded
 from pbm.names import is_address
 from pbm.texts import clean, one_line
 
@@ -28,14 +28,6 @@ describes a part, and the lines times the boundaries with which each is compared
 DESCRIPTIONS = re.compile(rb"(?im)^content-[a-z-]+[ \t]*:.*\n(?:[ \t].*\n)*")
 ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?:[ \t].*\r?\n)*")
 """Header fields that differ between two deliveries of one mail."""
-CHARSETS = {*aliases, *aliases.values(), "cp720", "cp874", "koi8_t", "koi8_u"} - {
-    name for alias, codec in aliases.items() if codec.endswith(("_codec", "rot_13")) for name in (alias, codec)
-}
-"""The charsets in which text is really written. Python has more codecs: some are none for text, some are slow."""
-WIDER = {"latin_1": "cp1252", "ascii": "utf_8", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
-"""What programs really write when they name the smaller charset."""
-UNLIKE_ASCII = "utf_16", "utf_32", "cp037", "cp500", "cp1026", "cp1140"
-"""How the names of codecs begin in which ASCII letters have other bytes."""
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 """A text in quotation marks, or all behind a mark that begins one without an end."""
 END_OF_HEADER = re.compile(rb"\r?\n\r?\n")
@@ -43,7 +35,28 @@ LOOSE = re.compile(rb"(?m)^([!-9;-~]+)[ \t]+:")
 """A header field with a blank in front of the colon, which RFC 5322 still knows, and the parser does not."""
 LINK = re.compile(r" ?<mailto:([^\s<>]{1,40})>")
 """What Outlook puts behind an address in plain text; it takes ``d2@nnen`` for one."""
-BASE64 = re.compile("[A-Za-z0-9+/]+={0,2}")
+ENCODING = "Content-Transfer-Encoding"
+IN_FRONT = re.compile(rb"\xef\xbb\xbf|[ \t]*[\r\n]")
+"""What may stand in front of a header: a byte order mark, and empty lines."""
+POSTMARK = re.compile(rb"(?m)^>*From (?![ \t]*:).*(?:\n|\Z)")
+"""The line that begins a mail in a mailbox."""
+CARRIED = re.compile(rb"(?<!\r)\r{2,}\n")
+"""The end of a line that a program has made of the end of a line."""
+NOT_SHOWN = frozenset(
+    "text/calendar text/css text/directory text/ecmascript text/javascript text/rfc822-headers text/vcard "
+    "text/vnd.google.email-reaction+json text/x-amp-html text/x-vcard".split()
+)
+"""Kinds of text that mail programs do not show as the text of a mail."""
+ORDER = {"text/plain": 0, "text/html": 1}
+"""Which alternative is read, if there is one; last comes what is in no kind that we know (RFC 2046, 4.1.4)."""
+UNDECODABLE = (
+    "Nothing was done: the text of this mail was damaged on its way (its base64 cannot be decoded). "
+    "Please send it again."
+)
+UNREADABLE = (
+    "Nothing was done: this mail cannot be taken apart, because its header contradicts itself. "
+    "Please send it as plain text."
+)
 
 
 class Report(NamedTuple):
@@ -73,23 +86,66 @@ class Incoming(NamedTuple):
     report: Report | None = None
     senders: Sequence[str] = ()
     """All addresses that it is from, in small letters."""
+    fault: str = ""
+    """Why nothing of it can be believed, as a sentence for its sender; empty if it can be read."""
+    doubtful: frozenset[str] = frozenset()
+    """Its lines with characters that could not be decoded, and are guessed."""
+
+
+class Opened(NamedTuple):
+    """A mail that was taken apart."""
+
+    message: Message
+    text: str = ""
+    report: Report | None = None
+    fault: str = ""
+
+
+class DamagedError(ValueError):
+    """A text that cannot be decoded."""
 
 
 def read(raw: bytes, envelope_sender: str | None) -> Incoming:
     """Read a mail; the envelope's sender is empty for a bounce, and None if it is not known."""
-    message, text, report = _opened(raw)
+    try:
+        return _read(raw, envelope_sender)
+    except Exception:  # whatever the parser raises for an odd header, it does so each time that the mail comes
+        return Incoming(sender=None, message_id=fingerprint(raw), subject="", fault=UNREADABLE)
+
+
+def header(raw: bytes) -> Message:
+    """The header of a mail; an empty one if the parser makes nothing of it."""
+    try:
+        return _header(raw)
+    except Exception:  # likewise
+        return Message()
+
+
+def _header(raw: bytes) -> Message:
+    return BytesHeaderParser().parsebytes(_parted(raw)[0])
+
+
+def _read(raw: bytes, envelope_sender: str | None) -> Incoming:
+    """Read a mail. Raises whatever the parser raises."""
+    message, marked, report, fault = _opened(raw)
     fields: dict[str, list[str]] = {}
     for name, value in message.raw_items():
         fields.setdefault(name.lower(), []).append(str(value))
     found = senders(fields.get("from", ()))
     sender = next((one for one in (*found, envelope_sender or "") if is_address(one)), None) if len(found) < 2 else None
-    subject, message_id, body = _line(fields, "subject"), _line(fields, "message-id"), quotes.own(text)[:MOST_BODY]
+    marked_subject, message_id = _line(fields, "subject"), _line(fields, "message-id")
+    text, subject = guessed(marked), guessed(marked_subject)
+    body = quotes.own(text)[:MOST_BODY]
+    doubtful = [quotes.visible(guessed(line)) for line in marked.split("\n") if MARK.search(line)]
+    quoted = "" if doubtful else quotes.lone_quotation(text)[:MOST_BODY]
+    if MARK.search(marked_subject):
+        doubtful.append(subject)
     return Incoming(
         sender=sender,
         message_id=message_id if message_id.strip("<>()@. ") else fingerprint(raw),
         subject=subject,
         body=body,
-        quoted=quotes.lone_quotation(text)[:MOST_BODY],
+        quoted=quoted,
         is_automatic=report is not None
         or automatic.is_automatic(message, fields, sender, envelope_sender)
         or automatic.is_reaction(_all_parts(message), body),
@@ -97,28 +153,47 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
         or any(value.strip().lower() not in {"", "none"} for value in fields.get("x-auto-response-suppress", ())),
         report=report,
         senders=[address.lower() for address in found],
+        fault=fault,
+        doubtful=frozenset(doubtful),
     )
 
 
-def _opened(raw: bytes) -> tuple[Message, str, Report | None]:
-    """A message, its text, and what it reports; only the header of one that is too intricate to be a person's."""
-    # the parser wants nothing in front of the header, nor between a name and its colon
-    raw = raw.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-    end = END_OF_HEADER.search(raw)
+def _parted(raw: bytes) -> tuple[bytes, bytes]:
+    """The header of a mail, and its body with the line end in front of it.
+
+    The parser wants nothing in front of the header, nor between a name and its colon.
+    """
+    raw = CARRIED.sub(b"\n", raw)
+    begin = 0
+    while in_front := IN_FRONT.match(raw, begin) or POSTMARK.match(raw, begin):
+        begin = in_front.end()
+    end = END_OF_HEADER.search(raw, begin)
     at = end.start() if end else len(raw)
-    raw = LOOSE.sub(rb"\1:", raw[:at]) + raw[at:]
+    return LOOSE.sub(rb"\1:", POSTMARK.sub(b"", raw[begin:at])), raw[at:]
+
+
+def _opened(raw: bytes) -> Opened:
+    """Take a mail apart, but not one that is too intricate to be a person's, or of which the parser makes nothing."""
+    raw = b"".join(_parted(raw))
     lowered = raw.lower()
     is_small = (
         lowered.count(b"\n--") + lowered.count(b"\naction:") <= MOST_PARTS
         and lowered.count(b"boundary") * lowered.count(b"\n") <= MOST_COMPARED
         and all(len(field[0]) <= LONGEST_FIELD for field in DESCRIPTIONS.finditer(lowered))
     )
+    fault = ""
     if is_small:
-        with suppress(RecursionError, MessageError, ValueError, LookupError, TypeError):
+        try:
             message = message_from_bytes(raw)
             text = _text_in(message, has_name=False) or _text_in(message, has_name=True)
-            return message, text, _report(message)
-    return BytesHeaderParser().parsebytes(raw), "", None
+            return Opened(message, text, _report(message))
+        except DamagedError:
+            return Opened(message, report=_report(message), fault=UNDECODABLE)
+        except RecursionError:
+            pass
+        except Exception:
+            fault = UNREADABLE
+    return Opened(_header(raw), fault=fault)
 
 
 def senders(fields: Iterable[str]) -> list[str]:
@@ -146,11 +221,11 @@ def fingerprint(raw: bytes) -> str:
 
 
 def _line(fields: dict[str, list[str]], name: str) -> str:
-    """A header field as one line of readable text; empty if it is missing."""
+    """A header field as one line of text, with marks for what could not be decoded; empty if it is missing."""
     if name not in fields:
         return ""
     # some programs write letters outside ASCII as they are
-    value = _decoded(fields[name][0][:MOST_HEADER].encode("utf-8", "surrogateescape"), "")
+    value = guessed(decoded(fields[name][0][:MOST_HEADER].encode("utf-8", "surrogateescape"), ""))
     if "=?" in value:
         with suppress(MessageError, ValueError, LookupError):
             value = "".join(_word(*part) for part in decode_header(re.sub(r"[\r\n]+", "", value)))
@@ -161,15 +236,15 @@ def _word(text: str | bytes, charset: str | None) -> str:
     """A part of a header field; those that are not encoded come as bytes in a code of Python's own."""
     if isinstance(text, str):
         return text
-    return _decoded(text, charset.partition("*")[0]) if charset else text.decode("raw-unicode-escape", "replace")
+    return decoded(text, charset.partition("*")[0]) if charset else text.decode("raw-unicode-escape", "replace")
 
 
 def _text_in(part: Message, *, has_name: bool) -> str:
-    """The first text in a part of a mail that is not empty, plain text before HTML.
+    """The text that a part of a mail shows: its parts below each other, and of alternatives plain text before HTML.
 
-    It may be a file that is shown with the mail if it *has a name*.
+    It may be a file that is shown with the mail if it *has a name*. Raises DamagedError if it cannot be decoded.
     """
-    kind = "".join(part.get_content_type().split()[:1])  # a parameter may follow without its semicolon
+    kind = _kind_of(part)
     disposition = part.get_content_disposition()
     if disposition in {"attachment", "reaction"}:
         return ""
@@ -184,12 +259,19 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     if part.is_multipart():
         parts = _parts(part) if kind.startswith("multipart/") else []  # else it is a mail that was passed on
         if kind == "multipart/alternative":
-            parts.sort(key=lambda one: one.get_content_type() != "text/plain")
-        return next((text for one in parts if (text := _text_in(one, has_name=has_name)).strip()), "")
-    if kind not in {"text/plain", "text/html"} and not kind.startswith("multipart/"):  # one without parts is a text
+            parts.sort(key=lambda part: ORDER.get(_kind_of(part), 1 if part.is_multipart() else 2))
+        texts = (_text_in(part, has_name=has_name).strip("\n") for part in parts)
+        shown = filter(str.strip, texts)
+        return next(shown, "") if kind == "multipart/alternative" else "\n".join(shown)[:MOST_TEXT]
+    if not kind.startswith(("text/", "multipart/")) or kind in NOT_SHOWN:  # a multipart without parts is a text
         return ""
-    most = MOST_HTML if kind == "text/html" else MOST_TEXT
-    text = _decoded(_payload(part), str(parameters.get("charset") or ""))[:most]
+    charset = parameters.get("charset") or ""
+    charset = str(charset[2] if isinstance(charset, tuple) else charset)
+    payload = _payload(part, charset)
+    if payload is None:
+        raise DamagedError
+    text = decoded(payload, charset).replace(LONE_ESCAPE.decode(), mark(ord("=")))
+    text = text[: MOST_HTML if kind == "text/html" else MOST_TEXT]
     text = "\n".join(text.splitlines())  # which end in many ways, and with Apple's programs in U+2028
     if kind == "text/html":
         from pbm.mail.unhtml import to_text
@@ -200,20 +282,33 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     return clean(LINK.sub(_without_repetition, text))
 
 
-def _payload(part: Message) -> bytes:
-    """The bytes of a part that is no multipart; if it is in base64, without plain lines that were put under it."""
-    encoding = without_comments(str(part.get("Content-Transfer-Encoding", ""))).strip(' "\t\r\n').lower()
-    if encoding in {"base64", "quoted-printable"}:
-        part.replace_header("Content-Transfer-Encoding", encoding)
-    if encoding == "base64":
-        with suppress(ValueError, LookupError):
-            lines = str(part.get_payload()).strip().splitlines()
-            last = next((at for at, line in enumerate(lines) if not BASE64.fullmatch(line.strip())), len(lines))
-            last = next((at + 1 for at in range(last) if lines[at].rstrip().endswith("=")), last)
-            if 0 < last < len(lines):
-                part.set_payload("\n".join(lines[:last]))
+def _kind_of(part: Message) -> str:
+    """The type of a part, in small letters; ``text/html`` and ``text/plain`` also where that is spelt otherwise."""
+    slashed = re.sub(r"\s*/\s*", "/", part.get_content_type())
+    kind = "".join(slashed.split()[:1]).strip("\"',:")  # a parameter may follow without its semicolon
+    main, _, subtype = kind.partition("/")
+    if kind in NOT_SHOWN or main == "multipart":
+        return kind
+    if kind in {"application/xhtml+xml", "text/xhtml"} or (subtype, main) == ("text", "html"):
+        return "text/html"
+    return "text/plain" if subtype in {"text", "plain"} or kind == "text/" else kind
+
+
+def _payload(part: Message, charset: str) -> bytes | None:
+    """The bytes of a part that is no multipart; None if they cannot be decoded."""
+    written = part.get(ENCODING, "")
+    encoding = re.sub("[^a-z0-9]", "", without_comments(str(written)).partition(";")[0].lower())
+    is_base64 = "base64" in encoding or encoding == "b64"
+    is_quoted_printable = encoding.startswith("quoted") or encoding == "qp"
+    if is_base64 or is_quoted_printable:
+        part.replace_header(ENCODING, "8bit")
     payload = part.get_payload(decode=True)
-    return payload if isinstance(payload, bytes) else b""
+    if is_base64 or is_quoted_printable:
+        part.replace_header(ENCODING, written)  # the part may be asked once more
+    raw = payload if isinstance(payload, bytes) else b""
+    if is_base64:
+        return base64_decoded(raw, charset)
+    return quoted_printable_decoded(raw) if is_quoted_printable else raw
 
 
 def _parts(message: Message) -> list[Message]:
@@ -225,18 +320,6 @@ def _without_repetition(link: re.Match[str]) -> str:
     """A link as it stands in a text; nothing if it only repeats the word in front of it."""
     word, at = link[1], link.start()
     return "" if link.string[max(0, at - len(word)) : at] == word else link[0]
-
-
-def _decoded(raw: bytes, charset: str) -> str:
-    """Text in a charset that a mail names, which is often missing, unknown or wrong."""
-    name = normalize_encoding(charset).lower() if charset.isascii() and len(charset) < 40 else ""
-    codec = aliases.get(name, name) if name in CHARSETS else "utf_8"
-    if codec.startswith(UNLIKE_ASCII) and raw.isascii() and b"\0" not in raw:
-        codec = "utf_8"  # the name is wrong
-    for one in (WIDER.get(codec, codec), "utf_8"):
-        with suppress(UnicodeError, LookupError):  # not every name that Python knows has a codec on every system
-            return raw.decode(one)
-    return raw.decode("cp1252", "replace")
 
 
 def _unflowed(text: str, *, joins_words: bool) -> str:
@@ -274,7 +357,7 @@ def _returned_id(parts: list[Message]) -> str:
     for part in parts:
         returned = _parts(part) if part.get_content_type() == "message/rfc822" else []
         if part.get_content_type() == "text/rfc822-headers":
-            returned = [BytesHeaderParser().parsebytes(_payload(part))]
+            returned = [BytesHeaderParser().parsebytes(_payload(part, "") or b"")]
         if returned:
             return str(returned[0]["Message-ID"] or "").strip()
     return ""
