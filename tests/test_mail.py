@@ -514,7 +514,101 @@ def test_nobody_can_be_locked_out_of_his_reply_address_or_the_shell(pair):
     assert pair.say("spiro showas alice alice-secret 101")
 
 
-# Never a loop
+# Never a loop, and never a person taken for a program
+
+LIKELY = [
+    {"x_precedence": "bulk"},
+    {"x_autoreply": "yes"},
+    {"x_post_messageclass": "9; Autoresponder"},
+    {"x_otrs_loop": "yes"},
+    {"delivered_to": "Autoresponder"},
+    {"list_help": "<mailto:help@lists.example>"},
+    {"sender": "noreply-x@shop.example"},
+    {"sender": "owner-games@lists.example"},
+    {"sender": "games-request@lists.example"},
+]
+"""Fields of mails that are probably of programs."""
+
+
+@pytest.mark.parametrize("fields", LIKELY)
+def test_a_mistake_is_not_answered_where_a_program_may_have_made_it(pair, fields):
+    before = len(pair.mails())
+    for subject in ("Thank you", "list", "spiro show 101", "spiro move 101 alice alice-secret z9",
+                    "Re: Spiro Board 101 alice", "Re: Help spiro"):  # fmt: skip
+        assert send(pair, subject, "I have received your mail.", **fields) == "automatic"
+    for subject in ("Thank you", "Re: Spiro Board 101 alice", "Re: Spiro chat 101 bob"):
+        raw = message(subject, "Your mail has come.", **fields)
+        assert handle(pair.server, raw, None, [reply_address(pair)]) == "automatic"
+    assert len(pair.mails()) == before
+
+
+@pytest.mark.parametrize("fields", LIKELY)
+def test_a_whole_command_and_a_legal_answer_are_done_all_the_same(pair, fields):
+    assert send(pair, "spiro move 101 alice alice-secret e3:5", **fields) == "command"
+    raw = message("Re: Spiro Board 101 bob", "e2:4:2", **fields)
+    assert handle(pair.server, raw, None, [reply_address(pair, "bob")]) == "command"
+    assert moves(pair) == 2
+    if "sender" not in fields:
+        assert send(pair, "multiple", "spiro chat 101 alice alice-secret\nlist", **fields) == "command"
+
+
+@pytest.mark.parametrize("fields", [{"auto_submitted": "auto-replied"}, {"precedence": "bulk"}, {"list_id": "<x>"}])
+def test_a_mark_of_rfc_3834_silences_everything(pair, fields):
+    before = len(pair.mails())
+    assert send(pair, "spiro move 101 alice alice-secret e3:5", **fields) == "automatic"
+    raw = message("Re: Spiro Board 101 alice", "e3:5", **fields)
+    assert handle(pair.server, raw, None, [reply_address(pair)]) == "automatic"
+    assert (moves(pair), len(pair.mails())) == (0, before)
+
+
+@pytest.mark.parametrize("name", ["noreply-jim", "owner-jim", "jim-request", "no-reply", "postmaster", "bounces+jim"])
+def test_a_confirmed_address_is_that_of_a_person_whatever_it_is_called(pair, name):
+    address = f"{name}@players.example"
+    pair.say(f"change address alice alice-secret {address}")
+    for subject, begin in (("nonsense", "There is no game or command"), ("spiro show 101", "Summary: Spiro board 101")):
+        assert send(pair, subject, sender=address) == "command"
+        assert (pair.mails()[-1].address, pair.mails()[-1].text.startswith(begin)) == (address, True)
+    answer(pair, "e3:9", sender=address)
+    assert "e3:9" in pair.mails()[-1].text
+    answer(pair, "e3:5", sender=address)
+    assert moves(pair) == 1
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["Sorry that I have only now reacted to your message.", "I am out of the office.",
+     "This is an automated message :-)", "Your request was received, and refused!", "Read: nothing"],
+)  # fmt: skip
+def test_what_a_comment_says_makes_nobody_a_program(pair, comment):
+    send(pair, "spiro move 101 alice alice-secret e3:5", comment)
+    assert moves(pair) == 1
+    answer(pair, f"e2:4:2\n\n{comment}", reply_address(pair, "bob"), sender="bob@players.example")
+    assert moves(pair) == 2
+    assert stored_board(pair.store, "spiro", "101").row.comment == comment
+    answer(pair, comment, subject="Re: Spiro chat 101 bob")
+    assert comment in pair.mails("bob")[-1].text
+
+
+@pytest.mark.parametrize(
+    ("subject", "body"),
+    [
+        ("Read: Spiro Board 101 alice", "Your message was read on Friday."),
+        ("Nicht gelesen: Spiro Board 101 alice", ""),
+        ("Recall: Spiro Board 101 alice", "Alice would like to recall the message."),
+        ("[#4711] Request received: Spiro Board 101 alice", "Hello!"),
+        ("Re: Spiro Board 101 alice", "Your request (#4711) has been received."),
+        ("Re: Spiro Board 101 alice", "This is an automated message; do not reply to this mail."),
+        ("Re: Spiro Board 101 alice", "[like] Alice Miller reacted to your message:"),
+    ],
+)
+@pytest.mark.parametrize("at_reply_address", [True, False])
+def test_receipts_and_acknowledgements_that_say_nothing_of_themselves_get_no_answer(
+    pair, subject, body, at_reply_address
+):
+    before = len(pair.mails())
+    recipient = reply_address(pair) if at_reply_address else ADDRESS
+    assert handle(pair.server, message(subject, body), None, [recipient]) == "automatic"
+    assert len(pair.mails()) == before
 
 
 def test_refusals_to_one_address_are_capped_by_day_and_what_is_right_is_carried_out(pair):

@@ -47,6 +47,12 @@ def test_a_user_who_changes_his_address_is_not_welcomed_again(club):
     [
         ("Re: ", "", {}, True),
         ("AW: ", "Yes, that is me.", {}, True),
+        ("Re: ", "Sorry for the delay, I was on vacation.", {}, True),
+        ("Antwort: ", "I had been out of the office\nfor a week.\n\nHere I am.", {"X-Autoreply": "no"}, True),
+        ("Re: ", "I reacted to your message too late.", {}, True),
+        ("Re: ", "I was asked to answer. I am on vacation until Monday.", {}, False),
+        ("Re: ", "Your request has been received.", {"X-Precedence": "bulk"}, False),
+        ("Read: ", "Your message was read.", {}, False),
         *(
             (f"{prefix}: ", "", {}, True)
             for prefix in ("R", "I", "BLS", "Vá", "ΑΠ", "Отв", "תשובה", "رد", "返信", "İLT")

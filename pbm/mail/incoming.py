@@ -25,7 +25,13 @@ from pbm.language.commands import root
 from pbm.language.grammar import Call
 from pbm.letters import Letter
 from pbm.mail import quotes, reading
-from pbm.mail.automatic import MOST_HEADER, is_absence
+from pbm.mail.automatic import (
+    MOST_HEADER,
+    is_address_of_program,
+    is_subject_of_program,
+    is_text_of_program,
+    says_absent,
+)
 from pbm.mail.reading import Incoming
 from pbm.mail.typed import Typed, is_title, plain_line, typed_answer, typed_command
 from pbm.names import SHORTEST_PASSWORD, is_guest
@@ -86,6 +92,8 @@ class MailedCommand(NamedTuple):
     """The player and the board of the reply address that it came to; None if it came to no such address."""
     typed: Typed
     ready: Ready
+    is_probably_automatic: bool
+    """Whether a program may have sent it; then a mistake is not answered."""
 
 
 class ReceivedMail(NamedTuple):
@@ -258,11 +266,11 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
         )
     else:
         typed = typed_command(mail, is_user)
-    # a program that answers may have left the subject as it was
-    if typed.line.names == "confirm-address" and is_absence(f"{mail.subject}\n{mail.body}"):
-        return PreparedMail(received, mail, meanings, "automatic")
     ready = _ready(server, received, mail, replies, typed)
-    command = MailedCommand(reply, typed, ready)
+    is_probably_automatic = post is None and (_has_mark_of_program(server, mail) or _reads_like_program(mail, typed))
+    if is_probably_automatic and not _is_proved(ready, typed):
+        return PreparedMail(received, mail, meanings, "automatic")
+    command = MailedCommand(reply, typed, ready, is_probably_automatic)
     done = ready.done if post and isinstance(ready.call, Call) and not ready.call.passwords else None
     return PreparedMail(received, mail, meanings, kind, command, _outcome(server, command, done) if done else None)
 
@@ -292,6 +300,29 @@ def _ready(server: Server, received: ReceivedMail, mail: Incoming, replies: Sequ
     return runner.prepare(session, call, None if answered else typed.line)
 
 
+def _has_mark_of_program(server: Server, mail: Incoming) -> bool:
+    """Whether a mark says that a program may have sent a mail. A confirmed address is a person's, whatever its name."""
+    sender = mail.sender or ""
+    return mail.is_probably_automatic or (is_address_of_program(sender) and not server.store.users.ids_at(sender))
+
+
+def _reads_like_program(mail: Incoming, typed: Typed) -> bool:
+    """Whether a mail reads as if a program had written it."""
+    if typed.line.names == "confirm-address":  # a program that answers may have left the subject as it was
+        return is_subject_of_program(mail.subject) or is_text_of_program(mail.body) or says_absent(mail.body)
+    if is_subject_of_program(mail.subject) and not typed.reads_as_command:
+        return True
+    return is_text_of_program(mail.body) and not typed.is_from_title  # a chat may say anything
+
+
+def _is_proved(ready: Ready, typed: Typed) -> bool:
+    """Whether a mail has a password, or somebody has typed an answer to a board mail; that may still be a mistake."""
+    if ready.session.proved:
+        return not typed.is_from_title
+    calls = [ready.call, *(call for _, call in ready.lines)]
+    return any(isinstance(call, Call) and call.passwords for call in calls)
+
+
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:
     """What the recipients of a mail are for, and the Message-ID of the mail of ours that it reports to have failed."""
     found = [tokens.meaning(server, recipient) for recipient in recipients]
@@ -315,11 +346,14 @@ def _kind(server: Server, mail: Incoming, received: ReceivedMail, meanings: Sequ
         return "automatic"
     if received.recipients and not meanings:
         return "unknown"
-    if kinds == {tokens.POSTMASTER}:
-        return "postmaster"
-    if _bar_on(server, mail, received):
+    is_for_postmaster = kinds == {tokens.POSTMASTER}
+    if not is_for_postmaster and _bar_on(server, mail, received):
         return "barred"
-    return "command" if mail.sender else "unreadable"
+    if mail.sender and not is_for_postmaster:
+        return "command"  # a whole one is carried out even if a program may have sent it
+    if _has_mark_of_program(server, mail):
+        return "automatic"
+    return "postmaster" if is_for_postmaster else "unreadable"
 
 
 def _bar_on(server: Server, mail: Incoming, received: ReceivedMail) -> str | None:
@@ -399,8 +433,7 @@ def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:
 def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     """Carry out the command of a mail and answer it. Returns what was done."""
     reply, line, session = command.reply, command.typed.line, command.ready.session
-    reads_as_command = command.typed.reads_as_command
-    if not session.on_page:
+    if not (session.on_page or command.is_probably_automatic):
         server.store.users.revive_address(mail.sender or "", server.now())
     done = runner.finish(command.ready)
     server.store.events.count_command(server.now(), refused=done.why is not None)
@@ -409,9 +442,9 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     outcome = _outcome(server, command, done)
     if done.why is None:
         return outcome
-    is_close = reads_as_command or any(map(root.knows, line.words[:2]))
+    is_close = command.typed.reads_as_command or any(map(root.knows, line.words[:2]))
     is_bulk = mail.wants_no_answer and isinstance(done.why, Misused) and not (reply or is_close)
-    if (is_absence(mail.subject) and not reads_as_command) or is_bulk:
+    if command.is_probably_automatic or is_bulk:
         return Outcome("automatic", outcome.command)
     session = replace(session, proved=reply)
     if not session.take("error", is_own=True):

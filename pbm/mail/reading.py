@@ -81,6 +81,8 @@ class Incoming(NamedTuple):
     """The first line, if its writer wrote nothing but that and put an angle bracket in front of it."""
     is_automatic: bool = False
     """Whether a program sent it, which must never be answered."""
+    is_probably_automatic: bool = False
+    """Whether a program may have sent it; then a mistake in it is not answered."""
     wants_no_answer: bool = False
     """Whether it says that programs should not answer it, which mails of people do as well."""
     report: Report | None = None
@@ -147,8 +149,9 @@ def _read(raw: bytes, envelope_sender: str | None) -> Incoming:
         body=body,
         quoted=quoted,
         is_automatic=report is not None
-        or automatic.is_automatic(message, fields, sender, envelope_sender)
+        or automatic.is_automatic(message, fields, envelope_sender)
         or automatic.is_reaction(_all_parts(message), body),
+        is_probably_automatic=automatic.is_probably_automatic(fields, body),
         wants_no_answer=not ADDED.isdisjoint(fields)
         or any(value.strip().lower() not in {"", "none"} for value in fields.get("x-auto-response-suppress", ())),
         report=report,
