@@ -95,9 +95,9 @@ class League:
             else:
                 turns.play_turn(self.session, found, loser, RESIGN)
 
-    def begin(self, pool="s"):
-        """Let both players of each running board make their first move."""
-        for board in self.running(pool):
+    def begin(self, boards=None):
+        """Let both players of each running board of the pool s, or of these, make their first move."""
+        for board in boards or self.running():
             with self.session.store.writing():
                 found = find_board(self.session, "symple", board)
                 for move in ("c3", "e5")[len(found.turns) :]:
@@ -688,6 +688,24 @@ def test_the_report_of_a_tournament_is_accepted_by_the_checker_of_fides_rules(le
     assert [one["match"] for one in checked["rounds"]] == [True] * league.now().tournament.round
     assert any(one.is_void for one in league.now().meetings)
     assert "cannot be paired" not in league.mails(names[0], "the end")[0].text  # it has ended as planned
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 40))])
+def test_the_checker_agrees_with_a_tournament_that_players_leave_or_in_which_they_do_not_come(league, shell, seed):
+    rng = Random(seed)
+    count = rng.randint(4, 14)
+    league.start("swiss", count, rounds=rng.randint(2, count // 2), round_days=10, forfeit_days=30)
+    while league.now().tournament.is_on:
+        for board in league.running():
+            chance = rng.random()
+            if chance < 0.1:
+                league.do(f"withdraw {rng.choice(find_board(league.session, 'symple', board).players)}")
+            elif chance < 0.8:
+                league.begin([board])
+                league.end(board, rng.choice(["first", "second", "draw"]))
+        pass_days(league, 11)
+    checked = check_trf(shell.run("tournament", "symple", "s", "--trf").stdout)
+    assert [one["match"] for one in checked["rounds"]] == [True] * league.now().tournament.round
 
 
 def reported(shell):
