@@ -383,6 +383,45 @@ def test_of_several_recipients_the_reply_address_counts_and_with_the_postmaster_
     assert moves(pair) == 2
 
 
+def copies(pair, line, *, message_id=None, cc=None):
+    """One mail to our own address and to alice's reply address, as it comes to each of the two."""
+    reply = reply_address(pair)
+    to = ADDRESS if cc else f"pbm <{ADDRESS}>, {reply.upper()}"
+    raw = mail_of(ALICE, "Re: Spiro Board 101 alice", line, to, **({"cc": reply} if cc else {}))
+    if message_id:
+        raw = f"Message-ID: {message_id}\r\n".encode() + raw
+    return [
+        (f"Delivered-To: {one}\r\nX-Original-To: {one}\r\nEnvelope-To: {one}\r\n".encode() + raw, one)
+        for one in (ADDRESS, reply)
+    ]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("message_id", ["<one@players.example>", None])
+@pytest.mark.parametrize("cc", [True, False])
+def test_a_mail_to_both_addresses_that_comes_as_two_copies_is_played_once(pair, first, message_id, cc):
+    mails = copies(pair, "e3:5\n\nHello", message_id=message_id, cc=cc)
+    before = len(pair.mails())
+    outcomes = [handle(pair.server, raw, ALICE, [recipient]) for raw, recipient in (mails[first], mails[1 - first])]
+    assert outcomes == ["command", "repeated"]
+    assert moves(pair) == 1
+    assert {mail.subject for mail in pair.mails()[before:]} == {"Spiro Board 101 bob **"}
+    assert not any("reply address" in mail.text for mail in pair.mails()[before:])
+
+
+def test_a_mistake_in_two_copies_is_told_once_with_the_board(pair):
+    before = len(pair.mails())
+    for raw, recipient in copies(pair, "e3:99"):
+        handle(pair.server, raw, ALICE, [recipient])
+    assert [mail.subject for mail in pair.mails()[before:]] == ["Spiro Board 101 Error"]
+
+
+def test_an_address_in_a_header_that_is_no_reply_address_of_ours_changes_nothing(pair):
+    raw = mail_of(ALICE, "Re: Spiro Board 101 alice", "e3:5", f"{ADDRESS}, {forged(reply_address(pair))}")
+    handle(pair.server, raw, ALICE, [ADDRESS])
+    assert moves(pair) == 0
+
+
 def test_a_refused_command_is_answered_though_it_reads_like_an_answer_of_a_program_or_wants_none(pair):
     assert send(pair, "spiro move 101 alice alice-secret out of office") == "command"
     assert send(pair, "I am out of office") == "automatic"

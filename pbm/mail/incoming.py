@@ -149,9 +149,14 @@ def addressed(raw: bytes, server_address: str) -> list[str]:
         for name, value in reading.header(raw).raw_items()
         if name.lower() in {"delivered-to", "x-original-to", "envelope-to", "to", "cc"}
     ]
+    return _ours_among(fields, server_address)
+
+
+def _ours_among(fields: Sequence[str], server_address: str) -> list[str]:
+    """Our addresses in the values of header fields."""
     try:
-        return [address for _, address in getaddresses(fields) if is_ours(address, server_address)]
-    except Exception:  # whatever the parser raises for an odd header, it does so each time that the mail comes
+        return [address for _, address in getaddresses([*fields]) if is_ours(address, server_address)]
+    except (RecursionError, ValueError, LookupError):
         return []
 
 
@@ -324,11 +329,20 @@ def _is_proved(ready: Ready, typed: Typed) -> bool:
 
 
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:
-    """What the recipients of a mail are for, and the Message-ID of the mail of ours that it reports to have failed."""
-    found = [tokens.meaning(server, recipient) for recipient in recipients]
+    """What the recipients of a mail are for, and the Message-ID of the mail of ours that it reports to have failed.
+
+    A mail to our own address and to a reply address may come as two copies, one for each. Both are for the reply
+    address: what came first is carried out, and the other one is known as the same mail.
+    """
+    meanings = [*filter(None, [tokens.meaning(server, recipient) for recipient in recipients])]
+    kinds = {meaning.kind for meaning in meanings}
+    if tokens.COMMANDS in kinds and tokens.REPLY not in kinds:
+        named = [tokens.meaning(server, address) for address in _ours_among(mail.recipients, server.address)]
+        meanings += [meaning for meaning in named if meaning and meaning.kind == tokens.REPLY]
     if mail.report and mail.report.has_failed:
-        found.append(tokens.meaning(server, mail.report.message_id.strip("<>"), "."))
-    return [*filter(None, found)]
+        failed = tokens.meaning(server, mail.report.message_id.strip("<>"), ".")
+        meanings += [failed] if failed else []
+    return meanings
 
 
 def _kind(server: Server, mail: Incoming, received: ReceivedMail, meanings: Sequence[Meaning]) -> str:

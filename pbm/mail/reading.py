@@ -26,7 +26,10 @@ MOST_PARTS, LONGEST_FIELD, MOST_COMPARED = 1000, 5000, 2_000_000
 """A mail that exceeds one of these is not taken apart: that would cost the square of the bytes of a field that
 describes a part, and the lines times the boundaries with which each is compared."""
 DESCRIPTIONS = re.compile(rb"(?im)^content-[a-z-]+[ \t]*:.*\n(?:[ \t].*\n)*")
-ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?:[ \t].*\r?\n)*")
+ON_THE_WAY = re.compile(
+    rb"(?im)^(?:received|return-path|delivered-to|x-original-to|envelope-to|x-envelope-to|delivery-date):.*\r?\n"
+    rb"(?:[ \t].*\r?\n)*"
+)
 """Header fields that differ between two deliveries of one mail."""
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 """A text in quotation marks, or all behind a mark that begins one without an end."""
@@ -88,6 +91,8 @@ class Incoming(NamedTuple):
     report: Report | None = None
     senders: Sequence[str] = ()
     """All addresses that it is from, in small letters."""
+    recipients: Sequence[str] = ()
+    """The values of its fields To and Cc."""
     fault: str = ""
     """Why nothing of it can be believed, as a sentence for its sender; empty if it can be read."""
     doubtful: frozenset[str] = frozenset()
@@ -156,6 +161,7 @@ def _read(raw: bytes, envelope_sender: str | None) -> Incoming:
         or any(value.strip().lower() not in {"", "none"} for value in fields.get("x-auto-response-suppress", ())),
         report=report,
         senders=[address.lower() for address in found],
+        recipients=[value[:MOST_HEADER] for name in ("to", "cc") for value in fields.get(name, ())],
         fault=fault,
         doubtful=frozenset(doubtful),
     )
