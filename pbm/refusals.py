@@ -7,6 +7,7 @@ import games
 from pbm.board.board import Point
 from pbm.disk import reason
 from pbm.names import PLACEHOLDERS
+from pbm.texts import escaped
 
 
 class Refused(Exception):
@@ -27,9 +28,10 @@ class Refused(Exception):
     ) -> None:
         """Say why. A board at a *point* is shown to the *reader*, who has signed for it; *secrets* are masked.
 
-        What the command has done until then is undone, unless it *stands*.
+        What the command has done until then is undone, unless it *stands*. Of what the text repeats, characters that
+        command a terminal are written out.
         """
-        super().__init__(text)
+        super().__init__(escaped(text))
         self.subject = subject
         self.point = point
         self.reader = reader

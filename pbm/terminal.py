@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -16,15 +15,10 @@ from typing import TextIO
 from click.termui import hidden_prompt_func
 
 from pbm import disk
-from pbm.texts import CONTROLS
+from pbm.texts import escaped
 
 SPINNER_SECONDS = 0.1
 """How long each picture of the spinner is shown."""
-
-
-def escaped(text: str) -> str:
-    r"""A text in which characters that command a terminal are written out, for example ``\x1b``."""
-    return re.sub(CONTROLS, lambda found: found[0].encode("unicode-escape").decode(), text)
 
 
 def replace_errors(*streams: TextIO) -> None:

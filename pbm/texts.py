@@ -68,6 +68,11 @@ def latin(text: str) -> str:
     return text if text.isascii() else text.translate(LOOKALIKES)
 
 
+def escaped(text: str) -> str:
+    r"""A text in which characters that command a terminal are written out, for example ``\x1b``."""
+    return re.sub(CONTROLS, lambda found: found[0].encode("unicode-escape").decode(), text)
+
+
 def one_line(text: str) -> str:
     """A text from elsewhere as one line that can be shown."""
     return " ".join(clean(text).split())

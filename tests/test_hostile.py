@@ -25,6 +25,7 @@ ROOM = Path(pbm.__file__).parent
 READERS = [
     *(ROOM / "mail" / f"{name}.py" for name in "reading quotes unhtml automatic typed incoming".split()),
     *sorted((ROOM / "language").glob("*.py")),
+    ROOM / "letters" / "headings.py",
     ROOM / "texts.py",
     *(Path(email.__file__).parent / f"{name}.py" for name in "_parseaddr feedparser header message utils".split()),
 ]

@@ -6,10 +6,15 @@ from types import SimpleNamespace
 import pytest
 from argon2.exceptions import VerificationError
 
+from pbm import letters
+from pbm.language.commands import root
 from pbm.passwords import Passwords
+from pbm.refusals import Refused
 from pbm.store.boards import BoardFilter
+from pbm.texts import CONTROLS
 
-from conftest import ADDRESS, handle, mail_of
+from conftest import ADDRESS, begin_symple, handle, mail_of
+from contract import commands_of
 
 STRANGER = "dave@players.example"
 
@@ -198,3 +203,32 @@ def test_a_damaged_board_does_not_keep_a_user_from_signing_off(club, monkeypatch
     monkeypatch.setattr("games.symple.draw", lambda *_: {}["x"])
     club.say("signoff carol carol-secret")
     assert club.store.users.missing("carol")
+
+
+# Characters that command a terminal
+
+GIVEN = {
+    "board": "101", "boards": "101", "followed": "101", "userid": "alice", "password": "alice-secret",
+    "new_password": "alice-secret9", "pool": "s", "move": "c3", "moves": "c3", "other": "bob", "lines": "if a1 then b2",
+}  # fmt: skip
+COMMANDS = [*commands_of(root), *commands_of(root.game, "symple ")]
+
+
+def test_a_word_that_can_be_no_userid_gets_no_code_and_is_not_repeated(club):
+    for line in ("reset \x1b[2J", "reset \x1b[2J abc alice-secret9", "reset a", "reset alice@players.example"):
+        assert club.why_refused(line).startswith("A userid is 2 to 16 letters, digits, ")
+
+
+@pytest.mark.parametrize("word", ["\x1b[2J", "-x\x1b", "--name=\x9b2J", "alice\u202e"])
+def test_no_answer_to_any_command_has_a_character_that_commands_a_terminal(club, word):
+    begin_symple(club)
+    for name, command in COMMANDS:
+        for way in command.ways:
+            words = [GIVEN.get(what, "x1") for what in way]
+            lines = [[*words[:at], word, *words[at + 1 :]] for at in range(len(words) + 1)]
+            for line in (*lines, [word, *words]):
+                try:
+                    answer = letters.printed(club.say(f"{name} {' '.join(line)}"))
+                except Refused as why:
+                    answer = str(why)
+                assert not re.search(CONTROLS, answer), (name, line)

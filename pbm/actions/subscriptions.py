@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import games
 from pbm import delivery, letters
 from pbm.access.tokens import PUZZLES
 from pbm.actions import finding, mail_settings, messages, puzzles
 from pbm.actions.finding import board_of, find_row
 from pbm.budget import Budget
 from pbm.letters import Letter
+from pbm.names import is_board
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, Reply
@@ -67,6 +69,9 @@ def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) ->
         lines.append(f"You are not subscribed to new boards of {game.capitalize()} any more.")
     else:
         numbers = _named(session, game, words, name)
+        for number in numbers:
+            if not is_board(number):
+                raise Refused(f"There is no {game.capitalize()} board {games.quoted(number)}.")
     return [_stop(session, game, name, numbers, lines)]
 
 

@@ -30,10 +30,15 @@ from pbm.store import Reply
 from pbm.store.boards import BoardFilter
 
 
-def check_new_userid(name: str) -> None:
-    """Raise Refused if no user can get that userid."""
+def check_userid(name: str) -> None:
+    """Raise Refused if that can be no userid."""
     if not is_userid(name):
         raise Refused("A userid is 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter.")
+
+
+def check_new_userid(name: str) -> None:
+    """Raise Refused if no user can get that userid."""
+    check_userid(name)
     if name in RESERVED or games.exists(name) or is_guest(name):
         raise Refused(f"{name} is a word of the command language; please choose another userid.")
 
@@ -207,8 +212,12 @@ def replace_password(session: Session, name: str, new: str) -> Letter:
 
 
 def check_reset(session: Session, *, userid: str, one_time_password: str, new_password: str, **_: object) -> None:
-    """Raises Misused if a code comes without a new password, and Refused if it is wrong or too old."""
+    """Raises Misused if a code comes without a new password, and Refused if it is wrong or too old.
+
+    What can be no userid is refused, too, and not repeated.
+    """
     code, new, name = one_time_password, new_password, userid.lower()
+    check_userid(name)
     if not code:
         return
     if not new:

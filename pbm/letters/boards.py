@@ -17,7 +17,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, Robot, TurnRow
 from pbm.store.boards import USUAL_DAYS
-from pbm.texts import TIME_FORMAT, counted, enumerated, wrapped_line, wrapped_turns
+from pbm.texts import TIME_FORMAT, counted, enumerated, escaped, wrapped_line, wrapped_turns
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
@@ -572,7 +572,7 @@ def of_error(why: Refused, reason: str, quoted: Sequence[str], *, game: str) -> 
     reason_lines: list[str] = []
     for line in reason.splitlines():
         reason_lines += wrapped_line(_cropped(line), breaks_words=False)
-    quoted_lines = [f"> {_cropped(line)}".rstrip() for line in quoted]
+    quoted_lines = [f"> {_cropped(escaped(line))}".rstrip() for line in quoted]
     name = game if game == "pbm" else game.capitalize()
 
     blocks: list[Block] = [Paragraph("\n".join(reason_lines))]

@@ -25,7 +25,8 @@ from pbm.server import Server
 from pbm.settings import open_server
 from pbm.store import Unusable
 from pbm.store.events import Event, Hook
-from pbm.terminal import escaped, warn
+from pbm.terminal import warn
+from pbm.texts import escaped
 
 EVENT_KINDS = frozenset(
     (

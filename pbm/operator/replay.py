@@ -25,7 +25,7 @@ from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, Commands
 from pbm.drawing import images, svg
 from pbm.refusals import Refused, refusing_os_errors
 from pbm.session import Session
-from pbm.terminal import escaped
+from pbm.texts import escaped
 
 FORWARD = "\x1b[C", "\x1bOC", "\x1b[B", "\x1bOB", " ", "\n"
 """What the keys for the next turn send: the arrows to the right and down, the space bar, and return."""
