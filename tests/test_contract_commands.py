@@ -123,7 +123,7 @@ def test_onlookers_do_not_advise_and_a_subscriber_is_not_asked_to(begun):
     assert {one.to: one.text.split()[-4:] for one in told if one.to != "sender"} == {
         "alice": ["chat", "101", "alice", "PASSWORD"],
         "bob": ["chat", "101", "bob", "PASSWORD"],
-        "carol": ["Hello", "symple", "show", "101"],
+        "carol": ["*" * 60, "symple", "show", "101"],
     }
 
 
