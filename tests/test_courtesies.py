@@ -225,6 +225,32 @@ def test_who_blocks_as_many_as_one_can_may_still_list_them(club, monkeypatch):
     assert "You block bob." in club.text("block alice alice-secret")
 
 
+def test_a_user_blocks_200_others_at_most(club):
+    club.signed_up("alice", "bob")
+    others = [f"user{number}" for number in range(200)]
+    for other in others:
+        club.store.users.add(other, "", club.time)
+    for other in others[1:]:
+        club.store.users.block("alice", other)
+    club.say("block alice alice-secret user0")
+    assert club.why_refused("block alice alice-secret bob") == "You block 200 users already."
+
+
+# Swapping sides
+
+
+def test_a_mail_says_who_has_just_swapped_sides(board, monkeypatch):
+    symple = games.load("symple")  # as if it had the pie rule, which none of our own games has
+    monkeypatch.setattr(symple, "SWAP", True, raising=False)
+    monkeypatch.setattr(symple.State, "parse", lambda _, text: text)
+    monkeypatch.setattr(symple.State, "play", lambda state, *_: state._replace(turn=1 - state.turn))
+    board.say("symple move 101 alice alice-secret c3")
+    board.say("symple swap 101 bob bob-secret")
+    assert "\nbob has swapped sides.\n" in board.mails("alice")[-1].text
+    board.say("symple move 101 alice alice-secret d4")
+    assert "swapped sides" not in board.mails("bob")[-1].text
+
+
 # Time
 
 

@@ -369,9 +369,21 @@ def test_whoever_answers_about_a_board_that_is_gone_is_told_so_for_as_long_as_no
     raw = message("Re: Spiro Board 101 alice", "e3:5")
     assert outcome_of(pair.server, raw, None, [address]).reason == "Spiro board 101 has been removed."
     assert "Spiro board 101 has been removed." in pair.mails()[-1].text
-    pair.pass_time(days=101)
+    pair.pass_time(days=99)
+    cleanup.clean_up(Session(pair.server))
+    assert incoming.is_known(pair.server, address)
+    pair.pass_time(days=2)
     cleanup.clean_up(Session(pair.server))
     assert not incoming.is_known(pair.server, address)
+
+
+@pytest.mark.parametrize(("days", "outcome"), [(99, "repeated"), (101, "command")])
+def test_a_mail_that_comes_again_is_known_for_a_hundred_days(pair, days, outcome):
+    raw = message("spiro show 101")
+    assert handle(pair.server, raw, None) == "command"
+    pair.pass_time(days=days)
+    cleanup.clean_up(Session(pair.server))
+    assert handle(pair.server, raw, None) == outcome
 
 
 def test_of_several_recipients_the_reply_address_counts_and_with_the_postmaster_it_is_a_command(pair):
@@ -509,6 +521,14 @@ def test_after_five_wrong_passwords_the_next_one_is_not_looked_at_for_a_while_ev
     for _ in range(5):
         guess(pair, name="nobody9")
     assert "Too many wrong passwords" in guess(pair, name="nobody9")
+
+
+def test_the_longest_wait_is_an_hour(pair):
+    pair.store.trust.save_failures("userid", "alice", Failures(30, pair.time))
+    pair.pass_time(minutes=59)
+    assert "Too many" in guess(pair, "alice-secret")
+    pair.pass_time(minutes=1)
+    assert "Too many" not in guess(pair, "alice-secret")
 
 
 @pytest.mark.long

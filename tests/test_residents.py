@@ -377,7 +377,7 @@ def test_no_robot_shows_two_people_how_their_game_would_go_on(against):
     against.say("symple challenge --from=102#1 alice robot2")
 
 
-@pytest.mark.parametrize(("chance", "is_drawn"), [(0.3, True), (0.6, False)])
+@pytest.mark.parametrize(("chance", "is_drawn"), [(0.3, True), (0.44, True), (0.46, False), (0.6, False)])
 def test_it_answers_the_proposal_of_a_draw_by_what_it_thinks(against, mind, chance, is_drawn):
     plays(against)
     mind.chance = 1 - chance  # of alice, who is to move
@@ -421,6 +421,16 @@ def test_it_resigns_when_it_has_had_no_hope_for_three_turns(against, mind):
             signs(against, f"symple move 101 ME {next(at(against).state.moves())}")
     assert moves(against)[-1] == "Resign"
     assert at(against).winner == "alice"
+
+
+@pytest.mark.parametrize(("chance", "is_hopeless"), [(0.02, True), (0.03, False)])
+def test_it_has_no_hope_where_its_chance_is_two_in_a_hundred_or_less(against, mind, chance, is_hopeless):
+    mind.chance = chance
+    for _ in range(3):
+        plays(against)
+        if not at(against).is_over:
+            signs(against, f"symple move 101 ME {next(at(against).state.moves())}")
+    assert at(against).is_over == is_hopeless
 
 
 def test_a_board_that_has_changed_meanwhile_is_thought_about_again(against, mind):

@@ -13,7 +13,7 @@ import pytest
 
 from pbm.mail import sending
 from pbm.mail.sending import flush
-from pbm.mail.transports import Maildirs, Transport, transport
+from pbm.mail.transports import Maildirs, Transport, Undelivered, transport
 from pbm.mail.writing import compose
 from pbm.store import Store, Unusable
 
@@ -56,6 +56,26 @@ def setting(kind, folder):
     else:
         with running(Relay()) as relay:
             yield f"smtp://127.0.0.1:{relay.port}", lambda: [mail.rcpt_tos[0] for mail in relay.mails]
+
+
+class Refusing(Transport):
+    """A transport that can deliver nothing at the moment."""
+
+    batch = 10
+
+    def send(self, *_):
+        raise Undelivered("the mailbox is full")
+
+
+@pytest.mark.parametrize(("hours", "is_given_up"), [(113, False), (115, True)])
+def test_a_mail_is_given_up_when_the_next_try_six_hours_later_would_be_more_than_five_days_after_it_was_written(
+    club, hours, is_given_up
+):
+    club.say("help", sender="dave@players.example")
+    club.store.db.execute("UPDATE outbox SET tries = 20")
+    club.pass_time(hours=hours)
+    flush(club.server, Refusing())
+    assert (club.mails()[0].due is None) == is_given_up
 
 
 @pytest.fixture(params=["a lock", "a file that is read-only", "a full disk"])

@@ -87,6 +87,18 @@ def test_a_tag_makes_no_other_address(pair):
     assert sum(mail.subject.startswith("confirm-address") for mail in pair.mails()) == 1
 
 
+def test_a_confirmed_address_gets_500_answers_a_day_and_as_many_to_what_its_user_signs(pair):
+    alice, before = "alice@players.example", len(pair.mails())
+    for kind in "answer", "signed answer":
+        pair.store.trust.use(kind, alice, "2026-11-20", 499)
+    for line in "help", "spiro showas alice alice-secret 101":
+        for number, answers in enumerate([1, 0]):
+            raw = mail_of(alice, line, message_id=f"<{line.replace(' ', '-')}-{number}@players.example>")
+            handle(pair.server, raw, alice)
+            assert (line, len(pair.mails()) - before) == (line, answers)
+            before = len(pair.mails())
+
+
 def test_a_domain_and_a_machine_have_limits_of_their_own(pair):
     for number in range(240):
         handle(pair.server, message("list", sender=f"x{number}@big.example"), None)

@@ -22,6 +22,8 @@ from urllib.parse import urlencode
 
 import pytest
 from icalendar import Calendar
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from pbm.access import tokens
 from pbm.actions import cleanup, users
@@ -32,7 +34,7 @@ from pbm.mail.writing import compose
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.server import Server
-from pbm.service.web import Files
+from pbm.service.web import Files, WebServer
 from pbm.session import Session
 from pbm.site.pages import POLICY
 from pbm.store import Reply, Store
@@ -626,6 +628,60 @@ def test_a_flood_of_strangers_holds_up_no_mails_and_stores_next_to_nothing(web):
     assert {*statuses} <= {303, 403, 429}
     assert sorted(took)[len(took) // 2] < 5
     assert len(everything(web.shell)["users"]) - before == statuses.count(303) <= 60
+
+
+class VirtualTime(asyncio.SelectorEventLoop):
+    """A loop that waits for nothing, and whose clock goes on by as much as it would have waited."""
+
+    def __init__(self):
+        super().__init__()
+        self.waited = 0.0
+        self.select, self._selector.select = self._selector.select, self.skip
+
+    def skip(self, timeout):
+        self.waited += timeout or 0
+        return self.select(0)
+
+    def time(self):
+        return self.waited
+
+
+@pytest.fixture
+def virtual_time():
+    """Runs a coroutine in virtual time."""
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        yield runner.run
+
+
+async def status_of_post(web_server, receive):
+    """The status of a post, whose parts *receive* brings, to begin as a guest."""
+    scope = {"type": "http", "method": "POST", "path": "/guest", "headers": [], "client": ("203.0.114.1", 1)}
+    with pytest.raises(HTTPException) as refused:
+        await web_server.guest(Request(scope, receive))
+    return refused.value.status_code
+
+
+def test_a_post_has_ten_seconds_to_come_in(club, virtual_time):
+    async def post_for_ever():
+        status = await status_of_post(WebServer(club.server, None, None, ""), asyncio.Event().wait)
+        return status, asyncio.get_running_loop().time()
+
+    assert virtual_time(post_for_ever()) == (408, 10)
+
+
+def test_a_peer_posts_120_times_a_minute_and_then_again(club, virtual_time):
+    async def empty():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def post_in_two_minutes():
+        web_server = WebServer(club.server, None, None, "")
+        statuses = []
+        for _ in range(2):
+            statuses.append([await status_of_post(web_server, empty) for _ in range(121)])
+            await asyncio.sleep(60)
+        return statuses
+
+    assert virtual_time(post_in_two_minutes()) == [[415] * 120 + [429]] * 2
 
 
 def test_one_peer_posts_so_often_in_a_minute(web):
