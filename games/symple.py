@@ -28,7 +28,7 @@ BALANCE = "Nobody has grown yet: Black may grow and then found in the same turn.
 """What stands below the board while that is so."""
 BLACK = 1
 
-NOTATION = "c3 is one stone, a2,c4,e1 grows three groups"
+NOTATION = "d2 is one stone, b4,d1,e3 grows three groups"
 TAPS = Taps()
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: an odd number from 5 to 25", range(5, 26, 2), 19),

@@ -81,9 +81,9 @@ def test_a_board_mail_ends_with_a_line_of_notation_and_the_command_below_it(club
 @pytest.mark.parametrize(
     ("game", "options", "moves", "example"),
     [
-        ("symple", "-size=5", ["a1", "b5"], "c3"),
-        ("symple", "-size=5", ["a1", "b3", "c5", "d3", "e2", "a5"], "a2,c4,e1"),
-        ("symple", "", ["a1", "i9"], "c3"),
+        ("symple", "-size=5", ["a1", "b5"], "d2"),
+        ("symple", "-size=5", ["b5", "c3", "c1", "a3", "e4", "a1"], "b4,d1,e3"),
+        ("symple", "", ["a1", "i9"], "d2"),
         ("spora", "-size=5", ["c3"], "e1:3"),
         ("spora", "-size=5", ["d2:4", "a5"], "e1,d2@nnen"),
         ("papagra", "-size=3", ["a1"], "c3,d4"),

@@ -131,7 +131,7 @@ a placeholder that was copied from the help is named
     confirm-address CODE | CODE is a placeholder; write the code that was mailed to you in its place.
     symple move 101 alice PASSWORD c3 | PASSWORD is a placeholder; write your password in its place.
     symple move 101 nobody PASSWORD c3 | PASSWORD is a placeholder; write your password in its place.
-    symple queue 101 bob bob-secret MOVE#2 | MOVE is a placeholder; write your move in its place (c3 is one
+    symple queue 101 bob bob-secret MOVE#2 | MOVE is a placeholder; write your move in its place (d2 is one
     symple plan 101 bob bob-secret if any then move | move is a placeholder; write your move in its place
 the word that stands for a move is none
     symple move 101 alice alice-secret MOVE#1 | Cannot read 'move'; write one point, such as c3, or several
