@@ -41,6 +41,21 @@ def test_a_game_that_ended_by_a_ruling_that_has_changed_since_has_ended(four):
     assert list(differences(board.row, outcome(board.row, replayed(board.row, board.turns)))) == []
 
 
+def test_a_player_who_has_to_pass_by_a_ruling_that_has_changed_since_their_turn_began_says_so(four):
+    four.begin("sprout challenge -board=limping-3 alice bob")
+    turns = "d1 f1,c2 e1,c3 a1,b2,c1 d2,e2 e3 d5,b3,f3,xf1 a2,xf3,c6 b5,b1,d3 f3,a4,xb1,a3,e4 b4,d4,c5 f1 xf1"
+    four.plays(*turns.split(), game="sprout")
+    # while a removal was a pass, bob had not to pass behind it, and the server waited for his move
+    four.store.db.execute("DELETE FROM turns WHERE number = 14")
+    four.store.db.execute("UPDATE boards SET moves = 13, turn = 'bob'")
+    with pytest.raises(Refused, match="White must pass in this position"):
+        four.say("sprout move 101 bob bob-secret f2")
+    four.say("sprout move 101 bob bob-secret pass")
+    board = four.at(game="sprout")
+    assert (board.turn, board.turns[-1].text) == ("alice", "--")
+    assert list(differences(board.row, outcome(board.row, replayed(board.row, board.turns)))) == []
+
+
 @pytest.mark.parametrize(
     "end",
     ["alice: resign", "alice: move propose / bob: move accept", "21 days / clean up", "alice: signoff ME"],

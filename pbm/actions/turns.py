@@ -135,7 +135,7 @@ def start(
 
 
 def play_turn(session: Session, board: Board, name: str, text: str, reason: str | None = None) -> list[Letter]:
-    """Play a turn and the turns of the server that follow. Returns the letters. FORFEIT counts as automatic.
+    """Play a turn and the turns of the server that follow. Returns the letters. FORFEIT and SKIP count as automatic.
 
     The *reason*, one of REASONS, is why the game ends by that turn, if the turn does not tell.
     """
@@ -150,7 +150,7 @@ def play_turn(session: Session, board: Board, name: str, text: str, reason: str 
         reason=reason,
     )
     until, happened = board.row.until, board.row.happened
-    board.play(name, text, session.now, automatic=text == FORFEIT)
+    board.play(name, text, session.now, automatic=text in {FORFEIT, SKIP})
     if until and until < session.now and name in board.about.robots:  # no time counts for it
         board.change(until=until + (board.row.happened - happened))
     planned = play_on(session, board)
