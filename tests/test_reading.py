@@ -158,6 +158,11 @@ def test_what_a_program_has_sent_is_told_by_fields_however_they_are_written(fiel
         ("X-Auto-Submitted: auto-replied", True),
         ("X-Vacation: yes", True),
         ("X-Mailer: Zendesk Mailer", True),
+        ("User-Agent: vacation/1.2", True),
+        ("X-Mail-Autoresponse: 1", True),
+        ("X-Automatic-Reply: alice", True),
+        ("X-MS-Exchange-Generated-Message-Source: Mailbox Rules Agent", True),
+        ("X-Auto-Response-Suppress: All", False),
         ("X-Autoreply: no", False),
         ("X-Autoreply: (a program) No", False),
         ("X-Auto-Response: none", False),
@@ -192,6 +197,7 @@ SUBJECTS_OF_PROGRAMS = """
     Your ticket #5 has been received: | We have received your request - | Ihre Anfrage [#1] ist eingegangen:
     Eingangsbestätigung: | Demande n° 12 enregistrée : | Solicitud recibida: | Ticket #12 has been opened for you:
     Accusé de réception : | Case 00123 was created: | Acknowledgement: | Thank you for contacting us: | Lu :
+    We received your message: | Your request: | Ihre Anfrage: | Votre demande n° 5 : | Your mail was received:
 """
 """Separated by strokes. Our own subject may stand behind each."""
 SUBJECTS_OF_PEOPLE = """

@@ -16,7 +16,7 @@ from pbm.language.grammar import Call
 from pbm.language.line import Line
 from pbm.mail.quotes import BETWEEN_WORDS
 from pbm.mail.reading import Incoming
-from pbm.names import IsUser, is_board
+from pbm.names import SHORTEST_PASSWORD, IsUser, is_board
 from pbm.refusals import Misused, Refused
 from pbm.runner import Trial
 from pbm.store import Reply
@@ -117,7 +117,9 @@ def _with_command_above(above: Typed, first: Typed, reply: Reply, is_user: IsUse
         return first
     if _is_multiple(above.line):
         return above
-    if above.line.passwords() and try_out(above).is_signed:
+    passwords = above.line.passwords() or []
+    # a tag such as `- EXTERNAL` is too short for a password, and is not counted as a wrong one
+    if any(len(word) >= SHORTEST_PASSWORD for word in passwords) and try_out(above).is_signed:
         return above
     return first if _is_typed(first, reply, is_user, try_out) else above
 
