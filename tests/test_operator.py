@@ -344,7 +344,7 @@ def test_what_is_barred_is_listed_with_its_last_mail_and_its_users(operate, pair
     [
         (["bar", "spam.example"], "All addresses of a domain are written @spam.example, and not spam.example."),
         (["bar", "*@spam.example"], "All addresses of a domain are written @spam.example, and not *@spam.example."),
-        (["bar", "eve"], "All addresses of a domain are written @eve, and not eve."),
+        (["bar", "alice"], "'alice' is neither an address nor a domain such as @spam.example."),
         (["bar", "@"], "'@' is neither an address nor a domain such as @spam.example."),
         (["bar", "e e@spam.example"], "'e e@spam.example' is neither an address nor a domain such as @spam.example."),
         (["bar", ADDRESS], f"{ADDRESS} is the address of this server."),
@@ -369,7 +369,7 @@ def test_a_narrow_bar_that_is_lifted_leaves_a_wider_one(operate):
 def test_the_doctor_notes_bars_that_hold_nobody_and_finds_no_fault_in_them(operate, pair):
     operate("users", "bar", "@players.example")
     operate("users", "bar", "@spam.example")
-    said = "@spam.example is barred since 2026-11-20, and holds nobody: no user has such an address, and "
+    said = "@spam.example has been barred since 2026-11-20 and holds nobody: no user has such an address, and "
     [note] = doctor.idle_bars(pair.store.path, pair.time)
     assert note == f"{said}no mail has come from there. `pbm users unbar @spam.example` ends that."
     outcome_of(pair.server, mail_of("eve@spam.example", "help"), None, [ADDRESS])

@@ -3,18 +3,18 @@
 A bar is an address, `eve@spam.example`, or a domain, `@spam.example`, which stands for its subdomains, too.
 """
 
+from contextlib import suppress
+
 from pbm.names import LONGEST_ADDRESS, untagged
 from pbm.store import Store
 
 
 def canonical(address: str) -> str:
     """An address or `@DOMAIN` as it is compared: in small letters, without a tag, the domain in ASCII."""
-    local, at, domain = untagged(address.lower()).rpartition("@")
-    try:
+    local, sign, domain = untagged(address.lower()).rpartition("@")
+    with suppress(UnicodeError):  # what is the name of no machine stays as it is, and equals none
         domain = domain.rstrip(".").encode("idna").decode()
-    except UnicodeError:
-        return f"{local}{at}{domain}"  # it is the name of no machine, and equals none
-    return f"{local}{at}{domain}"
+    return f"{local}{sign}{domain}"
 
 
 def bars_on(address: str) -> list[str]:
@@ -23,7 +23,8 @@ def bars_on(address: str) -> list[str]:
         return []
     whole = canonical(address)
     labels = whole.rpartition("@")[2].split(".")
-    return [whole, *(f"@{'.'.join(labels[at:])}" for at in range(len(labels)))]
+    domains = [".".join(labels[at:]) for at in range(len(labels))]
+    return [whole] + [f"@{domain}" for domain in domains]
 
 
 def bar_on(store: Store, *addresses: str) -> str | None:
@@ -35,7 +36,9 @@ def bar_on(store: Store, *addresses: str) -> str | None:
 def users_held(store: Store) -> dict[str, list[str]]:
     """The bars of the operator, each with the users who have an address that it holds."""
     held: dict[str, set[str]] = {bar.bar: set() for bar in store.trust.bars()}
-    for userid, address in store.users.all_addresses() if held else ():
+    if not held:
+        return {}
+    for userid, address in store.users.all_addresses():
         for bar in bars_on(address):
             if bar in held:
                 held[bar].add(userid)

@@ -17,7 +17,8 @@ DIGITS = "0123456789"
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:
     """The stored row of a board. Raises Refused if there is no such board."""
-    boards, name = session.store.boards, number.lower()
+    boards = session.store.boards
+    name = number.lower()
     row = boards.get(game, name) if is_board(name) else None
     if row is None:
         if is_board(name) and boards.was_removed(game, name):

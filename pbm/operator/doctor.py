@@ -138,7 +138,7 @@ def idle_bars(path: Path, now: datetime) -> Iterator[str]:
                 f"the last mail from there came on {bar.last:%Y-%m-%d}" if bar.last else "no mail has come from there"
             )
             yield (
-                f"{bar.bar} is barred since {bar.since:%Y-%m-%d}, and holds nobody: no user has such an address, and "
+                f"{bar.bar} has been barred since {bar.since:%Y-%m-%d} and holds nobody: no user has such an address, and "
                 f"{last}. `pbm users unbar {bar.bar}` ends that."
             )
 

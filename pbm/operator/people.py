@@ -253,10 +253,10 @@ def unbar_address(bar: str) -> None:
 def _bar_named(word: str) -> str:
     """The bar that a word names, an address or `@DOMAIN`, as it is compared. Raises Refused."""
     local, at, domain = bars.canonical(word).rpartition("@")
-    is_domain = is_address(f"a@{domain}")
+    is_domain = "." in domain and is_address(f"a@{domain}")
     if is_domain and (not at or local == "*"):
         raise Refused(f"All addresses of a domain are written @{domain}, and not {word}.")
-    if not is_address(f"{local or 'a'}@{domain}"):
+    if not at or not is_address(f"{local or 'a'}@{domain}"):
         raise Refused(f"{word!r} is neither an address nor a domain such as @spam.example.")
     return f"{local}@{domain}"
 
