@@ -137,10 +137,8 @@ def idle_bars(path: Path, now: datetime) -> Iterator[str]:
             last = (
                 f"the last mail from there came on {bar.last:%Y-%m-%d}" if bar.last else "no mail has come from there"
             )
-            yield (
-                f"{bar.bar} has been barred since {bar.since:%Y-%m-%d} and holds nobody: no user has such an address, and "
-                f"{last}. `pbm users unbar {bar.bar}` ends that."
-            )
+            what = f"{bar.bar} has been barred since {bar.since:%Y-%m-%d} and holds nobody"
+            yield f"{what}: no user has such an address, and {last}. `pbm users unbar {bar.bar}` ends that."
 
 
 def _file(path: Path) -> Iterator[Finding]:
