@@ -820,3 +820,39 @@ def test_a_megabyte_that_is_hard_to_take_apart_is_no_work(raw):
     begin = time.process_time()
     read(raw, None)
     assert time.process_time() - begin < NO_TIME
+
+
+def report_safe(original, kind="message/rfc822; x-spam-type=original", sender="alice@mail.example"):
+    """What SpamAssassin makes of a mail that it takes for spam."""
+    head = (
+        f"Received: from localhost by mail.example\nFrom: {sender}\nTo: pbm@pbm.example\nMessage-Id: <7@mail.example>\n"
+        "Subject: *****SPAM***** Re: Symple Board 101 alice\nX-Spam-Flag: YES\nMIME-Version: 1.0\n"
+        'Content-Type: multipart/mixed; boundary="----------=_5A"\n\n'
+        "This is a multi-part message in MIME format.\n\n"
+    )
+    report = (
+        "Content-Type: text/plain; charset=iso-8859-1\nContent-Disposition: inline\n\n"
+        'Spam detection software, running on the system "mail.example",\n'
+        "has identified this incoming email as possible spam.\n\nContent preview:  e5 Good luck [...]\n"
+    )
+    wrapped = f"Content-Type: {kind}\nContent-Disposition: attachment\nContent-Transfer-Encoding: 8bit\n\n{original}"
+    begin = "\n------------=_5A\n"
+    return f"{head}{begin}{report}{begin}{wrapped}\n------------=_5A--\n".encode()
+
+
+SPAM = (
+    "From: alice@mail.example\nSubject: Re: Symple Board 101 alice\nMessage-Id: <7@mail.example>\n{}\ne5\n\nGood luck\n"
+)
+
+
+@pytest.mark.parametrize("kind", ["message/rfc822; x-spam-type=original", 'text/plain; x-spam-type="original"'])
+def test_the_report_of_a_spam_filter_around_a_mail_is_opened(kind):
+    mail = read(report_safe(SPAM.format(""), kind), None)
+    assert (mail.subject, mail.body) == ("Re: Symple Board 101 alice", "e5\n\nGood luck")
+    assert (mail.sender, mail.message_id, mail.is_automatic) == (ALICE, "<7@mail.example>", False)
+
+
+def test_what_is_wrapped_is_from_the_sender_of_the_report_and_automatic_if_it_says_so():
+    assert read(report_safe(SPAM.format(""), sender="eve@mail.example"), None).sender == "eve@mail.example"
+    assert read(report_safe(SPAM.format("Auto-Submitted: auto-replied\n")), None).is_automatic
+    assert read(report_safe(SPAM.format(""), "message/rfc822"), None).body.startswith("Spam detection software")

@@ -36,6 +36,10 @@ QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 END_OF_HEADER = re.compile(rb"\r?\n\r?\n")
 LOOSE = re.compile(rb"(?m)^([!-9;-~]+)[ \t]+:")
 """A header field with a blank in front of the colon, which RFC 5322 still knows, and the parser does not."""
+WRAPPED = re.compile(r"x-spam-type\s*=\s*\"?original", re.IGNORECASE)
+"""How SpamAssassin marks the part of its report that is the mail itself."""
+OF_ENVELOPE = "from", "return-path", "message-id"
+"""The header fields that are taken from such a report."""
 LINK = re.compile(r" ?<mailto:([^\s<>]{1,40})>")
 """What Outlook puts behind an address in plain text; it takes ``d2@nnen`` for one."""
 ENCODING = "Content-Transfer-Encoding"
@@ -193,7 +197,7 @@ def _opened(raw: bytes) -> Opened:
     fault = ""
     if is_small:
         try:
-            message = message_from_bytes(raw)
+            message = _unwrapped(message_from_bytes(raw))
             text = _text_in(message, has_name=False) or _text_in(message, has_name=True)
             return Opened(message, text, _report(message))
         except DamagedError:
@@ -203,6 +207,27 @@ def _opened(raw: bytes) -> Opened:
         except Exception:
             fault = UNREADABLE
     return Opened(_header(raw), fault=fault)
+
+
+def _unwrapped(message: Message) -> Message:
+    """The mail that SpamAssassin has put into a report of its own (`report_safe`); any other mail as it is.
+
+    Its sender stays that of the report, which is what mail servers have checked on its way.
+    """
+    if not message.is_multipart() or message.get_content_type() != "multipart/mixed":
+        return message
+    wrapped = [part for part in _parts(message) if WRAPPED.search(str(part.get("Content-Type", "")))]
+    if not wrapped:
+        return message
+    inner = _parts(wrapped[0])
+    payload = wrapped[0].get_payload(decode=True)
+    original = inner[0] if inner else message_from_bytes(payload if isinstance(payload, bytes) else b"")
+    for name in OF_ENVELOPE:
+        del original[name]
+    for name, value in message.raw_items():
+        if name.lower() in OF_ENVELOPE:
+            original.set_raw(name, value)
+    return original
 
 
 def senders(fields: Iterable[str]) -> list[str]:
