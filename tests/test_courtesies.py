@@ -167,6 +167,14 @@ def test_who_resigns_for_later_can_take_that_back_on_the_page(board):
     assert ['value="unresign"' in page for page in pages] == [False, True]
 
 
+def test_the_page_says_what_an_undo_takes_back(board):
+    board.say("symple queue 101 bob bob-secret d4")
+    for move in ("c3", "undo"):
+        board.say(f"symple move 101 alice alice-secret {move}")
+    page = Pages(Session(board.server), SiteSettings(), "bob").board("symple", "101")
+    assert "<p>alice proposes to take back c3 and your answer d4. <button" in page
+
+
 # Notes
 
 
