@@ -225,7 +225,7 @@ def test_without_a_terminal_a_game_is_listed(spiro, shell):
 
 
 def test_in_a_terminal_the_arrow_keys_lead_through_a_game(spiro, shell):
-    spiro.say("spiro chat 101 carol carol-secret", comment="unseen")
+    spiro.say("spiro chat 101 bob bob-secret", comment="unseen")
     board = stored_board(spiro.store, "spiro", "101")
     first = next(board.state.moves())
     spiro.say(f"spiro move 101 {board.turn} {PASSWORDS[board.turn]} {first}", comment="Look at that!")
