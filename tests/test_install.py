@@ -134,7 +134,7 @@ def test_users_are_told_to_install_nothing_that_these_tests_have_not_tried():
         ]
     texts = [path.read_text() for path in read if path.suffix != ".ttf"]
     named = {
-        form for text in texts for form in re.findall(r"pip\s+install\s+(?!-)('[^']+'|[\w.\[\],]*[\w\]]|\.)", text)
+        form for text in texts for form in re.findall(r"pip\s+install\s+(?!-)('[^']+'|[\w.\[\],-]*[\w\]]|\.)", text)
     }
     assert named <= {*TRIED, *TRIED_ELSEWHERE}
     assert named >= {"'.[site,pictures]'", "'.[metrics]'", "FOLDER"}
