@@ -657,6 +657,15 @@ def test_prose_is_the_comment_of_an_answer_in_the_subject(board, subject, played
     assert any("alice writes:\n\nGood luck, bob!" in mail.text for mail in told) == (subject != "z9")
 
 
+@pytest.mark.parametrize("typed", ["e5 e6", "z9", "e3 : 5"])
+@pytest.mark.parametrize("subject", ["List", "resign", "Help me please", "c3"])
+def test_a_move_that_is_none_is_refused_whatever_the_subject_is(board, subject, typed):
+    [refusal] = answer(board, typed, subject=subject)
+    assert refusal.subject == "Symple Board 101 Error"
+    assert f"\n> {typed}\n" in refusal.text
+    assert turns(board) == []
+
+
 def test_a_wrong_password_in_a_subject_counts_as_a_guess_though_the_text_is_played(board):
     for number in range(6):
         answer(board, "show", subject=f"symple move 101 bob wrong-secret-{number} e5")

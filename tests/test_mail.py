@@ -581,7 +581,7 @@ LIKELY = [
     {"x_post_messageclass": "9; Autoresponder"},
     {"x_otrs_loop": "yes"},
     {"delivered_to": "Autoresponder"},
-    {"list_help": "<mailto:help@lists.example>"},
+    {"list_post": "<mailto:games@lists.example>"},
     {"sender": "noreply-x@shop.example"},
     {"sender": "owner-games@lists.example"},
     {"sender": "games-request@lists.example"},
@@ -609,6 +609,17 @@ def test_a_whole_command_and_a_legal_answer_are_done_all_the_same(pair, fields):
     assert moves(pair) == 2
     if "sender" not in fields:
         assert send(pair, "multiple", "spiro chat 101 alice alice-secret\nlist", **fields) == "command"
+
+
+@pytest.mark.parametrize(
+    "fields", [{"list_help": "<mailto:x@y.example>"}, {"x_autoreply": "no"}, {"list_unsubscribe": "x"}]
+)
+def test_a_mark_that_relays_add_or_that_says_no_keeps_nothing_from_being_answered(pair, fields):
+    for subject in ("spiro show 101", "spiro move 101 alice alice-secret z9"):
+        assert send(pair, subject, **fields) == "command"
+        assert pair.mails()[-1].address == ALICE
+    assert handle(pair.server, message("Re: Spiro Board 101 alice", "z9", **fields), None, [reply_address(pair)])
+    assert "z9" in pair.mails()[-1].text
 
 
 @pytest.mark.parametrize("fields", [{"auto_submitted": "auto-replied"}, {"precedence": "bulk"}, {"list_id": "<x>"}])

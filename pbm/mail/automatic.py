@@ -23,7 +23,7 @@ AUTOMATIC_FIELD = re.compile(
     r"|x-vacation|x-failed-recipients|x-cron-env|x-fc-machinegenerated|x-ms-exchange-generated-message-source"
 )
 """A header field that programs write; some people's mails have it, too, with one of DENIALS."""
-ADDED = {"list-unsubscribe", "list-unsubscribe-post"}
+ADDED = {"list-unsubscribe", "list-unsubscribe-post", "list-help"}
 """Fields that relays add to the mails of people, too."""
 OF_PROGRAMS = tuple(
     "list- x-otrs- x-rt- x-znuny- x-zammad- x-zendesk- x-freshdesk- x-osticket- x-kayako- x-servicenow- x-jira- "

@@ -33,6 +33,8 @@ FULL_WIDTH = {0xFEE0 + code: chr(code) for code in range(0x21, 0x7F)} | {0x3001:
 IN_WORDS = str.maketrans(FULL_WIDTH | DASHES | QUOTES | VARIANTS)
 TAGS = re.compile(r"(?>\s*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>|#\w+|\*++[^*]++\*++))*+\s*")
 """What mail servers put behind a subject, such as ``[EXTERNAL]``, ``(fwd)``, ``#4711`` and ``*EXT*``."""
+BEGINS_LIKE_MOVE = re.compile(r"\W*[a-z]\d", re.IGNORECASE)
+"""The beginning of a move such as ``e3 : 5``, whose blanks make it none; that is told, and not taken for prose."""
 WITH_TEXT = frozenset({"chat", "note", "plan"})
 """The words of an answer that go with the whole text."""
 LONG_OPTIONS = frozenset(option for command in OF_GAME.values() for option in command.named)
@@ -209,7 +211,7 @@ def _is_typed(first: Typed, reply: Reply, is_user: IsUser, try_out: TryOut) -> b
         return _is_evident(first.line, is_user)
     call = _call(first, reply)
     if call is None:
-        return False
+        return BEGINS_LIKE_MOVE.match(first.line.typed) is not None
     move = str(call.given.get("move", ""))
     return (
         not move
