@@ -47,6 +47,11 @@ IN_FRONT = re.compile(rb"\xef\xbb\xbf|[ \t]*[\r\n]")
 """What may stand in front of a header: a byte order mark, and empty lines."""
 POSTMARK = re.compile(rb"(?m)^>*From (?![ \t]*:).*(?:\n|\Z)")
 """The line that begins a mail in a mailbox."""
+TORN = re.compile(
+    rb"(?i)((?:(?:received|return-path|delivered-to|x-original-to|envelope-to):.*\n(?:[ \t].*\n)*)+)[\r\n]+"
+    rb"(?=(?:[!-9;-~]+:.*\n(?:[ \t].*\n)*)*?from:)"
+)
+"""Fields that were put above a header on its way, and the empty line below them, which they should not have."""
 CARRIED = re.compile(rb"(?<!\r)\r{2,}\n")
 """The end of a line that a program has made of the end of a line."""
 NOT_SHOWN = frozenset(
@@ -180,6 +185,8 @@ def _parted(raw: bytes) -> tuple[bytes, bytes]:
     begin = 0
     while in_front := IN_FRONT.match(raw, begin) or POSTMARK.match(raw, begin):
         begin = in_front.end()
+    if torn := TORN.match(raw, begin):
+        raw, begin = torn[1] + raw[torn.end() :], 0
     end = END_OF_HEADER.search(raw, begin)
     at = end.start() if end else len(raw)
     return LOOSE.sub(rb"\1:", POSTMARK.sub(b"", raw[begin:at])), raw[at:]

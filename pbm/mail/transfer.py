@@ -17,6 +17,7 @@ WORD = re.compile(rb"(?<![A-Za-z])[A-Z]?[a-z]+(?![A-Za-z])")
 """A word of a language; base64 mixes small letters, capitals and digits."""
 SHORTEST_FOOTER = 6
 """How many letters of such words a footer has at least; fewer may be an end of the data."""
+MOST_FOOTER_LINES = 200
 ESCAPE = re.compile(rb"=([0-9A-Fa-f]{2})?")
 LONE_ESCAPE = b"=\0"
 """Stands for the sign of quoted-printable where no code follows; NUL is in no text."""
@@ -94,10 +95,11 @@ def _down_to_padding(raw: bytes) -> bytes:
 
 def _above_footer(raw: bytes) -> bytes:
     """The data above lines in a language, such as a mailing list puts them under a mail; all if there are none."""
-    lines = raw.splitlines()
+    lines = raw.strip().splitlines()
     end = len(lines)
+    highest = max(0, end - MOST_FOOTER_LINES)
     letters = 0
-    while end and _is_plain(lines[end - 1]):
+    while end > highest and _is_plain(lines[end - 1]):
         end -= 1
         letters += sum(map(len, WORD.findall(lines[end])))
     return b"\n".join(lines[:end]) if end and letters >= SHORTEST_FOOTER else raw
