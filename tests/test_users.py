@@ -205,6 +205,133 @@ def test_a_damaged_board_does_not_keep_a_user_from_signing_off(club, monkeypatch
     assert club.store.users.missing("carol")
 
 
+# The answer to the mail with a code for a new password
+
+
+RESET = "Re: pbm reset"
+
+
+def asked(club):
+    """alice, who has asked for a new password; the address at which that mail is answered."""
+    club.signed_up("alice", "bob")
+    club.say("reset alice", sender="alice@players.example")
+    return next(mail for mail in club.mails("alice") if mail.subject == "pbm reset").reply_to
+
+
+def answered(club, reply_to, body, subject=RESET, sender="alice@players.example", **fields):
+    """What becomes of an answer to it, and the mails that this causes."""
+    before = len(club.mails())
+    raw = mail_of(
+        sender, subject, body, reply_to, message_id=f"<{club.random_bytes(8).hex()}@players.example>", **fields
+    )
+    word = handle(club.server, raw, sender, [reply_to])
+    return word, club.mails()[before:]
+
+
+def is_password(club, password):
+    return Passwords().is_right(club.store.users.password_of("alice"), password)
+
+
+@pytest.mark.parametrize(
+    ("subject", "body"),
+    [
+        (RESET, "Str4nge.word\n"),
+        ("AW: pbm reset [EXTERNAL]", "Str4nge.word\n\nOn Fri, 20 Nov 2026, pbm wrote:\n> Somebody asked\n> for it.\n"),
+        (
+            RESET,
+            "\n  Str4nge.word\n\nSomebody asked for a new password of the user alice of this play-by-mail\nserver.",
+        ),
+        (RESET, "Str4nge.word\n-- \nAlice\n"),
+        ("", "Str4nge.word"),
+    ],
+)
+def test_the_mail_with_a_code_can_be_answered_with_the_new_password_alone(club, subject, body):
+    word, mails = answered(club, asked(club), body, subject)
+    assert (word, is_password(club, "Str4nge.word")) == ("command", True)
+    [told] = mails
+    assert told.address == "alice@players.example"
+    assert told.text.startswith("The password of alice was changed.")
+
+
+def test_a_command_at_that_address_counts_as_anywhere_else(club):
+    reply_to = asked(club)
+    code = reply_to.partition("-")[2].partition("@")[0]
+    answered(club, reply_to, "", f"reset alice {code} Str4nge.word")
+    assert is_password(club, "Str4nge.word")
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("My new password is Str4nge.word", "Please answer with the new password alone: one word"),
+        ("Str4nge.word\nThank you!", "Please answer with the new password alone: one word"),
+        ("Hello,\n\nI am on a boat.", "Please answer with the new password alone: one word"),
+        ("", "NEWPASSWORD is missing."),
+        ("NEWPASSWORD", "NEWPASSWORD is a placeholder"),
+        ("short", "A password is one word of 6 to 256 characters"),
+    ],
+)
+def test_any_other_answer_is_refused_without_a_word_of_it_and_the_code_stays_good(club, body, why):
+    reply_to = asked(club)
+    _, [told] = answered(club, reply_to, body)
+    assert why in " ".join(told.text.split())
+    assert (
+        not {*body.replace(".", " ").split()} & {"Str4nge", "Hello", "short"} & {*told.text.replace(".", " ").split()}
+    )
+    assert reply_to.partition("-")[2].partition("@")[0] not in told.text
+    assert is_password(club, "alice-secret")
+    answered(club, reply_to, "Str4nge.word")
+    assert is_password(club, "Str4nge.word")
+
+
+def test_the_address_is_good_once_for_one_user_and_for_a_day(club):
+    reply_to = asked(club)
+    answered(club, reply_to, "Str4nge.word")
+    word, mails = answered(club, reply_to, "An0ther.word")
+    assert (word, mails) == ("unknown", [])
+    other = re.sub(r"\+p\d+", "+p2", reply_to)
+    assert answered(club, other, "An0ther.word")[0] == "unknown"
+    club.say("reset alice", sender="alice@players.example")
+    late = next(mail.reply_to for mail in reversed(club.mails("alice")) if mail.subject == "pbm reset")
+    club.pass_time(hours=25)
+    assert "too old" in answered(club, late, "An0ther.word")[1][0].text
+    assert is_password(club, "Str4nge.word")
+
+
+@pytest.mark.parametrize(
+    ("subject", "fields"),
+    [
+        (RESET, {"Auto-Submitted": "auto-replied"}),
+        ("Automatic reply: pbm reset", {}),
+        ("Out of office: pbm reset", {}),
+    ],
+)
+def test_no_program_sets_a_password_by_the_first_word_of_its_answer(club, subject, fields):
+    assert answered(club, asked(club), "Vacation!", subject, **fields) == ("automatic", [])
+    assert is_password(club, "alice-secret")
+
+
+def test_a_new_password_mails_once(club):
+    club.signed_up("alice")
+    for line in ("change password alice alice-secret Str4nge.word", f"reset alice {code_for(club)} An0ther.word"):
+        before = len(club.mails())
+        handle(club.server, mail_of("alice@players.example", line, message_id=f"<{before}@x.example>"), None)
+        assert [mail.address for mail in club.mails()[before:]] == ["alice@players.example"]
+
+
+def test_whoever_sets_a_new_password_from_elsewhere_is_answered_and_the_user_is_told(club):
+    club.signed_up("alice")
+    line = f"reset alice {code_for(club)} An0ther.word"
+    before = len(club.mails())
+    handle(club.server, mail_of(STRANGER, line), None)
+    assert {mail.address for mail in club.mails()[before:]} == {"alice@players.example", STRANGER}
+
+
+def code_for(club):
+    club.say("reset alice")
+    return next(mail for mail in reversed(club.mails("alice")) if mail.subject == "pbm reset").text.split()[-2]
+
+
 # Characters that command a terminal
 
 GIVEN = {

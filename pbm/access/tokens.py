@@ -1,10 +1,11 @@
-"""Addresses of ours that nobody can guess: to answer a board mail, to unsubscribe, and for our mails to bounce to.
+"""Addresses of ours that nobody can guess: to answer a board mail, to unsubscribe, to set a password, and for bounces.
 
 Pages of the web take the same tokens; that for a calendar is no address.
 
 They are the server's address with a token behind a plus sign: a letter for the kind, the number of a row, and a keyed
-hash of 128 bits, as in ``pbm+r12-0123456789abcdef0123456789abcdef@pbm.example``. A token is in lower case, because mail
-servers may change the case of what stands before the @.
+hash of 128 bits, as in ``pbm+r12-0123456789abcdef0123456789abcdef@pbm.example``. To set a password, the code that was
+mailed stands in the place of the hash. A token is in lower case, because mail servers may change the case of what
+stands before the @.
 """
 
 import hashlib
@@ -23,11 +24,12 @@ REPLY = "r"
 BOUNCE = "b"
 UNSUBSCRIBE = "u"
 CALENDAR = "c"
+RESET = "p"
 COMMANDS = "commands"
 """The kind of the server's own address, which has no token."""
 POSTMASTER = "postmaster"
 """The kind of the address of whoever runs the server (RFC 5321, 4.5.1), which has none either."""
-TOKEN = re.compile("([rbuc])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
+TOKEN = re.compile("([rbucp])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
 def reply_address(server: Server, game: str, board: str, userid: str) -> str:
@@ -45,6 +47,8 @@ class Meaning(NamedTuple):
     `unsubscribe_address`."""
     number: int = 0
     """The number of the user's address whose mails bounce there."""
+    code: str = ""
+    """The code with which the user of that reply sets a new password there."""
 
 
 def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
@@ -66,10 +70,27 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
         return None
     kind = parts[1]
     number = int(parts[2])
+    if kind == RESET:
+        return _meaning_of_code(server, number, token.rpartition("-")[2])
     for about, possible in _possible_meanings(server, kind, number):
         if is_same(token, _token(server, kind, number, about)):
             return possible
     return None
+
+
+def _meaning_of_code(server: Server, number: int, code: str) -> Meaning | None:
+    """What an address is for that has a code for a new password of whoever has the mail address of that number."""
+    owner = server.store.users.address_at(number)
+    userid = owner.split(" ")[0] if owner else ""
+    stored = server.store.users.reset_code(userid)
+    if stored is None or not is_same(digest(code), stored[0]):
+        return None
+    return Meaning(RESET, Reply("", "", userid), code=code)
+
+
+def password_address(server: Server, code: str, address_number: int) -> str:
+    """The address at which a user sets a new password with a code; they are known by the number of an address."""
+    return address_with(server, f"{RESET}{address_number}-{code}")
 
 
 def _possible_meanings(server: Server, kind: str, number: int) -> list[tuple[str, Meaning]]:

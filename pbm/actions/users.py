@@ -14,7 +14,7 @@ from pbm import delivery, letters, texts
 from pbm.access import bars
 from pbm.access.guesses import NO_FAILURES
 from pbm.access.quotas import most
-from pbm.access.tokens import digest, is_same, reply_address, token_of
+from pbm.access.tokens import digest, is_same, password_address, reply_address, token_of
 from pbm.actions import challenges, finding, turns
 from pbm.board.board import FAULTS
 from pbm.board.clocks import Clocks
@@ -239,31 +239,37 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
     The answer to a request for a code does not tell whether there is such a user.
     """
     name = userid.lower()
+    addresses = {
+        address.address.lower(): address.number for address in session.store.users.addresses(name) if address.confirmed
+    }
     if code:
         session.store.users.change(name, reset_code=None, reset_made=session.now)
         session.store.trust.save_failures("userid", name, NO_FAILURES)
         letter = replace_password(session, name, new)
-        return [letter, *([] if session.in_shell else [letter._replace(to=name)])]
-    addresses = {address.address.lower() for address in session.store.users.addresses(name) if address.confirmed}
+        told = letter._replace(to=name)
+        if session.in_shell:
+            return [letter]
+        return [told] if str(session.sender).lower() in addresses else [letter, told]
     is_own = session.in_shell or str(session.sender).lower() in addresses
     if not is_own and not session.take("request for a reset"):
         raise Refused("Too many codes were asked for in this hour; please try again in the next one.")
     if addresses and session.take("reset", user=name):
         token = session.server.random_bytes(16).hex()
         session.store.users.change(name, reset_code=digest(token), reset_made=session.now)
-        delivery.queue(session, _reset_letter(name, token))
+        reply_to = password_address(session.server, token, min(addresses.values()))
+        delivery.queue(session, _reset_letter(name, token)._replace(reply_to=reply_to))
     text = f"If there is a user {name} with a mail address, a code has been mailed to them."
     return [settled(text, f"reset {name} CODE NEWPASSWORD", userid=name)]
 
 
 def _reset_letter(name: str, token: str) -> Letter:
     text = (
-        f"Somebody asked for a new password of the user {name} of this play-by-mail server.\n\n"
-        "If it was you, choose one and give the command below within a day.\n"
+        f"{letters.heading('reset', player=name)}\n\n"
+        "If it was you, answer this mail within a day with the new password alone, or give the command below.\n"
         "If it was not, do nothing; your password is still the old one."
     )
     command = f"reset {name} {token} NEWPASSWORD"
-    return letters.plain_letter(text, subject="pbm reset", answer=command, to=name)
+    return letters.plain_letter(text, subject="pbm reset", answer=command, bare="NEWPASSWORD", to=name)
 
 
 def check_new_password(password: str) -> None:

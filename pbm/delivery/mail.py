@@ -125,7 +125,7 @@ def add_to_outbox(
         queued=session.now,
         due=session.now,
         unsubscribe=unsubscribe,
-        reply_to=reply_to,
+        reply_to=reply_to or letter.reply_to,
         reminds=letter.reminds or None,
     )
     session.store.outbox.add(mail)

@@ -29,6 +29,7 @@ HEADINGS = {
     "analysis": "The analysis of {board} comes to {player} by mail, usually within ten minutes.",
     "round": "Round {number} of pool {pool} of {game} has begun: {boards} of yours.",
     "digest": "Digest: {mails} about {game} boards, {times}",
+    "reset": "Somebody asked for a new password of the user {player} of this play-by-mail server.",
     "picture": TAP,
     "page": ON_SITE,
 }

@@ -43,6 +43,8 @@ class Letter(NamedTuple):
     """What else its reader can answer with at this moment, such as a rematch when the game is over."""
     reader: str = ""
     """The player who gets it, if it goes to whoever gave the command."""
+    reply_to: str | None = None
+    """The address at which it is answered, if that is not the one of the board or our own."""
     point: Point | None = None
     """The position of the board that it shows."""
 

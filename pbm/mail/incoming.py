@@ -33,7 +33,7 @@ from pbm.mail.automatic import (
     says_absent,
 )
 from pbm.mail.reading import Incoming
-from pbm.mail.typed import Typed, is_title, plain_line, typed_answer, typed_command
+from pbm.mail.typed import Typed, is_title, plain_line, typed_answer, typed_command, typed_password
 from pbm.names import SHORTEST_PASSWORD, is_guest
 from pbm.refusals import Misused, Refused
 from pbm.runner import Effect, Ready
@@ -269,11 +269,14 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
         typed = typed_answer(
             mail, reply, is_user, lambda typed: runner.try_out(_ready(server, received, mail, replies, typed))
         )
+    elif code_for := next((meaning for meaning in meanings if meaning.kind == tokens.RESET), None):
+        typed = typed_password(mail, code_for.reply.userid, code_for.code, is_user)
     else:
         typed = typed_command(mail, is_user)
     ready = _ready(server, received, mail, replies, typed)
     is_probably_automatic = post is None and (_has_mark_of_program(server, mail) or _reads_like_program(mail, typed))
-    if is_probably_automatic and not _is_proved(ready, typed):
+    # a program must not set a password by the first word of its answer
+    if is_probably_automatic and (typed.is_new_password or not _is_proved(ready, typed)):
         return PreparedMail(received, mail, meanings, "automatic")
     command = MailedCommand(reply, typed, ready, is_probably_automatic)
     done = ready.done if post and isinstance(ready.call, Call) and not ready.call.passwords else None

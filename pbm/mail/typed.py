@@ -54,6 +54,8 @@ class Typed(NamedTuple):
     """Whether nobody has typed the line: a chat is answered by a text alone."""
     objection: str = ""
     """Why nothing is done, if the mail says two different things."""
+    is_new_password: bool = False
+    """Whether it is the answer to the mail with a code for a new password."""
 
 
 TryOut = Callable[[Typed], Trial]
@@ -75,6 +77,19 @@ def typed_command(mail: Incoming, is_user: IsUser) -> Typed:
     line = plain_line(first)
     counts = line.command is not None if subject.command is None else _is_evident(line, is_user)
     return above._replace(line=line, body="\n".join(lines[count:])) if counts else above
+
+
+def typed_password(mail: Incoming, userid: str, code: str, is_user: IsUser) -> Typed:
+    """What answers the mail with a code for a new password: that password alone, or a whole command."""
+    typed = typed_command(mail, is_user)
+    said = words_of(mail.body)
+    if typed.line.command and (len(said) != 1 or _fits(plain_line(mail.subject), is_user)):
+        return typed
+    objection = ""
+    if len(said) > 1:
+        objection = "Nothing was done. Please answer with the new password alone: one word, and nothing below it."
+    line = Line.read(" ".join(["reset", userid, code, *said]))
+    return Typed(line, "", typed.reads_as_command, objection=objection, is_new_password=True)
 
 
 def typed_answer(mail: Incoming, reply: Reply, is_user: IsUser, try_out: TryOut) -> Typed:
