@@ -10,11 +10,14 @@ class Arena(Kind):
     settings = ("until",)
 
     def problem_of_settings(self, tournament: Tournament) -> str:
-        """An arena needs a time at which it closes, after its start."""
-        starts, until = tournament.starts, tournament.until
+        """A sentence about a missing time at which the arena closes, or one before its start; empty if all is right."""
+        starts = tournament.starts
+        until = tournament.until
         if until is None:
             return "An arena needs --until=TIME."
-        return "An arena starts before it ends." if starts and starts >= until else ""
+        if starts and starts >= until:
+            return "An arena starts before it ends."
+        return ""
 
     def due(self, progress: Progress) -> Round:
         """The games between free players: from the top, each with the next one whom they did not meet last.
@@ -23,16 +26,33 @@ class Arena(Kind):
         """
         if progress.tournament.state != "running":
             return super().due(progress)
-        here, meetings = progress.players, progress.meetings
-        score = points(here, meetings)
-        busy = {name for one in meetings if one.is_running for name in one.pair}
-        free = sorted((name for name in here if name not in busy), key=lambda name: -score[name])
-        last = {name: own[-1].opponent(name) for name in here if (own := meetings_of(name, meetings))}
+        players = progress.players
+        meetings = progress.meetings
+        score = points(players, meetings)
+        busy: set[str] = set()
+        for meeting in meetings:
+            if meeting.is_running:
+                busy.update(meeting.pair)
+        free = [name for name in players if name not in busy]
+        free.sort(key=lambda name: -score[name])
+
         pairs = []
         while len(free) > 1:
-            one = free.pop(0)
-            other = next((name for name in free if last.get(one) != name), free[0] if len(here) == 2 else None)
-            if other is not None:
-                free.remove(other)
-                pairs.append(fewest_firsts(one, other, meetings))
+            player = free.pop(0)
+            opponents = free
+            if len(players) > 2:
+                latest = _latest_opponent(player, progress)
+                opponents = [name for name in free if name != latest]
+            if opponents:
+                opponent = opponents[0]
+                free.remove(opponent)
+                pairs.append(fewest_firsts(player, opponent, meetings))
         return Round(1, pairs)
+
+
+def _latest_opponent(name: str, progress: Progress) -> str | None:
+    """Whom a player met last; None before their first game."""
+    meetings = meetings_of(name, progress.meetings)
+    if not meetings:
+        return None
+    return meetings[-1].opponent(name)

@@ -71,14 +71,18 @@ class Meeting(NamedTuple):
         return self.first, self.second
 
     def outcome_of(self, name: str) -> int | None:
-        """The outcome for one of the two players."""
-        return self.outcome if self.outcome is None or name == self.first else -self.outcome
+        """The outcome for one of the two players: 1 for a win, 0 for a tie, -1 for a loss; None without a result."""
+        if self.outcome is None:
+            return None
+        return self.outcome if name == self.first else -self.outcome
 
     @property
     def winner(self) -> str | None:
         """The player with the point of a win, also by a bye; None without one."""
-        if self.outcome:
-            return self.first if self.outcome == 1 else self.second
+        if self.outcome == 1:
+            return self.first
+        if self.outcome == -1:
+            return self.second
         return None
 
     def opponent(self, name: str) -> str:
@@ -135,7 +139,7 @@ class Tournament(NamedTuple):
 
     @property
     def place_data(self) -> dict[str, str]:
-        """The same for programs and events."""
+        """Its game and its pool, for programs and events."""
         return {"game": self.game, "pool": self.pool}
 
     @property
@@ -256,11 +260,13 @@ class Kind:
     def due(self, progress: Progress) -> Round:
         """The games and byes that have to start now: the next round, when all games of the one before are over."""
         tournament = progress.tournament
-        # before round 1, boards were named one by one
+        # Boards that were named one by one, before round 1, hold up nothing.
         if tournament.round and progress.running:
             return Round(tournament.round, [])
+        if tournament.state == "closing":
+            return Round(tournament.round, [], is_over=True)
         rounds = tournament.rounds if self.has_rounds else 1
-        if tournament.state == "closing" or (rounds and tournament.round >= rounds):
+        if rounds and tournament.round >= rounds:
             return Round(tournament.round, [], is_over=True)
         pairs = self.next_pairs(progress)
         return Round(tournament.round + 1, pairs, is_over=not pairs)
@@ -292,17 +298,17 @@ class Kind:
 
 def meetings_of(name: str, meetings: Iterable[Meeting]) -> list[Meeting]:
     """The meetings of a player, in their order."""
-    return [one for one in meetings if name in one.pair]
+    return [meeting for meeting in meetings if name in meeting.pair]
 
 
 def points(names: Iterable[str], meetings: Iterable[Meeting]) -> dict[str, float]:
     """The points of each player: 1 for a win or a bye, 0.5 for a tie or a bye that they have asked for."""
-    found = dict.fromkeys(names, 0.0)
-    for one in meetings:
-        for name in one.pair:
-            if name in found:
-                found[name] += WORTH[one.outcome_of(name)]
-    return found
+    score = dict.fromkeys(names, 0.0)
+    for meeting in meetings:
+        for name in meeting.pair:
+            if name in score:  # else it is NOBODY, or a player who is not asked for
+                score[name] += WORTH[meeting.outcome_of(name)]
+    return score
 
 
 def begun(name: str, meetings: Iterable[Meeting]) -> list[bool]:
@@ -313,16 +319,20 @@ def begun(name: str, meetings: Iterable[Meeting]) -> list[bool]:
 def lead(name: str, meetings: Iterable[Meeting]) -> int:
     """How many more games a player has begun than their opponents; negative if fewer."""
     games = begun(name, meetings)
-    return 2 * sum(games) - len(games)
+    return games.count(True) - games.count(False)
 
 
-def fewest_firsts(one: str, other: str, meetings: Sequence[Meeting]) -> Pair:
+def fewest_firsts(player: str, opponent: str, meetings: Sequence[Meeting]) -> Pair:
     """Two players in the fairest order: who has begun less often begins, else who has begun longest ago.
 
-    If that is equal, too, the *other* one begins.
+    If that is equal, too, the *opponent* begins.
     """
 
     def need(name: str) -> tuple[int, list[bool]]:
-        return lead(name, meetings), begun(name, meetings)[::-1]
+        """What is smaller for who should begin: the lead, then whether they began their latest games."""
+        latest_first = begun(name, meetings)[::-1]
+        return lead(name, meetings), latest_first
 
-    return (one, other) if need(one) < need(other) else (other, one)
+    if need(player) < need(opponent):
+        return player, opponent
+    return opponent, player

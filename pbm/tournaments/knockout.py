@@ -18,27 +18,40 @@ class Knockout(Kind):
 
     def due(self, progress: Progress) -> Round:
         """The next game of each open match of which no game is running."""
-        found = matches(progress)
+        rounds = matches(progress)
         pairs = []
-        for (one, other), through in found[-1].items() if progress.tournament.state == "running" else ():
-            games = _games(one, other, progress.meetings)
-            if through is None and not any(game.is_running for game in games):
-                pairs.append((games[-1].second, games[-1].first) if games else _sides(one, other, progress.meetings))
+        if progress.tournament.state == "running":
+            for (higher, lower), winner in rounds[-1].items():
+                games = _games(higher, lower, progress.meetings)
+                if winner is not None or any(game.is_running for game in games):
+                    continue
+                if games:
+                    pairs.append((games[-1].second, games[-1].first))
+                else:
+                    pairs.append(_sides(higher, lower, progress.meetings))
         is_over = not pairs and not progress.running
-        return Round(len(found), pairs, is_over=is_over)
+        return Round(len(rounds), pairs, is_over=is_over)
 
     def places(self, progress: Progress) -> dict[str, int]:
         """The winner is first, and all who were beaten in the same round share a place.
 
         Before the end, all who are not beaten share the first place.
         """
-        found = matches(progress)
-        lasted = {entrant.name: len(found) + 1 for entrant in progress.entrants}
-        for number, through in enumerate(found, 1):
-            for pair, winner in through.items():
-                if winner is not None:
-                    lasted |= dict.fromkeys({*pair} - {winner, NOBODY}, number)
-        return {name: 1 + sum(other > last for other in lasted.values()) for name, last in lasted.items()}
+        rounds = matches(progress)
+        beaten_in = {entrant.name: len(rounds) + 1 for entrant in progress.entrants}
+        """The round in which each player was beaten; for who was not, the number behind that of the last round."""
+        for number, winners in enumerate(rounds, 1):
+            for pair, winner in winners.items():
+                if winner is None:
+                    continue
+                for name in pair:
+                    if name not in {winner, NOBODY}:
+                        beaten_in[name] = number
+        places = {}
+        for name, own_round in beaten_in.items():
+            better = [later for later in beaten_in.values() if later > own_round]
+            places[name] = 1 + len(better)
+        return places
 
 
 def bracket(size: int) -> list[int]:
@@ -56,43 +69,57 @@ def matches(progress: Progress) -> list[dict[Pair, str | None]]:
     than there are entrants, the highest seeds have no opponent in the first round. A player who has withdrawn loses
     their open matches.
     """
-    entrants = progress.entrants
-    size = 1 << max(0, len(entrants) - 1).bit_length()
-    place = {entrant.name: number for number, entrant in enumerate(entrants)}
-    gone = {entrant.name for entrant in entrants if entrant.withdrawn is not None}
-    left = [entrants[at].name if at < len(entrants) else NOBODY for at in bracket(size)]
-    found: list[dict[Pair, str | None]] = []
+    names = [entrant.name for entrant in progress.entrants]
+    size = 1
+    while size < len(names):
+        size *= 2
+    seeds = {name: seed for seed, name in enumerate(names)}
+    seeds[NOBODY] = size  # behind everybody
+    names += [NOBODY] * (size - len(names))
+    withdrawn = {entrant.name for entrant in progress.entrants if entrant.withdrawn is not None}
+    left = [names[seed] for seed in bracket(size)]
+    rounds: list[dict[Pair, str | None]] = []
     while len(left) > 1:
-        both = zip(left[::2], left[1::2], strict=True)
-        pairs = [sorted(names, key=lambda name: place.get(name, size)) for names in both]
-        found.append({(one, other): _through(one, other, gone, progress) for one, other in pairs})
-        left = [name for name in found[-1].values() if name is not None]
-        if len(left) < len(pairs):
-            break
-    return found
+        winners: dict[Pair, str | None] = {}
+        for pair in zip(left[::2], left[1::2], strict=True):
+            higher, lower = sorted(pair, key=lambda name: seeds[name])
+            winners[higher, lower] = _winner(higher, lower, withdrawn, progress)
+        rounds.append(winners)
+        left = [winner for winner in winners.values() if winner is not None]
+        if len(left) < len(winners):
+            break  # a match is open, so that the next round cannot be paired
+    return rounds
 
 
-def _through(one: str, other: str, gone: set[str], progress: Progress) -> str | None:
-    """The winner of a match, in which *one* is the higher seed; None while it is open."""
-    if NOBODY in {one, other}:
-        return one or other
-    games, best_of = _games(one, other, progress.meetings), progress.tournament.best_of
+def _winner(higher: str, lower: str, withdrawn: set[str], progress: Progress) -> str | None:
+    """The winner of a match between a *higher* and a *lower* seed; None while it is open."""
+    if lower == NOBODY:
+        return higher
+    best_of = progress.tournament.best_of
+    games = _games(higher, lower, progress.meetings)
     over = [game for game in games if not game.is_running]
-    score = points((one, other), over)
-    for name, rival in ((one, other), (other, one)):
-        if score[name] > score[rival] and (score[name] > best_of / 2 or len(over) >= best_of):
-            return name
+    score = points((higher, lower), over)
+    if score[higher] != score[lower]:
+        leader = higher if score[higher] > score[lower] else lower
+        if score[leader] > best_of / 2 or len(over) >= best_of:
+            return leader
     if len(over) >= best_of + MOST_TIES:
-        return one
-    if gone & {one, other} and len(over) == len(games):
-        return one if other in gone else other
+        return higher
+    if len(over) == len(games):  # who has withdrawn during a game loses it first
+        if lower in withdrawn:
+            return higher  # also if both have
+        if higher in withdrawn:
+            return lower
     return None
 
 
-def _games(one: str, other: str, meetings: Sequence[Meeting]) -> list[Meeting]:
-    return [game for game in meetings if set(game.pair) == {one, other}]
+def _games(higher: str, lower: str, meetings: Sequence[Meeting]) -> list[Meeting]:
+    """The games of a match, in their order."""
+    return [game for game in meetings if set(game.pair) == {higher, lower}]
 
 
-def _sides(one: str, other: str, meetings: Sequence[Meeting]) -> Pair:
+def _sides(higher: str, lower: str, meetings: Sequence[Meeting]) -> Pair:
     """The order for the first game of a match: who has begun less often begins, else the lower seed."""
-    return (one, other) if lead(one, meetings) < lead(other, meetings) else (other, one)
+    if lead(higher, meetings) < lead(lower, meetings):
+        return higher, lower
+    return lower, higher

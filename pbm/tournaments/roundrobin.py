@@ -22,8 +22,15 @@ class RoundRobin(Kind):
 
     def pairs_of_latecomer(self, tournament: Tournament, name: str, others: Sequence[str]) -> list[Pair]:
         """One game against each, or two; the new player begins every other game."""
-        pairs = [(name, other) if at % 2 else (other, name) for at, other in enumerate(others)]
-        return pairs + [(second, first) for first, second in pairs] if tournament.double else pairs
+        pairs = []
+        for number, opponent in enumerate(others):
+            if number % 2:
+                pairs.append((name, opponent))
+            else:
+                pairs.append((opponent, name))
+        if tournament.double:
+            pairs += _reversed(pairs)
+        return pairs
 
 
 class Pairs(Kind):
@@ -34,12 +41,15 @@ class Pairs(Kind):
     tie_breaks = RoundRobin.tie_breaks
 
     def problem_of_players(self, tournament: Tournament, count: int) -> str:
-        """The number of players has to be even."""
-        return f"{count} players cannot be paired." if count % 2 else ""
+        """A sentence about an odd number of players, which cannot be paired; empty if the number is even."""
+        if count % 2:
+            return f"{count} players cannot be paired."
+        return ""
 
     def next_pairs(self, progress: Progress) -> list[Pair]:
         """All games."""
-        return list(zip(progress.players[::2], progress.players[1::2], strict=True))
+        players = progress.players
+        return list(zip(players[::2], players[1::2], strict=True))
 
 
 def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
@@ -47,16 +57,23 @@ def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
 
     The games that a player begins, and those that they do not begin, differ by one at most.
     """
-    seats = len(players) + len(players) % 2
-    last = seats - 1  # this seat stays while all others move on; it is empty if the number of players is odd
+    count = len(players) + len(players) % 2
+    last = count - 1  # this seat stays while all others move on; it is empty if the number of players is odd
     pairs = []
-    for turn in range(last):
-        meetings = [(turn, last), *(((turn + step) % last, (turn - step) % last) for step in range(1, seats // 2))]
-        for low, high in map(sorted, meetings):
-            if high < len(players):
-                pair = players[low], players[high]
-                pairs.append(pair if (high - low) % 2 else pair[::-1])
-    return pairs + [(second, first) for first, second in pairs] if double else pairs
+    for step in range(last):
+        seats = [(step, last)]
+        for distance in range(1, count // 2):
+            seats.append(((step + distance) % last, (step - distance) % last))
+        for low, high in map(sorted, seats):
+            if high == len(players):
+                continue  # the empty seat: this player waits
+            if (high - low) % 2:
+                pairs.append((players[low], players[high]))
+            else:
+                pairs.append((players[high], players[low]))
+    if double:
+        pairs += _reversed(pairs)
+    return pairs
 
 
 def team_match(teams: Mapping[str, Sequence[str]], *, double: bool) -> list[Pair]:
@@ -65,7 +82,16 @@ def team_match(teams: Mapping[str, Sequence[str]], *, double: bool) -> list[Pair
     A team begins on every other board of a match. All teams have equally many players.
     """
     pairs = []
-    for one, other in round_robin([*teams], double=double):
-        for board, (left, right) in enumerate(zip(teams[one], teams[other], strict=True)):
-            pairs.append((right, left) if board % 2 else (left, right))
+    for team, opponents in round_robin(list(teams), double=double):
+        games = zip(teams[team], teams[opponents], strict=True)
+        for number, (player, opponent) in enumerate(games):
+            if number % 2:
+                pairs.append((opponent, player))
+            else:
+                pairs.append((player, opponent))
     return pairs
+
+
+def _reversed(pairs: Sequence[Pair]) -> list[Pair]:
+    """The same games with the sides exchanged."""
+    return [(second, first) for first, second in pairs]

@@ -10,15 +10,19 @@ class Swiss(Kind):
     settings = "rounds", "never", "byes"
 
     def problem_of_settings(self, tournament: Tournament) -> str:
-        """The number of rounds has to be given."""
-        return "" if tournament.rounds else "A Swiss tournament needs --rounds=N."
+        """A sentence about a missing number of rounds; empty if it is given."""
+        if tournament.rounds:
+            return ""
+        return "A Swiss tournament needs --rounds=N."
 
     def problem_of_players(self, tournament: Tournament, count: int) -> str:
-        """There have to be enough players, because nobody meets anybody twice."""
-        most = count - 1 + count % 2
+        """Why so few players cannot play that many rounds, in which nobody meets anybody twice; empty if they can."""
+        most = count - 1
+        if count % 2:
+            most += 1  # one round more, because each player has a bye in one of them
         if (tournament.rounds or 0) <= most:
             return ""
-        rounds = f"{most} round{'s' if most > 1 else ''}"
+        rounds = "1 round" if most == 1 else f"{most} rounds"
         return f"{count} players can play {rounds} of a Swiss tournament without meeting twice, not more."
 
     def next_pairs(self, progress: Progress) -> list[Pair]:
@@ -28,8 +32,9 @@ class Swiss(Kind):
         return dutch.paired(progress)
 
     def why_over(self, tournament: Tournament) -> str:
-        """It ends early if a round cannot be paired."""
-        number, rounds = tournament.round + 1, tournament.rounds or 0
+        """A sentence about the round that cannot be paired; empty if all rounds have been played."""
+        number = tournament.round + 1
+        rounds = tournament.rounds or 0
         if tournament.state != "running" or number > rounds:
             return ""
         return f"Round {number} of {rounds} cannot be paired: those who are left have met, or may not meet."

@@ -5,7 +5,7 @@ A win or a bye is 1 point, a tie 0.5. The tie-breaks are those of the FIDE handb
 - ``direct``: direct encounter, the points from the games of those who are still equal against each other;
 - ``sb``: Sonneborn-Berger score, for each win the points of the opponent, for each tie half of them;
 - ``buchholz``: Buchholz score, the points of all opponents;
-- ``cut1``: the same without the opponent who has the fewest points;
+- ``cut1``: Buchholz score without the opponent who has the fewest points;
 - ``wins``: games won.
 
 A bye counts as a game against somebody with as many points as the player has.
@@ -16,17 +16,17 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pbm.tournaments.kinds import WORTH, Entrant, Meeting, meetings_of, points
+from pbm.tournaments.kinds import WORTH, Entrant, Meeting, Pair, meetings_of, points
 
 SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
 """The signs in a table for a game that was won, tied or lost, and for one that is still to be played."""
 AS_POINTS = {1: "1", 0: "0.5", -1: "0", None: "-"}
-"""The same in a spreadsheet."""
+"""What stands for each of SIGNS in a spreadsheet: the points."""
 BEHIND_NUMBERS = {1: "+", 0: "=", -1: "-", None: "?"}
-"""The same in a spreadsheet behind the number of an opponent: 3:1 would be read as a time of day, and 3. as a number.
-"""
+"""What stands for each of SIGNS in a spreadsheet behind the number of an opponent, such as ``3+``: 3:1 would be read as
+a time of day, and 3. as a number."""
 CANCELLED = "x"
-"""The sign for a cancelled game in both."""
+"""The sign for a cancelled game, also in a spreadsheet."""
 
 
 class TieBreak(NamedTuple):
@@ -67,10 +67,14 @@ class Standing(NamedTuple):
     to_play: int
 
     def as_data(self, who: str, order: Iterable[str]) -> dict[str, Any]:
-        """The line for programs. *who* is the key of the name; *order* has the scores that are told."""
-        scores = {SCORES[kind].key: self.scores[kind] for kind in order if SCORES[kind].key}
-        counts = {"won": self.won, "lost": self.lost, "tied": self.tied, "to_play": self.to_play}
-        return {"place": self.place, who: self.name, "points": self.points, **scores, **counts}
+        """The line for programs. *who* is the key of the name; *order* has the tie-breaks whose scores are shown."""
+        data: dict[str, Any] = {"place": self.place, who: self.name, "points": self.points}
+        for kind in order:
+            key = SCORES[kind].key
+            if key:
+                data[key] = self.scores[kind]
+        data |= {"won": self.won, "lost": self.lost, "tied": self.tied, "to_play": self.to_play}
+        return data
 
 
 def places_of(
@@ -83,60 +87,89 @@ def places_of(
 
     *others* has the scores of each name for tie-breaks that do not follow from the meetings.
     """
-    everybody = list(dict.fromkeys(names))
-    own = {name: meetings_of(name, meetings) for name in everybody}
-    score = points(everybody, meetings)
-    kinds = [kind for kind in TIE_BREAKS if kind != "direct"]
-    scores = {kind: {name: _score(kind, name, own[name], score) for name in everybody} for kind in kinds} | dict(others)
-    groups = _equals(everybody, score)
+    players = list(dict.fromkeys(names))
+    meetings_by_player = {name: meetings_of(name, meetings) for name in players}
+    score = points(players, meetings)
+    scores: dict[str, Mapping[str, float]] = {}
+    for kind in TIE_BREAKS:
+        if kind != "direct":
+            scores[kind] = {name: _score(kind, name, meetings_by_player[name], score) for name in players}
+    scores |= others
+
+    groups = _equals(players, score)
     for kind in order:
-        groups = [
-            part
-            for group in groups
-            for part in (_by_encounter(group, own) if kind == "direct" else _equals(group, scores[kind]))
-        ]
+        finer_groups: list[list[str]] = []
+        for group in groups:
+            if kind == "direct":
+                finer_groups += _by_encounter(group, meetings_by_player)
+            else:
+                finer_groups += _equals(group, scores[kind])
+        groups = finer_groups
+
     lines: list[Standing] = []
-    for equals in groups:
+    for group in groups:
         place = len(lines) + 1
-        for name in sorted(equals):
-            outcomes = [one.outcome_of(name) for one in own[name] if not one.is_bye and not one.is_void]
-            counts = [outcomes.count(outcome) for outcome in (1, -1, 0, None)]
-            lines.append(Standing(place, name, score[name], {kind: scores[kind][name] for kind in scores}, *counts))
+        for name in sorted(group):
+            games = [game for game in meetings_by_player[name] if not game.is_bye and not game.is_void]
+            outcomes = [game.outcome_of(name) for game in games]
+            line = Standing(
+                place=place,
+                name=name,
+                points=score[name],
+                scores={kind: scores[kind][name] for kind in scores},
+                won=outcomes.count(1),
+                lost=outcomes.count(-1),
+                tied=outcomes.count(0),
+                to_play=outcomes.count(None),
+            )
+            lines.append(line)
     return lines
 
 
-def _score(kind: str, name: str, own: Sequence[Meeting], score: Mapping[str, float]) -> float:
-    """The score of a player by one of the tie-breaks."""
+def _score(kind: str, name: str, meetings: Sequence[Meeting], score: Mapping[str, float]) -> float:
+    """The score of a player from their *meetings* by one of the tie-breaks; *score* has the points of all players."""
     if kind == "wins":
-        return sum(1 for one in own if one.outcome_of(name) == 1 and not one.is_bye)
-    met = [(one.outcome_of(name), score[name] if one.is_bye else score.get(one.opponent(name), 0.0)) for one in own
-           if one.outcome is not None]  # fmt: skip
+        games = [meeting for meeting in meetings if not meeting.is_bye]
+        return [game.outcome_of(name) for game in games].count(1)
+    over = [meeting for meeting in meetings if meeting.outcome is not None]
+    opponents_points = [_points_met(name, meeting, score) for meeting in over]
     if kind == "sb":
-        return sum(WORTH[outcome] * theirs for outcome, theirs in met)
-    theirs = sorted(their for _, their in met)
-    return sum(theirs[1:] if kind == "cut1" else theirs)
+        outcomes = [meeting.outcome_of(name) for meeting in over]
+        return sum(WORTH[outcome] * met for outcome, met in zip(outcomes, opponents_points, strict=True))
+    if kind == "cut1" and opponents_points:
+        opponents_points.remove(min(opponents_points))
+    return sum(opponents_points)
 
 
-def _by_encounter(names: list[str], own: Mapping[str, Sequence[Meeting]]) -> Iterator[list[str]]:
+def _points_met(name: str, meeting: Meeting, score: Mapping[str, float]) -> float:
+    """The points of a player's opponent; in a bye, those of the player."""
+    if meeting.is_bye:
+        return score[name]
+    return score.get(meeting.opponent(name), 0.0)
+
+
+def _by_encounter(names: list[str], meetings_by_player: Mapping[str, Sequence[Meeting]]) -> Iterator[list[str]]:
     """Split players who are equal otherwise by their points against each other, the best ones first.
 
     Each part is split again by the games among its own players, until nothing splits it.
     """
-    reached = {
-        name: sum(WORTH[one.outcome_of(name)] for one in own[name] if one.opponent(name) in names) for name in names
-    }
+    reached = {}
+    for name in names:
+        encounters = [meeting for meeting in meetings_by_player[name] if meeting.opponent(name) in names]
+        reached[name] = sum(WORTH[meeting.outcome_of(name)] for meeting in encounters)
     parts = _equals(names, reached)
+    if len(parts) == 1:
+        yield names
+        return
     for part in parts:
-        if len(parts) > 1:
-            yield from _by_encounter(part, own)
-        else:
-            yield part
+        yield from _by_encounter(part, meetings_by_player)
 
 
 def _equals(names: Iterable[str], values: Mapping[str, float]) -> list[list[str]]:
     """The names in groups of equal value, the highest value first."""
     value = values.__getitem__
-    return [list(same) for _, same in groupby(sorted(names, key=value, reverse=True), value)]
+    descending = sorted(names, key=value, reverse=True)
+    return [list(group) for _, group in groupby(descending, value)]
 
 
 # The cells of a table
@@ -148,20 +181,24 @@ Rows = list[list[str]]
 def of_places(lines: Sequence[Standing], order: Iterable[str], who: str = "Player") -> Rows:
     """The places with points and scores; *who* is the heading of the names."""
     kinds = [kind for kind in order if SCORES[kind].heading]
-    headings = (SCORES[kind].heading for kind in kinds)
-    rows = [["Place", who, "Points", *headings, "Won", "Lost", "Tied", "To play"]]
+    headings = ["Place", who, "Points"]
+    headings += [SCORES[kind].heading for kind in kinds]
+    headings += ["Won", "Lost", "Tied", "To play"]
+    rows = [headings]
     for line in lines:
-        scores = (f"{line.scores[kind]:g}" for kind in kinds)
-        counts = map(str, (line.won, line.lost, line.tied, line.to_play))
-        rows.append([str(line.place), line.name, f"{line.points:g}", *scores, *counts])
+        row = [str(line.place), line.name, f"{line.points:g}"]
+        row += [f"{line.scores[kind]:g}" for kind in kinds]
+        row += [str(line.won), str(line.lost), str(line.tied), str(line.to_play)]
+        rows.append(row)
     return rows
 
 
 def of_members(lines: Sequence[Standing], team_of: Mapping[str, str], teams: Sequence[Standing]) -> Rows:
     """The team of each player; if the table of *teams* is given, behind it the place and the points of that team."""
-    rows = [["Team"]]
+    headings = ["Team"]
     if teams:
-        rows[0] += ["Team place", "Team points", "Board points"]
+        headings += ["Team place", "Team points", "Board points"]
+    rows = [headings]
     standings = {team.name: team for team in teams}
     for line in lines:
         name = team_of.get(line.name, "")
@@ -169,56 +206,78 @@ def of_members(lines: Sequence[Standing], team_of: Mapping[str, str], teams: Seq
         if name in standings:
             team = standings[name]
             row += [str(team.place), f"{team.points:g}", f"{team.scores['board_points']:g}"]
-        rows.append(row + [""] * (len(rows[0]) - len(row)))
+        row += [""] * (len(headings) - len(row))
+        rows.append(row)
     return rows
 
 
 def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, is_spreadsheet: bool) -> Rows:
     """The results of each player against each other one, with a column for each: as SIGNS, or with blanks AS_POINTS."""
-    signs, between = (AS_POINTS, " ") if is_spreadsheet else (SIGNS, "")
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in meetings:
-        for name in one.pair:
-            found.setdefault((name, one.opponent(name)), []).append(_sign(one, name, signs))
+    signs = AS_POINTS if is_spreadsheet else SIGNS
+    separator = " " if is_spreadsheet else ""
+    results: dict[Pair, list[str]] = {}
+    """The signs of a player's games against another one, by the names of the two."""
+    for meeting in meetings:
+        for name in meeting.pair:
+            results.setdefault((name, meeting.opponent(name)), []).append(_sign(meeting, name, signs))
+
     names = [line.name for line in lines]
-    return [names, *([between.join(found.get((name, other), [])) for other in names] for name in names)]
+    rows = [names]
+    for name in names:
+        rows.append([separator.join(results.get((name, opponent), [])) for opponent in names])
+    return rows
 
 
 def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting], *, is_spreadsheet: bool = False) -> Rows:
     """The opponent of each player in each round, as a line of the table, and the result: ``7:1``, in CSV ``7+``."""
-    signs, between = (BEHIND_NUMBERS, "") if is_spreadsheet else (SIGNS, ":")
-    at = {line.name: number for number, line in enumerate(lines, 1)}
-    found: dict[tuple[str, int], list[str]] = {}
-    for one in meetings:
-        for name in one.pair:
-            cell = f"{at.get(one.opponent(name), '?')}{between}{_sign(one, name, signs)}"
-            if one.is_bye:
-                cell = "bye" if one.outcome else "bye="
-            found.setdefault((name, one.round), []).append(cell)
-    rounds = range(1, 1 + max((one.round for one in meetings), default=0))
-    cells = ([" ".join(found.get((line.name, number), ["-"])) for number in rounds] for line in lines)
-    return [[f"R{number}" for number in rounds], *cells]
+    signs = BEHIND_NUMBERS if is_spreadsheet else SIGNS
+    separator = "" if is_spreadsheet else ":"
+    line_numbers = {line.name: number for number, line in enumerate(lines, 1)}
+    cells: dict[tuple[str, int], list[str]] = {}
+    """The cells by player and round: in a knockout, two can meet more than once in a round."""
+    for meeting in meetings:
+        for name in meeting.pair:
+            if meeting.is_bye:
+                cell = "bye" if meeting.outcome else "bye="
+            else:
+                number = line_numbers.get(meeting.opponent(name), "?")
+                cell = f"{number}{separator}{_sign(meeting, name, signs)}"
+            cells.setdefault((name, meeting.round), []).append(cell)
+
+    last_round = max((meeting.round for meeting in meetings), default=0)
+    rounds = range(1, last_round + 1)
+    rows = [[f"R{number}" for number in rounds]]
+    for line in lines:
+        rows.append([" ".join(cells.get((line.name, number), ["-"])) for number in rounds])
+    return rows
 
 
-def _sign(one: Meeting, name: str, signs: Mapping[int | None, str] = SIGNS) -> str:
-    return CANCELLED if one.is_void else signs[one.outcome_of(name)]
+def _sign(meeting: Meeting, name: str, signs: Mapping[int | None, str]) -> str:
+    """The sign for the result of a player in a game."""
+    if meeting.is_void:
+        return CANCELLED
+    return signs[meeting.outcome_of(name)]
 
 
 def explained(order: Sequence[str]) -> str:
-    """The sentence below a table about what decides the places."""
-    return f"Places by points, then {', '.join(TIE_BREAKS[kind].title for kind in order)}." if order else ""
+    """The sentence below a table about what decides the places; empty without tie-breaks."""
+    if not order:
+        return ""
+    titles = ", ".join(TIE_BREAKS[kind].title for kind in order)
+    return f"Places by points, then {titles}."
 
 
 def signs_explained(*, is_numbered: bool) -> str:
     """The sentences below a table about its signs; *is_numbered* for one with rounds."""
     won, tied, lost, to_play = SIGNS.values()
-    rounds = (
+    sentences = f"{won} won, {tied} tied, {lost} lost, {to_play} still to be played, {CANCELLED} cancelled."
+    if not is_numbered:
+        return sentences
+    example = (
         f"R1 is round 1; 5:{won} in it is a game won against No 5, "
-        "bye a point without a game, bye= half a point, - no game. "
-        if is_numbered
-        else ""
+        "bye a point without a game, bye= half a point, - no game."
     )
-    return f"{rounds}{won} won, {tied} tied, {lost} lost, {to_play} still to be played, {CANCELLED} cancelled."
+    return f"{example} {sentences}"
 
 
 # Teams
@@ -230,28 +289,39 @@ def team_standings(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> 
     A match is all games between two teams. It is worth 1 point if it is won, 0.5 if it is tied, and none before all its
     games are over.
     """
-    team = {entrant.name: entrant.team for entrant in entrants}
-    teams = list(dict.fromkeys(team.values()))
+    team_of = {entrant.name: entrant.team for entrant in entrants}
+    teams = list(dict.fromkeys(team_of.values()))
     matches: dict[frozenset[str], list[Meeting]] = {}
-    for one in meetings:
-        if {*one.pair} <= team.keys():  # else it is a bye, or a board that was named one by one
-            matches.setdefault(frozenset(team[name] for name in one.pair), []).append(one)
-    results = [_result_of_match(sorted(both), games, team) for both, games in matches.items() if len(both) == 2]
-    return places_of(teams, results, ["board_points", "direct"], {"board_points": _board_points(team, meetings)})
+    """The games between two teams, by these."""
+    for meeting in meetings:
+        if meeting.first not in team_of or meeting.second not in team_of:
+            continue  # a bye, or a board that was named one by one
+        opponents = frozenset(team_of[name] for name in meeting.pair)
+        if len(opponents) == 2:  # else one team against itself, on a board that was named one by one
+            matches.setdefault(opponents, []).append(meeting)
+    results = [_result_of_match(sorted(opponents), games, team_of) for opponents, games in matches.items()]
+    board_points = _board_points(team_of, meetings)
+    return places_of(teams, results, ["board_points", "direct"], {"board_points": board_points})
 
 
-def _board_points(team: Mapping[str, str], games: Sequence[Meeting]) -> dict[str, float]:
+def _board_points(team_of: Mapping[str, str], games: Sequence[Meeting]) -> dict[str, float]:
     """The points that the players of each team have from these games together."""
-    found = dict.fromkeys(team.values(), 0.0)
-    for name, reached in points(team, games).items():
-        found[team[name]] += reached
-    return found
+    board_points = dict.fromkeys(team_of.values(), 0.0)
+    for name, reached in points(team_of, games).items():
+        board_points[team_of[name]] += reached
+    return board_points
 
 
-def _result_of_match(both: Sequence[str], games: Sequence[Meeting], team: Mapping[str, str]) -> Meeting:
+def _result_of_match(teams: Sequence[str], games: Sequence[Meeting], team_of: Mapping[str, str]) -> Meeting:
     """A match as a meeting of two teams."""
-    one, other = both
-    reached = _board_points(team, games)
-    is_open = any(game.is_running for game in games)
-    outcome = (reached[one] > reached[other]) - (reached[one] < reached[other])
-    return Meeting(1, one, other, None if is_open else outcome)
+    first, second = teams
+    board_points = _board_points(team_of, games)
+    if any(game.is_running for game in games):
+        outcome = None
+    elif board_points[first] > board_points[second]:
+        outcome = 1
+    elif board_points[first] < board_points[second]:
+        outcome = -1
+    else:
+        outcome = 0
+    return Meeting(1, first, second, outcome)
