@@ -79,8 +79,10 @@ UNLIKE_ASCII = "utf_16", "utf_32", "cp037", "cp500", "cp875", "cp1026", "cp1140"
 FIRST_MARK = 0x10FF00
 """The character that stands for an undecodable byte 0; all 256 are for private use, the last ones of Unicode."""
 MARK = re.compile("[\U0010ff00-\U0010ffff]")
-GUESSES = {FIRST_MARK + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(0x20, 0x100)} | {
-    FIRST_MARK + byte: "\N{REPLACEMENT CHARACTER}" for byte in (*range(0x20), 0x7F)
+GUESSES = dict.fromkeys(range(FIRST_MARK, FIRST_MARK + 0x100), "\N{REPLACEMENT CHARACTER}") | {
+    FIRST_MARK + byte: bytes([byte]).decode("cp1252", "replace")
+    for byte in range(0x100)
+    if byte >= 0x80 or chr(byte).isprintable()
 }
 """What each of these bytes most likely is: many programs write Windows' own charset, whichever they name."""
 
@@ -125,10 +127,13 @@ codecs.register_error("pbm.mark", _mark_undecodable)
 
 def _codec_of(charset: str) -> str:
     """Python's name of a charset; that of UTF-8 if there is none."""
-    name = normalize_encoding(charset).lower().strip("_") if charset.isascii() and len(charset) < 40 else ""
-    spelled = name
+    if not charset.isascii() or len(charset) >= 40:
+        return "utf_8"
+    name = spelled = normalize_encoding(charset).lower().strip("_")
     for beginning, replacement in SPELLINGS:
-        spelled = beginning.sub(replacement, spelled) if beginning.match(spelled) else spelled
-    known = next((one for one in (CODECS.get(spelled, ""), name, spelled) if one in CHARSETS), "utf_8")
-    codec = aliases.get(known, known)
+        if beginning.match(spelled):
+            spelled = beginning.sub(replacement, spelled, count=1)
+    candidates = CODECS.get(spelled), name, spelled
+    known = next((candidate for candidate in candidates if candidate in CHARSETS), None)
+    codec = aliases.get(known, known) if known else "utf_8"
     return WIDER.get(codec, codec)

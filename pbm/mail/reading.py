@@ -289,25 +289,29 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     disposition = part.get_content_disposition()
     if disposition in {"attachment", "reaction"}:
         return ""
-    parameters: dict[str, object] = {}
-    with suppress(ValueError, TypeError):  # the pieces of one (RFC 2231) may not fit together
-        parameters = {
-            name.lower(): value for name, value in reversed(part.get_params([]))
-        }  # the first of a name counts
+    parameters = _parameters_of(part)
     is_file = (disposition is not None or "name" in parameters) and part.get_filename()
     if is_file and not (has_name and disposition in {None, "inline"}):
         return ""
-    if part.is_multipart():
-        parts = _parts(part) if kind.startswith("multipart/") else []  # else it is a mail that was passed on
-        if kind == "multipart/alternative":
-            parts.sort(key=lambda part: ORDER.get(_kind_of(part), 1 if part.is_multipart() else 2))
-        texts = (_text_in(part, has_name=has_name).strip("\n") for part in parts)
-        shown = filter(str.strip, texts)
-        return next(shown, "") if kind == "multipart/alternative" else "\n".join(shown)[:MOST_TEXT]
+    if not part.is_multipart():
+        return _shown_text(part, kind, parameters)
+    if not kind.startswith("multipart/"):
+        return ""  # it is a mail that was passed on
+    parts = _parts(part)
+    if kind == "multipart/alternative":
+        parts.sort(key=lambda part: ORDER.get(_kind_of(part), 1 if part.is_multipart() else 2))
+    texts = (_text_in(part, has_name=has_name).strip("\n") for part in parts)
+    shown = filter(str.strip, texts)
+    if kind == "multipart/alternative":
+        return next(shown, "")
+    return "\n".join(shown)[:MOST_TEXT]
+
+
+def _shown_text(part: Message, kind: str, parameters: dict[str, str]) -> str:
+    """The text of a part that is no multipart; empty if it is no text. Raises DamagedError."""
     if not kind.startswith(("text/", "multipart/")) or kind in NOT_SHOWN:  # a multipart without parts is a text
         return ""
-    charset = parameters.get("charset") or ""
-    charset = str(charset[2] if isinstance(charset, tuple) else charset)
+    charset = parameters.get("charset", "")
     payload = _payload(part, charset)
     if payload is None:
         raise DamagedError
@@ -318,9 +322,19 @@ def _text_in(part: Message, *, has_name: bool) -> str:
         from pbm.mail.unhtml import to_text
 
         return clean(to_text(text))[:MOST_TEXT]
-    if str(parameters.get("format")).lower() == "flowed":
-        text = _unflowed(text, joins_words=str(parameters.get("delsp")).lower() == "yes")
+    if parameters.get("format", "").lower() == "flowed":
+        text = _unflowed(text, joins_words=parameters.get("delsp", "").lower() == "yes")
     return clean(LINK.sub(_without_repetition, text))
+
+
+def _parameters_of(part: Message) -> dict[str, str]:
+    """What stands behind the type of a part, such as its charset; the first of a name counts."""
+    parameters: dict[str, str] = {}
+    with suppress(ValueError, TypeError):  # the pieces of one (RFC 2231) may not fit together
+        for name, value in part.get_params([]):
+            text = value[2] if isinstance(value, tuple) else value
+            parameters.setdefault(name.lower(), text)
+    return parameters
 
 
 def _kind_of(part: Message) -> str:
