@@ -261,7 +261,7 @@ OF_ALL = (
         [USERID, argument("one_time_password", "[CODE"), argument("new_password", "NEWPASSWORD]")],
         "actions.users.reset", check="actions.users.check_reset",
         text="""Get another password when you have lost yours. A code is mailed to you, which is good once and for a
-        day."""),
+        day. Answer that mail with the new password alone, or give this command with the code."""),
     Command("vacation", [USERID, PASSWORD, arguments("days", "[FIRST] [LAST] | off | auto | noauto")],
         "actions.vacations.vacation",
         text="""Be away from one day through another, written like 2027-01-31. With one day, you are away from today
