@@ -614,6 +614,8 @@ OUTSIDE = [
         "[EXTERN]",
         "ACHTUNG: Externe E-Mail!",
         "Externer Absender",
+        "Bericht van buiten de organisatie: wees voorzichtig met links.",
+        "E-mail externo - Cuidado com links e anexos",
         "[Courriel externe]",
         "ATTENTION : expéditeur externe",
         "*** CORREO EXTERNO ***",

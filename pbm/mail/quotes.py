@@ -115,7 +115,8 @@ LABEL = (
 ADVICE = (
     r"(?:do not|don['\u2019]t|please|be|use|exercise|from outside|bitte|klicken|öffnen|seien|von außerhalb|ne cliquez"
     r"|n['\u2019]ouvrez|veuillez|soyez|no haga|no abra|tenga|por favor|non (?:fare|cliccare|aprire)|fare|prestare"
-    r"|si prega|klik|open|wees|não (?:clique|abra)|tenha|seja)\b"
+    r"|si prega|klik|open|wees|não (?:clique|abra)|tenha|seja"
+    r"|(?:with|bei|avec|con|met|com) (?:links?|liens|enlaces|anhängen|anexos|adjuntos|bijlagen|allegati))\b"
 )
 OUTSIDE = (
     r"\b(?:outside|external|extern(?:e[rsn]?)?|außerhalb|ausserhalb|ext[eé]rieure?|externo|externa|fuera|fora|buiten"
@@ -137,6 +138,7 @@ WARNING = re.compile(
     rf"|{LABEL}{THIS_MAIL}.{{0,80}}(?:{OUTSIDE}\W+{SENDER}|{SENDER}\W+{OUTSIDE}|untrusted sender|unknown sender)"
     rf"{SENT}{END_OF_SENTENCE}"
     rf"|(?=\W*\w){LABEL}(?<=\W){THIS_MAIL}.{{0,80}}{OUTSIDE}(?:\s+[\w.&'\u2019-]+){{0,6}}?\W*(?:$|[.!:]\s+{ADVICE})"
+    rf"|(?=\W*\w){LABEL}(?<=\W)(?:from|von|de|van|da|di)\b.{{0,10}}{OUTSIDE}.{{0,20}}{ORGANIZATION}"
     rf"|(?=.{{0,60}}\be[xs]tern){LABEL}(?:$|{ADVICE})",
     re.IGNORECASE,
 )
