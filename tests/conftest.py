@@ -26,7 +26,6 @@ from unittest.mock import patch
 import hypothesis
 import pytest
 from argon2 import PasswordHasher
-from packages import install
 
 from pbm import settings, shell, terminal
 from pbm.__main__ import run as run_shell
@@ -40,9 +39,12 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Mail, Store
 
-from browsers import Browser
-from examples import IS_QUICK, examples
-from patience import PATIENCE
+pytest.register_assert_rewrite("helpers")  # so that an assertion of theirs that fails says what it compared
+
+from helpers.browsers import Browser
+from helpers.examples import IS_QUICK, examples
+from helpers.packages import install
+from helpers.patience import PATIENCE
 
 if TYPE_CHECKING:
     from contract import Members

@@ -20,7 +20,7 @@ from pbm.session import Session
 from pbm.texts import clean, written
 
 from conftest import Club, Done, Made, handle, lasting_folder, mail_of, make, stored
-from examples import stored_board
+from helpers.examples import stored_board
 
 NAMES = "alice", "bob", "carol", "dora"
 SENDER = "sender"

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from pbm.settings import open_server
 
-from patience import PATIENCE, children_of
+from helpers.patience import PATIENCE, children_of
 from test_crash import CLIENTS, PBM, PLAYERS, SERVER, Client, address, check_done, password, pbm, serving
 from test_transports import Relay, running
 

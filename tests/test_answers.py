@@ -17,10 +17,10 @@ from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.texts import WIDTH
 
-import helptexts
 from conftest import ADDRESS, PASSWORDS, handle, mail_of
 from contract import follow
-from examples import played, rules, stored_board
+from helpers import helptexts
+from helpers.examples import played, rules, stored_board
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 EASY = "To move, reply with your move as the first line. You need no password."

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-import sources
+from helpers import sources
 
 TOP = Path(__file__).parents[1]
 PAGE = (TOP / "docs" / "architecture.md").read_text()

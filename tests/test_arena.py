@@ -18,9 +18,9 @@ from pbm.lab.matches import Played
 from pbm.referee import Referee
 from pbm.refusals import Refused
 
-from examples import stored_board
-from helptexts import GAMES
-from patience import PATIENCE, children_of, until
+from helpers.examples import stored_board
+from helpers.helptexts import GAMES
+from helpers.patience import PATIENCE, children_of, until
 
 FIRST_FREE = """
 import json, sys

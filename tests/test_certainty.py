@@ -12,7 +12,7 @@ import games
 from games import thrown
 from pbm.robots import Player
 
-from examples import IS_QUICK, positions
+from helpers.examples import IS_QUICK, positions
 
 BOARDS = (
     "papagra -size=3",

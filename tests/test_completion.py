@@ -19,7 +19,7 @@ from pbm.store.base import BUSY_SECONDS
 from pbm.store.boards import BoardFilter
 
 from conftest import PASSWORDS, set_up, sql
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 INSTALLED = [name for name in SCRIPTS if shutil.which(name)]
 

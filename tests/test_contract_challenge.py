@@ -3,7 +3,7 @@
 import pytest
 
 from contract import SENDER, follow, to
-from examples import rules
+from helpers.examples import rules
 
 
 @pytest.mark.parametrize(

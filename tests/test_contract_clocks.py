@@ -9,7 +9,7 @@ from pbm.actions.cleanup import Done
 
 from conftest import PASSWORDS
 from contract import follow, text_to
-from examples import rules
+from helpers.examples import rules
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import set_up
 from contract import SENDER, follow, text_to, to
-from examples import rules
+from helpers.examples import rules
 
 SYNTAX = {
     "challenge": "USERID1 USERID2",

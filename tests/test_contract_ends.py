@@ -8,7 +8,7 @@ from pbm.board.records import differences, outcome, replayed
 from pbm.refusals import Refused
 
 from contract import follow
-from examples import rules
+from helpers.examples import rules
 
 # The end
 

@@ -6,7 +6,7 @@ from pbm.language.commands import root
 
 from conftest import set_up
 from contract import commands_of
-from examples import rules
+from helpers.examples import rules
 
 SECRET = "very-secret-word"
 

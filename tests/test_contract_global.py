@@ -6,7 +6,7 @@ import pytest
 
 from conftest import handle
 from contract import SENDER, follow, text_to, to
-from examples import rules
+from helpers.examples import rules
 
 HELLO = "Hello there,\n\nall of you."
 

@@ -4,7 +4,7 @@ import pytest
 
 from conftest import handle
 from contract import follow, text_to, to
-from examples import rules
+from helpers.examples import rules
 
 HELLO = "Hello there,\n\nnice game.\n"
 

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from contract import follow
-from examples import rules
+from helpers.examples import rules
 
 
 # The order of the checks: each line fails in all that come after its reason, too

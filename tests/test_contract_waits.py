@@ -13,7 +13,7 @@ from pbm.operator import doctor
 from pbm.store import BoardRow, Vacation
 
 from contract import SENDER, follow, text_to, to
-from examples import rules
+from helpers.examples import rules
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ONE = timedelta(microseconds=1)

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import handle, set_up
 from contract import SENDER, follow, text_to, to
-from examples import rules
+from helpers.examples import rules
 
 EVIL = "x;touch${IFS}f; x|y $(id) `id` ../../etc/users %s%n -- -rf * ~ 'x' {} \\".split()
 

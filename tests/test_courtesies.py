@@ -16,7 +16,7 @@ from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 
 from contract import follow
-from examples import rules
+from helpers.examples import rules
 from test_answers import answer, send, turns
 
 

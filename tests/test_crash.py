@@ -22,10 +22,10 @@ from pbm.board.board import FIRST_MOVES, RESIGN, Board
 from pbm.settings import database_path, open_server
 from pbm.store import Store
 
-import reference_plans as reference
 from conftest import mail_of, stored
-from examples import IS_QUICK, stored_board
-from patience import PATIENCE
+from helpers.examples import IS_QUICK, stored_board
+from helpers.patience import PATIENCE
+from helpers.reference import plans as reference
 
 PLAYERS = ("alice", "bob", "carol")
 SERVER = "pbm@pbm.example"

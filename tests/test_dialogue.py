@@ -13,8 +13,8 @@ from pbm.referee import Referee
 from pbm.robot_players.engine import GIVE_UP, Dialogue, converse, read_position
 from pbm.robots.thinking import Thought
 
-import helptexts
-from patience import PATIENCE
+from helpers import helptexts
+from helpers.patience import PATIENCE
 
 
 class Parrot:

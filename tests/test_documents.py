@@ -13,9 +13,9 @@ import games
 from pbm.language.commands import root
 
 from conftest import Shell
-from helptexts import FOLDER, operators
-from patience import PATIENCE
-from sources import MODULES, TOP
+from helpers.helptexts import FOLDER, operators
+from helpers.patience import PATIENCE
+from helpers.sources import MODULES, TOP
 
 README = (TOP / "README.md").read_text()
 TUTORIAL = (FOLDER / "tutorial.txt").read_text()

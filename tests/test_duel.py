@@ -12,7 +12,7 @@ import pytest
 from pbm import shell
 from pbm.lab.evidence import BOUND, decision, elo, expected, likelihood_ratio, wilson
 
-from patience import PATIENCE, children_of, until
+from helpers.patience import PATIENCE, children_of, until
 
 FIRST_FREE = """
 import json, sys

@@ -12,7 +12,7 @@ from pbm.mail import incoming
 from pbm.mail.reading import read
 
 from conftest import ADDRESS, handle
-from examples import IS_QUICK, stored_board
+from helpers.examples import IS_QUICK, stored_board
 
 ALICE = "alice@players.example"
 LONG = "e5\n\nGood luck, and see you on Friday at the club. Thank you for your last move!\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 TOP = Path(__file__).parent.parent
 EXAMPLES = TOP / "bin" / "examples"

@@ -24,8 +24,8 @@ from games.figures import Cell, Figure, Label, Mark, Note, Piece, box
 from pbm.drawing import images, svg, terminals
 
 from conftest import PASSWORDS, set_up
-from examples import examples, random_game
-from reference_spiro import ROWS, Rules
+from helpers.examples import examples, random_game
+from helpers.reference.spiro import ROWS, Rules
 
 KINDS = [
     "spiro",

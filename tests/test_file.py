@@ -19,10 +19,10 @@ from pbm.operator import doctor
 from pbm.store import SCHEMA, Store, Unusable
 from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, FIRST_SCHEMA
 
-import next_version
 from conftest import PASSWORDS, people_in, run_as_nobody, sql
-from next_version import NEXT_SCHEMA
-from patience import PATIENCE
+from helpers import next_version
+from helpers.next_version import NEXT_SCHEMA
+from helpers.patience import PATIENCE
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_the_page_for_operators_says_which_databases_are_refused():
 
 @pytest.mark.long
 def test_processes_that_bring_a_database_up_to_date_at_once_do_it_once(shell, older):
-    code = "import next_version; next_version.install(); from pbm.shell import main; main(['users'])"
+    code = "from helpers import next_version; next_version.install(); from pbm.shell import main; main(['users'])"
     environment = shell.environment | {"PYTHONPATH": str(Path(__file__).parent)}
     words = [sys.executable, "-c", code]
     several = [subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=-1) for _ in range(6)]

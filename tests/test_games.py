@@ -16,9 +16,8 @@ import games
 from games import SKIP, Illegal, Option, Position, Result, boards, promises, spiro, symple
 from pbm import referee
 
-import helptexts
-import sources
-from examples import attempt, examples, random_game
+from helpers import helptexts, sources
+from helpers.examples import attempt, examples, random_game
 
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
 

@@ -19,7 +19,7 @@ from pbm.session import Session
 from pbm.store import BoardRow, Vacation, copies
 
 from conftest import Club, Shell
-from costs import steps
+from helpers.costs import steps
 
 sys.path.append(str(Path(__file__).parent / "bench"))
 

@@ -14,7 +14,7 @@ from pbm.mail.unhtml import to_text
 from pbm.session import Session
 
 from conftest import ADDRESS, PASSWORDS
-from examples import stored_board
+from helpers.examples import stored_board
 from test_answers import answer, send
 
 TYPED = "e5\n\nGood luck, and sorry that you had to wait.\nalice"

@@ -9,7 +9,7 @@ from pbm.language.commands import root
 from pbm.language.help import TOPICS
 
 from conftest import PASSWORDS
-from helptexts import read
+from helpers.helptexts import read
 
 SCREEN = 25
 """Lines that are seen at once."""

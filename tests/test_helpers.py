@@ -17,7 +17,7 @@ from pbm import console
 from pbm.service.serve import Certificate, Helper, Service
 
 from conftest import ADDRESS, new_certificate, sql
-from patience import PATIENCE, children_of, until
+from helpers.patience import PATIENCE, children_of, until
 from test_mail import message
 from test_serve import SERVE, in_order, inbox, port_of, running
 from test_service import send

@@ -19,7 +19,7 @@ from pbm.budget import SECONDS_OF_MAIL
 from pbm.mail.reading import read
 
 from conftest import ADDRESS, handle
-from examples import IS_QUICK, PART
+from helpers.examples import IS_QUICK, PART
 
 ROOM = Path(pbm.__file__).parent
 READERS = [

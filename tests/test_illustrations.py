@@ -20,7 +20,7 @@ from pbm.mail.transports import Transport
 from pbm.session import Session
 
 from conftest import PASSWORDS
-from examples import stored_board
+from helpers.examples import stored_board
 from test_writing import Page
 
 SITE = "https://games.example.org/play"

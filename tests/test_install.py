@@ -16,7 +16,7 @@ import pytest
 from pbm.refusals import Refused
 from pbm.service import demo
 
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 CHECKOUT = Path(__file__).parent.parent
 NAMES = {"pbm", "spiro", "spora", "papagra", "symple", "sprout"}

@@ -18,8 +18,8 @@ from pbm.language.commands import root
 from pbm.store import Store
 
 from conftest import ADDRESS, PASSWORDS, sql
-from examples import stored_board
-from helptexts import FOLDER, operators
+from helpers.examples import stored_board
+from helpers.helptexts import FOLDER, operators
 from test_fetch import PASSWORD, Mailbox, serving
 
 DOCS = Path(__file__).parent.parent / "docs"

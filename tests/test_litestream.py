@@ -18,8 +18,8 @@ import pytest
 from pbm.store import Store
 
 from conftest import ADDRESS, PASSWORDS, mail_of
-from examples import stored_board
-from patience import PATIENCE
+from helpers.examples import stored_board
+from helpers.patience import PATIENCE
 
 SECONDS = float(os.environ.get("PBM_TEST_DRILL_SECONDS", "60"))
 MOST_LOST_SECONDS = 2

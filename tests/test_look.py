@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from examples import stored_board
+from helpers.examples import stored_board
 
 
 def play_out(club):

@@ -19,7 +19,7 @@ from pbm.session import Session
 from pbm.store import Failures, Reply
 
 from conftest import ADDRESS, handle, mail_of, outcome_of, stored
-from examples import stored_board
+from helpers.examples import stored_board
 
 ALICE = "alice@players.example"
 

@@ -19,7 +19,7 @@ from pbm.server import Server
 from pbm.store import Store
 
 from conftest import ADDRESS, Club, Shell, handle, stored
-from examples import examples, stored_board
+from helpers.examples import examples, stored_board
 
 FOLDER = Path(__file__).with_name("mails")
 MAILS = tomllib.loads((FOLDER / "expected.toml").read_text())

@@ -1,7 +1,7 @@
 """A month in the life of the server: twelve players, five games, and whatever can meet on a server does meet.
 
 What they do is chosen at random. Every step is compared with what a secretary does by hand (`month`,
-`reference_server`): all mails at once, and every night all boards, clocks, ratings and tables.
+`helpers.reference.server`): all mails at once, and every night all boards, clocks, ratings and tables.
 """
 
 from random import Random
@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from conftest import ADDRESS
-from examples import IS_QUICK
-from month import NAMES, Month
+from helpers.examples import IS_QUICK
+from helpers.month import NAMES, Month
 
 DAYS = 9 if IS_QUICK else 29
 

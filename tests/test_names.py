@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pbm
 
-import sources
+from helpers import sources
 
 TOP = Path(pbm.__file__).parent
 SAME = {

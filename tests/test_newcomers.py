@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import PASSWORDS, handle, set_up
-from examples import rules
+from helpers.examples import rules
 from test_strangers import message
 
 SECRET = "carols-secret-9"

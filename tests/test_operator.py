@@ -38,10 +38,10 @@ from pbm.store import BoardRow, Reply, ResultRow, Store, TurnRow, copies
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 
-import helptexts
 from conftest import ADDRESS, PASSWORDS, mail_of, outcome_of, pair_up, people_in, set_up, sql
-from examples import examples, play_at_random, stored_board
-from patience import PATIENCE, until
+from helpers import helptexts
+from helpers.examples import examples, play_at_random, stored_board
+from helpers.patience import PATIENCE, until
 from test_plugin import MODULE, find_package
 from test_serve import running
 

@@ -16,7 +16,7 @@ from pbm.store import Store
 
 from conftest import PASSWORDS
 from contract import ON_BOARD
-from examples import rules, stored_board
+from helpers.examples import rules, stored_board
 from test_arena import up_and_down
 from test_residents import Mind
 

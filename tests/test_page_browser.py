@@ -14,11 +14,11 @@ import pytest
 
 import games
 
-import helptexts
-from browsers import NEEDS_BROWSER, PHONE, WIDTH, Screen
 from conftest import PASSWORDS, Shell
-from examples import played
-from patience import until
+from helpers import helptexts
+from helpers.browsers import NEEDS_BROWSER, PHONE, WIDTH, Screen
+from helpers.examples import played
+from helpers.patience import until
 from test_mail import message
 from test_web import serving
 

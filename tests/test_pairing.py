@@ -19,7 +19,7 @@ from pbm.tournaments.arena import Arena
 from pbm.tournaments.kinds import NOBODY, Entrant, Kind, Meeting, Progress, Round, fewest_firsts, points
 from pbm.tournaments.knockout import Knockout
 
-from examples import examples
+from helpers.examples import examples
 
 NAMES = [f"p{number:03}" for number in range(1, 201)]
 RESULTS = [1, 1, 0, -1, -1]

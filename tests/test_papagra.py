@@ -13,8 +13,8 @@ from games import SKIP, Illegal, papagra
 from games.boards import Hexagon
 from pbm import referee
 
-from examples import examples, picture_cells, played, random_game, refusal
-from reference_papagra import Papagra, same_shape, spaces
+from helpers.examples import examples, picture_cells, played, random_game, refusal
+from helpers.reference.papagra import Papagra, same_shape, spaces
 
 SIDES = ("pink", "black")
 

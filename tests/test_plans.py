@@ -13,7 +13,7 @@ from pbm.budget import limited
 from pbm.language.typed_plans import read, split_plan
 
 from contract import follow
-from examples import rules
+from helpers.examples import rules
 
 ONE = "if c3 then d4"
 WAYS = {

@@ -19,7 +19,7 @@ from pbm.site.build import build
 from pbm.site.pages import SiteSettings
 
 from conftest import ADDRESS, Club, Shell, handle, stored
-from examples import IS_QUICK
+from helpers.examples import IS_QUICK
 from test_answers import written
 
 ANY = "a move for any"

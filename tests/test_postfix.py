@@ -21,12 +21,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from packages import install
 
 from pbm.mail.incoming import MOST_BYTES
 
 from conftest import PASSWORDS, Shell, mail_of
-from patience import PATIENCE, until
+from helpers.packages import install
+from helpers.patience import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("PBM_TEST_POSTFIX") != "1",

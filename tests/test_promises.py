@@ -9,7 +9,7 @@ import pytest
 from games import Glyphs, Illegal, Option, promises, spiro, symple
 from pbm import referee
 
-import helptexts
+from helpers import helptexts
 
 HELP = helptexts.read("symple")
 BOARD = symple.draw(symple.new(size=5)).replace(" 3  . .", " 3  . b")

@@ -25,7 +25,7 @@ from pbm.store.outbox import HeldMail
 from pbm.store.robots import Puzzle
 
 from conftest import ADDRESS, PASSWORDS, sql, two_players
-from reference_symple import Position
+from helpers.reference.symple import Position
 from test_unsubscribe import press
 
 GAMES = {

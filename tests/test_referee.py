@@ -16,8 +16,8 @@ from games.boards import Hexagon
 from pbm import referee
 from pbm.referee import REQUESTS, Referee, replies
 
-from costs import cost
-from patience import PATIENCE
+from helpers.costs import cost
+from helpers.patience import PATIENCE
 
 START = {"e2": "OOOOOO", "e3": "XXXXXX"}
 MIDDLE = 'position {"turn": "X", "cells": {"f3": "X", "e2": "O"}, "dice": [1, 2]}'

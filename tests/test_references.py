@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 import games
 from games import SKIP, sprout
 
-import reference_papagra
-import reference_spora
-import reference_sprout
-import reference_symple
-from examples import attempt, examples, random_game
+from helpers.examples import attempt, examples, random_game
+from helpers.reference import papagra as reference_papagra
+from helpers.reference import spora as reference_spora
+from helpers.reference import sprout as reference_sprout
+from helpers.reference import symple as reference_symple
 
 REFERENCES = {
     "papagra": reference_papagra.Papagra,

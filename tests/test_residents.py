@@ -30,8 +30,8 @@ from pbm.store import Robot, Store
 from pbm.store.robots import Claim, Task
 
 from conftest import PASSWORDS, handle
-from examples import stored_board
-from patience import PATIENCE
+from helpers.examples import stored_board
+from helpers.patience import PATIENCE
 from test_robots import program
 from test_serve import converse, inbox
 from test_strangers import message

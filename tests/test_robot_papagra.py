@@ -11,7 +11,7 @@ from pbm.robots.papagra import LAST_RAISE, Papagra
 from pbm.robots.papagra.all_turns import Scan
 from pbm.robots.thinking import Limit
 
-from examples import beats_chance, examples, played_by_robot, some_position
+from helpers.examples import beats_chance, examples, played_by_robot, some_position
 
 SEEDS = st.integers(0, 2**32)
 

@@ -15,7 +15,7 @@ from pbm.robots.spiro import TERMS, thinker
 from pbm.robots.spiro.positions import ROLLS, Track, position_of, uses_of
 from pbm.robots.thinking import Limit
 
-from examples import beats_chance, examples, positions, some_position
+from helpers.examples import beats_chance, examples, positions, some_position
 
 SEEDS = st.integers(0, 2**32)
 OPTIONS = st.sampled_from(

@@ -11,7 +11,7 @@ from pbm.robots.spora import BestFirst, thinker
 from pbm.robots.spora.values import Spora
 from pbm.robots.thinking import Limit
 
-from examples import examples, played, played_by_robot, some_position
+from helpers.examples import examples, played, played_by_robot, some_position
 
 SEEDS = st.integers(0, 2**32)
 SIZES = st.sampled_from((5, 6, 7, 9))

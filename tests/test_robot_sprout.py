@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from games import SKIP, sprout
 from pbm.robots.sprout import Sprout
 
-from examples import beats_chance, examples, played_by_robot
+from helpers.examples import beats_chance, examples, played_by_robot
 
 SEEDS = st.integers(0, 2**32)
 BOARDS = st.sampled_from(("limping-3", "limping-5", "cairo-1", "square-9"))

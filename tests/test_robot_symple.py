@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from games import symple
 from pbm.robots.symple import Symple
 
-from examples import examples, played_by_robot, some_position
+from helpers.examples import examples, played_by_robot, some_position
 
 SEEDS = st.integers(0, 2**32)
 BOARDS = {"size": st.sampled_from((5, 7, 9, 13)), "penalty": st.sampled_from((2, 4, 8, 20)), "seed": SEEDS}

@@ -18,8 +18,8 @@ from pbm.store.base import BUSY_SECONDS
 from pbm.store.boards import Boards
 
 from conftest import PASSWORDS, set_up
-from examples import stored_board
-from patience import PATIENCE, until, until_it_waits
+from helpers.examples import stored_board
+from helpers.patience import PATIENCE, until, until_it_waits
 
 SMALL = ("symple", "challenge", "-size=5", "alice", "bob")
 

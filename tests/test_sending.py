@@ -18,7 +18,7 @@ from pbm.mail.writing import compose
 from pbm.store import Store, Unusable
 
 from conftest import ADDRESS
-from patience import PATIENCE, until
+from helpers.patience import PATIENCE, until
 from test_transports import NAMES, Relay, left, running, waiting
 
 __all__ = ["waiting"]

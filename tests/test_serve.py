@@ -23,7 +23,7 @@ from pbm.service.serve import MainThread, Receiver, WaitingMail, _tell_systemd
 from pbm.store import Unusable
 
 from conftest import ADDRESS, Shell, mail_of, sql, stored, two_players
-from patience import PATIENCE, children_of, until
+from helpers.patience import PATIENCE, children_of, until
 from test_mail import message
 
 SERVE = "serve", "--listen=127.0.0.1:0", "--robots=0"

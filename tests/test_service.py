@@ -21,7 +21,7 @@ from pbm.mail.writing import compose
 from pbm.store import Replaced, Store
 
 from conftest import ADDRESS, handle, outcome_of, stored
-from patience import PATIENCE, until, until_it_waits
+from helpers.patience import PATIENCE, until, until_it_waits
 from test_mail import message
 from test_serve import SERVE, in_order, port_of, running
 

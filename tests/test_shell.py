@@ -18,7 +18,7 @@ import pbm
 from pbm.__main__ import run
 
 from conftest import PASSWORDS, run_as_nobody, set_up, sql
-from patience import PATIENCE
+from helpers.patience import PATIENCE
 
 
 @set_up

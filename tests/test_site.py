@@ -30,10 +30,10 @@ from pbm.store.robots import Puzzle
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Tournament
 
-import helptexts
 from conftest import PASSWORDS, Club, set_up
-from examples import examples, play_at_random, stored_board
-from patience import PATIENCE, until
+from helpers import helptexts
+from helpers.examples import examples, play_at_random, stored_board
+from helpers.patience import PATIENCE, until
 from test_serve import running
 
 URL = "https://games.example/boards/"

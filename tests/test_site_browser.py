@@ -20,11 +20,10 @@ from pbm.site.pages import SiteSettings
 from pbm.tournaments.kinds import Entrant, Tournament
 from pbm.tournaments.roundrobin import RoundRobin
 
-import helptexts
-import patience
-from browsers import IS_DRAWN, NEEDS_BROWSER, PHONE, WIDE, WIDTH
 from conftest import PASSWORDS, Club, handle
-from examples import stored_board
+from helpers import helptexts, patience
+from helpers.browsers import IS_DRAWN, NEEDS_BROWSER, PHONE, WIDE, WIDTH
+from helpers.examples import stored_board
 from test_browser import BOARDS
 
 pytestmark = NEEDS_BROWSER

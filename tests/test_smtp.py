@@ -19,7 +19,7 @@ from pbm.mail.incoming import MOST_BYTES, Outcome, ReceivedMail, is_ours, machin
 from pbm.service.serve import tls
 
 from conftest import ADDRESS
-from patience import PATIENCE, until
+from helpers.patience import PATIENCE, until
 
 HELLO = b"EHLO mx.example\r\n"
 MAIL = b"MAIL FROM:<alice@players.example>\r\n"

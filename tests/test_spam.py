@@ -12,7 +12,6 @@ from email import message_from_bytes
 from random import Random
 
 import pytest
-from packages import install
 
 from pbm.actions import cleanup
 from pbm.mail.illustrations import Illustrator
@@ -20,6 +19,7 @@ from pbm.mail.writing import compose
 from pbm.session import Session
 
 from conftest import ADDRESS, PASSWORDS, handle
+from helpers.packages import install
 from test_tournaments import league
 
 __all__ = ["league"]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import games
 from games import SKIP, Illegal, spiro
 
-from examples import examples, pairs, random_game, refusal, rules, table
-from reference_spiro import MEDIUM, SMALL, Rules, frozen, legal, spelled
+from helpers.examples import examples, pairs, random_game, refusal, rules, table
+from helpers.reference.spiro import MEDIUM, SMALL, Rules, frozen, legal, spelled
 
 PICTURES = Path(__file__).parent / "data" / "spiro-board.txt"
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from games import SKIP, Illegal, read_options, spora
 
-from examples import attempt, examples, pairs, picture_cells, played, random_game, refusal, table
-from reference_spora import Reference
+from helpers.examples import attempt, examples, pairs, picture_cells, played, random_game, refusal, table
+from helpers.reference.spora import Reference
 
 LETTERS = "abcdefghijklmnopqrstuvwxy"
 

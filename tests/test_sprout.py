@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import games
 from games import SKIP, Illegal, sprout
 
-import helptexts
-from examples import attempt, examples, picture_cells, random_game, refusal
-from reference_sprout import HEXAGONS, WALLS, Reference, geometry
+from helpers import helptexts
+from helpers.examples import attempt, examples, picture_cells, random_game, refusal
+from helpers.reference.sprout import HEXAGONS, WALLS, Reference, geometry
 
 CELLS = {"limping-3": 27, "limping-5": 75, "limping-7": 147, "hex-6": 91, "cairo-1": 48, "cairo-2": 160, "square-9": 81}
 seeds = st.integers(0, 10**9)

@@ -12,7 +12,7 @@ from pbm.operator.status import needed, status_at
 from pbm.session import Session
 
 from conftest import handle, sql, stored
-from costs import cost
+from helpers.costs import cost
 from test_mail import message
 
 

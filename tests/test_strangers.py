@@ -15,8 +15,8 @@ from pbm.mail.writing import compose
 from pbm.store import PlayerRow, Store
 
 from conftest import Club, handle, mail_of, pair_up, set_up
-from examples import IS_QUICK
-from patience import PATIENCE
+from helpers.examples import IS_QUICK
+from helpers.patience import PATIENCE
 
 ALICE = "alice@players.example"
 NUMBERS = count()

@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).parent / "bench"))
 import strength
 from strength import Match, Side
 
-import helptexts
+from helpers import helptexts
 
 RANDOM = Side("random play", "random", 0)
 SMALL = {"papagra": "papagra-4", "spiro": "spiro-small", "spora": "spora-7", "sprout": "sprout-limping-5"}

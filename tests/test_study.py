@@ -19,8 +19,8 @@ from pbm.operator.doctor import examine
 from pbm.refusals import Refused
 
 from conftest import PASSWORDS, set_up
-from examples import stored_board
-from patience import PATIENCE
+from helpers.examples import stored_board
+from helpers.patience import PATIENCE
 from test_json import check
 
 

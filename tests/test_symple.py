@@ -9,9 +9,9 @@ import pytest
 import games
 from games import Illegal, symple
 
-import helptexts
-from examples import picture_cells, refusal
-from reference_symple import Position, point
+from helpers import helptexts
+from helpers.examples import picture_cells, refusal
+from helpers.reference.symple import Position, point
 
 SIZES = range(5, 26, 2)
 

@@ -21,8 +21,8 @@ from pbm.robots import Player
 from pbm.session import Session
 
 from conftest import ADDRESS, PASSWORDS, two_players
-from examples import stored_board
-from patience import PATIENCE, children_of, until
+from helpers.examples import stored_board
+from helpers.patience import PATIENCE, children_of, until
 from test_answers import send
 from test_serve import arrived
 

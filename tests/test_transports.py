@@ -17,7 +17,7 @@ from pbm.mail.sending import flush
 from pbm.mail.transports import Maildirs, Smtp, Transport, transport
 
 from conftest import ADDRESS
-from patience import PATIENCE, until
+from helpers.patience import PATIENCE, until
 
 
 class Relay:

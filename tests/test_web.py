@@ -41,8 +41,8 @@ from pbm.store import Reply, Store
 from pbm.texts import wrapped_text
 
 from conftest import ADDRESS, PASSWORDS, Club, Shell, begin_symple, handle, outcome_of, sql, stored
-from examples import IS_QUICK
-from patience import until
+from helpers.examples import IS_QUICK
+from helpers.patience import until
 from test_answers import answer_to, turns, written
 from test_mail import message
 from test_serve import arrived

@@ -23,9 +23,9 @@ from pbm.session import Session
 from pbm.store import BoardRow, Mail, TurnRow
 from pbm.store.users import STORED_FORMS
 
-import helptexts
 from conftest import ADDRESS, PASSWORDS, handle
-from examples import stored_board
+from helpers import helptexts
+from helpers.examples import stored_board
 
 HTML = STORED_FORMS.index("html")
 HOSTILE = '<script>x()</script><img src="http://evil.example/x.png"></pre></body>&&lt;"\'\u202e'

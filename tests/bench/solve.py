@@ -22,8 +22,8 @@ sys.path.append(str(Path(__file__).parents[1]))
 import games
 from games import SKIP, spiro, symple, thrown
 
-from reference_spiro import Rules
-from reference_symple import BLACK, WHITE, Position, point
+from helpers.reference.spiro import Rules
+from helpers.reference.symple import BLACK, WHITE, Position, point
 
 FOLDER = Path(__file__).parent
 SAMPLED = 100

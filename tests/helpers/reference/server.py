@@ -11,7 +11,7 @@ from itertools import count
 import games
 from games import SKIP, Illegal
 
-from reference_plans import ANY, Line, Reply, Tree, merged
+from helpers.reference.plans import ANY, Line, Reply, Tree, merged
 
 DAY = timedelta(days=1)
 RESIGN, FORFEIT = "Resign", "Forfeit"

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-TOP = Path(__file__).parents[1]
+TOP = Path(__file__).parents[2]
 MODULES = {name: sorted((TOP / name).rglob("*.py")) for name in ("games", "pbm")}
 """The files of each package."""
 

@@ -3,7 +3,7 @@
 import re
 from itertools import combinations
 
-from connections import parts
+from helpers.reference.connections import parts
 
 WHITE, BLACK = "white", "black"
 

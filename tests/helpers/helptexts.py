@@ -8,7 +8,7 @@ import click
 import games
 from pbm import console
 
-FOLDER = Path(__file__).parents[1] / "help"
+FOLDER = Path(__file__).parents[2] / "help"
 GAMES = tuple(name for name in games.names() if games.package(name) is None)
 """Our own games, whatever other packages bring."""
 

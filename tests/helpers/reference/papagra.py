@@ -8,7 +8,7 @@ right, and one up or down and one to either side.
 from collections import Counter
 from itertools import combinations
 
-from connections import parts
+from helpers.reference.connections import parts
 
 AROUND = ((2, 0), (1, 1), (-1, 1), (-2, 0), (-1, -1), (1, -1))
 LETTER = {"pink": "P", "black": "B"}

@@ -1,7 +1,7 @@
 """A server and a secretary who are told the same: a small vocabulary of what players do, and what time does.
 
-The secretary (`reference_server`) does by hand what the server does. The mails are compared at once, the books every
-night.
+The secretary, `helpers.reference.server`, does by hand what the server does. The mails are compared at once, the
+books every night: ``month = Month(tmp_path, seed=3)`` begins one.
 """
 
 import re
@@ -24,10 +24,10 @@ from pbm.runner import run
 from pbm.session import Session
 from pbm.settings import transport
 
-import helptexts
-import reference_plans
 from conftest import ADDRESS, Club, handle, mail_of
-from reference_server import BY_SERVER, FORFEIT, RESIGN, Secretary, Table, ratings
+from helpers import helptexts
+from helpers.reference import plans as reference_plans
+from helpers.reference.server import BY_SERVER, FORFEIT, RESIGN, Secretary, Table, ratings
 
 NAMES = "alice bob carol dave erin frank grace heidi ivan judy kevin laura".split()
 REFUSED = "error", "Error"

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from connections import connected
+from helpers.reference.connections import connected
 
 WALLS = {
     "cairo-1": """\
