@@ -234,6 +234,7 @@ def test_subjects_of_people_are_none_of_programs(subject):
         ("I had been out\nof the office for a week!", False),
         ("I was happy to hear. I am on vacation now.", True),
         ("Ich war nicht im Büro.", False),
+        ("Out of office until yesterday, sorry!", False),
         ("Yes, that is me.", False),
     ],
 )

@@ -55,10 +55,10 @@ ABSENCE = re.compile(
 """What stands in the subject of an answer that a program gives while somebody is away, and of a bounce."""
 PAST = re.compile(
     r"\b(?:was|were|been|had|war|waren|gewesen|hatte|étais|était|été|estuve|estaba|estado|ero|stato|stata|estive|estava"
-    r"|geweest|var|varit|vært|været|olin|byłem|byłam|był|была?)\b",
+    r"|geweest|var|varit|vært|været|olin|byłem|byłam|był|была?|yesterday|last week|gestern)\b",
     re.IGNORECASE,
 )
-"""The verb of a sentence by which somebody says that they are back."""
+"""What stands in a sentence by which somebody says that they are back."""
 RECEIPTS = frozenset(
     phrase.strip()
     for phrase in """
