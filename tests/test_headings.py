@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from pbm.actions import cleanup, turns
+from pbm.actions import cleanup, endings
 from pbm.letters import headings
 from pbm.mail import html, quotes
 from pbm.mail.illustrations import Illustration
@@ -30,7 +30,7 @@ def remove(club):
     session = Session(club.server)
     with club.store.writing():
         board = stored_board(club.store, "symple", "101")
-        turns.remove_and_tell(session, board, "was removed by the operator of this server.", "symple games")
+        endings.remove_and_tell(session, board, "was removed by the operator of this server.", "symple games")
 
 
 def clean_up(club):

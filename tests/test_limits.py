@@ -118,7 +118,7 @@ def test_what_must_be_done_is_not_counted_and_what_follows_it_is():
 
 
 def test_whoever_plays_on_many_boards_can_sign_off_by_mail(board, monkeypatch):
-    monkeypatch.setattr("pbm.actions.turns.quit_board", lambda *_, **__: computing(0.5) or [])
+    monkeypatch.setattr("pbm.actions.endings.quit_board", lambda *_, **__: computing(0.5) or [])
     with limited(0.2):
         board.say("signoff alice alice-secret", sender="alice@players.example")
     assert board.store.users.missing("alice")

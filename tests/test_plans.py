@@ -5,10 +5,9 @@ from textwrap import fill
 import pytest
 
 from games import Illegal
-from pbm.actions import turns
-from pbm.actions.turns import parsed
-from pbm.board import plan_lines
+from pbm.board import plan_lines, typed_moves
 from pbm.board.plan_lines import Conditional
+from pbm.board.typed_moves import parsed
 from pbm.budget import limited
 from pbm.language.typed_plans import read, split_plan
 
@@ -203,6 +202,6 @@ def test_a_condition_that_many_lines_share_is_tried_once(board, monkeypatch):
     lines = [f"if any then a1 if c3 then c1 if {cell} then e1" for cell in ("g1", "g3", "g5")]
     board.say("symple plan 101 bob bob-secret", "\n".join(lines))
     tried = []
-    monkeypatch.setattr(turns, "parsed", lambda point, text: tried.append(text) or parsed(point, text))
+    monkeypatch.setattr(typed_moves, "parsed", lambda point, text: tried.append(text) or parsed(point, text))
     board.say("symple move 101 alice alice-secret i9")
     assert tried == ["i9", "a1", "c3"]

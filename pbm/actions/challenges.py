@@ -9,7 +9,7 @@ import games
 from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.access import quotas
-from pbm.actions import finding, lists, turns
+from pbm.actions import endings, finding, lists, turns
 from pbm.actions.finding import find_point, played_source
 from pbm.board import clocks
 from pbm.board.board import LEAVING, Point
@@ -67,7 +67,7 @@ def challenge(
     if problems:
         for userid in asked:
             if session.store.players.get(game, userid).most == 0:  # they refuse, which makes them inactive
-                turns.deactivate(session, game, userid)
+                endings.deactivate(session, game, userid)
         raise Refused("\n".join(problems), subject="Invalid challenge", stands=bool(refusing))
     board = turns.start(
         session,

@@ -9,7 +9,7 @@ from datetime import timedelta, tzinfo
 from typing import NamedTuple
 
 from pbm import blocks, delivery, texts
-from pbm.actions import challenges, directing, puzzles, reminders, turns, users, votes
+from pbm.actions import challenges, directing, endings, puzzles, reminders, users
 from pbm.actions.finding import board_of
 from pbm.blocks import Block, NextCommand, Paragraph, Rule
 from pbm.board import clocks
@@ -95,20 +95,20 @@ def _do_due(session: Session, board: Board) -> str:
 def _end_game(session: Session, board: Board, step: DueStep, late: str) -> list[Letter]:
     """End a game by the step that is due on its board. Returns the letters about it."""
     if step is DueStep.OUT_OF_TIME:
-        return turns.forfeit_by_total_time(session, board)
+        return endings.forfeit_by_total_time(session, board)
     if step is DueStep.ROUND_OVER:
-        return turns.forfeit_by_round(session, board)
+        return endings.forfeit_by_round(session, board)
     since = texts.counted(clocks.whole_days(board.row, session.now), "day")
     is_gone = session.store.users.password_of(late) is None
     if step is DueStep.DRAW:
         silent = f"{late} has not answered, and the last move was {since} ago"
         why = f"{late} has signed off" if is_gone else silent
-        return votes.agree_draw(session, board, f"{why}, which counts as accepting.")
+        return endings.agree_draw(session, board, f"{why}, which counts as accepting.")
     if is_gone:
-        return turns.forfeit(session, board, late, "signed off", f"{late} has signed off.")
+        return endings.forfeit(session, board, late, "signed off", f"{late} has signed off.")
     _, allowed = clocks.limits(board.row)
     why = f"{late} has not moved for {since}, and {allowed} are allowed."
-    return turns.forfeit(session, board, late, "forfeited", why)
+    return endings.forfeit(session, board, late, "forfeited", why)
 
 
 # Digests: one mail for all mails about boards of a day

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import games
 from pbm import delivery
-from pbm.actions import rounds, turns, votes
+from pbm.actions import endings, rounds, turns
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import progress_of
 from pbm.actions.tournaments import (
@@ -125,7 +125,7 @@ def _replace(session: Session, found: TournamentTable, old: str, new: str) -> st
     for meeting, board in boards:
         if len(board.turns) < FIRST_MOVES:
             why = f"{new} takes the place of {old}, and the game begins anew."
-            turns.remove_and_tell(session, board, f"is removed. {why}", f"{tournament.game} table {tournament.pool}")
+            endings.remove_and_tell(session, board, f"is removed. {why}", f"{tournament.game} table {tournament.pool}")
             first, second = (new if name == old else name for name in meeting.pair)
             [again] = rounds.start_games(session, tournament, meeting.round, [(first, second)], turns.start)
             told.append(f"The game on {meeting.board} begins anew on {again}.")
@@ -133,7 +133,7 @@ def _replace(session: Session, found: TournamentTable, old: str, new: str) -> st
     for _, board in boards:
         if len(board.turns) >= FIRST_MOVES:
             why = f"{old} has withdrawn from the tournament; {new} takes their place."
-            delivery.queue(session, *turns.forfeit(session, board, old, "withdrawn", why))
+            delivery.queue(session, *endings.forfeit(session, board, old, "withdrawn", why))
             told.append(f"{old} loses on {board.row.board}.")
     return " ".join(told)
 
@@ -150,16 +150,16 @@ def _adjudicate(session: Session, found: TournamentTable, board: str, *words: st
     if what == "cancel":
         session.store.tournaments.void_meeting(tournament.game, board)
         note = "is removed. The director has cancelled the game; it counts for nobody."
-        turns.remove_and_tell(session, decided, note, f"{tournament.game} table {tournament.pool}")
+        endings.remove_and_tell(session, decided, note, f"{tournament.game} table {tournament.pool}")
         turns.advance_tournament(session, *tournament.place)
         return f"The game on {board} is cancelled."
     if what == "draw":
         note = "The director has decided that this is a draw."
-        delivery.queue(session, *votes.agree_draw(session, decided, note, reason="adjudicated"))
+        delivery.queue(session, *endings.agree_draw(session, decided, note, reason="adjudicated"))
         return f"The game on {board} is a draw."
     winner = players[0] if players else decided.row.opponent(str(decided.turn))
     why = f"The director has decided that {winner} has won."
-    delivery.queue(session, *turns.forfeit(session, decided, decided.row.opponent(winner), "adjudicated", why))
+    delivery.queue(session, *endings.forfeit(session, decided, decided.row.opponent(winner), "adjudicated", why))
     return f"{winner} has won the game on {board}."
 
 
@@ -182,7 +182,7 @@ def _cancel(session: Session, found: TournamentTable, why: str = "The director h
     boards = [find_board(session, tournament.game, number) for number in found.running]
     idle = [board for board in boards if not board.turns]
     for board in idle:
-        turns.remove_board(session, board, pool=tournament.pool)
+        endings.remove_board(session, board, pool=tournament.pool)
         store.tournaments.void_meeting(tournament.game, board.row.board)
     verb = "is" if len(idle) == 1 else "are"
     rest = f" {', '.join(board.row.board for board in idle)} {verb} removed." if idle else ""

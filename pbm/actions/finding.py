@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import games
+from games import Illegal
+from pbm import letters
 from pbm.board.board import FAULTS, Board, BoardContext, Point, told_of_fault
 from pbm.names import LONGEST_USERID, SHORTEST_PASSWORD, is_board, is_userid
 from pbm.refusals import Refused
@@ -84,6 +86,17 @@ def board_of(session: Session, row: BoardRow) -> Board:
         return Board(row, store.boards.turns(*place), store.boards.plans(*place), about)
     except FAULTS as why:
         raise Refused(told_of_fault(row, why)) from why
+
+
+def board_of_player(session: Session, row: BoardRow, name: str) -> Board:
+    """The board of a row. Raises Refused if its game is over, and Illegal if the user does not play there."""
+    board = board_of(session, row)
+    if board.is_over:
+        raise Refused(f"The game has ended: {letters.status(board.row)}.")
+    if name not in board.players:
+        players = " and ".join(dict.fromkeys(board.players))  # once, if one plays both sides
+        raise Illegal(f"You do not play on this board; {players} do.")
+    return board
 
 
 def played_source(session: Session, row: BoardRow) -> str | None:

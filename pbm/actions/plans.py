@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import games
 from games import SKIP, Illegal
 from pbm import letters
-from pbm.actions import turns, votes
-from pbm.board import plan_lines
+from pbm.actions import endings, stored_plans, votes
+from pbm.actions.finding import board_of_player
+from pbm.board import plan_lines, typed_moves
 from pbm.board.board import RESIGN, Board
 from pbm.board.plan_lines import ANY_MOVE, Conditional, PlanLine, text_of_branch
 from pbm.letters import Letter
@@ -22,7 +23,7 @@ LONGEST_MOVE = 4999
 
 def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine], *notes: str) -> list[Letter]:
     """Add lines to the plan of a player; show the plan, with *notes*. Raises Illegal."""
-    board = turns.board_of_player(session, row, name)
+    board = board_of_player(session, row, name)
     if name == board.turn and lines:
         raise Illegal("It is your turn. Make your move; a plan can stand below it, above your comment.")
     if lines:
@@ -40,7 +41,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
 
     Raises Illegal if a line has a move that is known to be illegal.
     """
-    turns.check_time(session, board)
+    endings.enforce_time(session, board)
     if board.plans.get(name) == RESIGN:
         cancel = f"{board.row.game} move {board.row.board} {name} PASSWORD unresign"
         raise Illegal(f"You resign when your turn comes. To plan a move, cancel this first:\n{cancel}")
@@ -50,7 +51,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
         trial.play(str(trial.turn), move, session.now)
     added = _checked(session, trial, name, lines)
     known = _checked(session, trial, name, _planned(board, name), is_new=False)
-    turns.replace_plan(session, board, name, plan_lines.text_of_plan(plan_lines.merged(known, added)))
+    stored_plans.replace(session, board, name, plan_lines.text_of_plan(plan_lines.merged(known, added)))
 
 
 def _planned(board: Board, name: str) -> list[PlanLine]:
@@ -100,14 +101,14 @@ def _tried(session: Session, trial: Board, name: str, text: str) -> str:
     if trial.turn != name:
         raise Illegal(f"It is the turn of {trial.turn} by then.")
     _written(trial, text)  # raises Illegal for what is played instead of a move
-    move = turns.parsed(trial, text)
+    move = typed_moves.parsed(trial, text)
     trial.play(name, move, session.now)
     return move
 
 
 def _written(board: Board, text: str) -> str:
     """A move as it was typed, if it can be one. Raises Illegal."""
-    word, _ = turns.split_number(text)
+    word, _ = typed_moves.split_number(text)
     if len(text) > LONGEST_MOVE:
         raise Illegal(f"{text[:20]!r} begins a word of {len(text)} characters, which is no move.")
     if word.lower() in votes.INSTEAD_OF_A_MOVE:
@@ -117,15 +118,24 @@ def _written(board: Board, text: str) -> str:
     return SKIP if word.lower() == "pass" else clean(text)
 
 
-def forget(session: Session, row: BoardRow, name: str, what: str = "plan") -> list[Letter]:
-    """Forget the plan of a player, or only the queued move in it. Raises Illegal if there is none."""
-    board = turns.board_of_player(session, row, name)
+def forget(session: Session, row: BoardRow, name: str) -> list[Letter]:
+    """Forget the plan of a player, a queued move included. Raises Illegal if there is none."""
+    board = board_of_player(session, row, name)
+    if not _planned(board, name):
+        raise Illegal("There is no plan of yours on this board.")
+    stored_plans.delete(session, board, name)
+    return board_for(session, board, name, "Your plan is forgotten.")
+
+
+def forget_queued(session: Session, row: BoardRow, name: str) -> list[Letter]:
+    """Forget the queued move of a player, and keep the rest of their plan. Raises Illegal if there is none."""
+    board = board_of_player(session, row, name)
     lines = _planned(board, name)
-    kept = [line for line in lines if what != "plan" and line[0].theirs != ANY_MOVE]
+    kept = [line for line in lines if line[0].theirs != ANY_MOVE]
     if kept == lines:
-        raise Illegal(f"There is no {what} of yours on this board.")
-    turns.replace_plan(session, board, name, plan_lines.text_of_plan(kept))
-    return board_for(session, board, name, f"Your {what} is forgotten.")
+        raise Illegal("There is no queued move of yours on this board.")
+    stored_plans.replace(session, board, name, plan_lines.text_of_plan(kept))
+    return board_for(session, board, name, "Your queued move is forgotten.")
 
 
 def board_for(session: Session, board: Board, name: str, *notes: str) -> list[Letter]:

@@ -7,9 +7,10 @@ from datetime import datetime
 import games
 from games import SKIP, Illegal
 from pbm import letters, texts
-from pbm.actions import plans, turns, votes
-from pbm.actions.finding import find_point
+from pbm.actions import endings, plans, turns, votes
+from pbm.actions.finding import board_of_player, find_point
 from pbm.blocks import NextCommand
+from pbm.board import typed_moves
 from pbm.board.board import Board, Point
 from pbm.board.plan_lines import ANY_MOVE, Conditional, PlanLine
 from pbm.letters import Letter
@@ -23,20 +24,27 @@ def move(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[
 
     Raises Refused, and Illegal.
     """
-    board = turns.board_of_player(session, row, name)
-    word, number = turns.split_number(text.lower())
+    board = board_of_player(session, row, name)
+    word, number = typed_moves.split_number(text.lower())
     if instead := votes.INSTEAD_OF_A_MOVE.get(word):
-        turns.check_number(board, number)
+        typed_moves.check_number(board, number)
         if lines:
             raise Illegal(f"A plan stands below a move, and not below `{word}`.")
         return instead(session, board, name)
     if word == "draw":
         raise Illegal("To propose a draw, write `propose` in the place of the move.")
-    turns.check_turn(session, board, name)
-    canonical = turns.parsed(board, text)
+    check_turn(session, board, name)
+    canonical = typed_moves.parsed(board, text)
     if lines:
         plans.add(session, board, name, lines, canonical)
     return turns.play_turn(session, board, name, canonical)
+
+
+def check_turn(session: Session, board: Board, name: str) -> None:
+    """Make sure that it is a player's turn, and there is time left for it. Raises Illegal, and Refused."""
+    endings.enforce_time(session, board)
+    if name != board.turn:
+        raise Illegal(f"It is not your turn; {board.turn} is to move.")
 
 
 def resign(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -51,11 +59,11 @@ def swap(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
     """Plan a move for whatever the opponent plays, and other *lines*; if it is the player's turn, play it at once."""
-    board = turns.board_of_player(session, row, name)
-    word, number = turns.split_number(text.lower())
+    board = board_of_player(session, row, name)
+    word, number = typed_moves.split_number(text.lower())
     if word == plans.CLEAR:
-        turns.check_number(board, number)
-        return plans.forget(session, row, name, "queued move")
+        typed_moves.check_number(board, number)
+        return plans.forget_queued(session, row, name)
     if name == board.turn:
         return move(session, row, name, text, lines)
     plans.add(session, board, name, [(Conditional(ANY_MOVE, text),), *lines])
@@ -64,9 +72,9 @@ def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence
 
 def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
     """Keep a move until the player confirms it, and show what it would lead to."""
-    board = turns.board_of_player(session, row, name)
-    turns.check_turn(session, board, name)
-    canonical = turns.parsed(board, text)
+    board = board_of_player(session, row, name)
+    check_turn(session, board, name)
+    canonical = typed_moves.parsed(board, text)
     board.change(submitted=canonical)
     session.store.boards.save(board.row)
     trial = board.trial()
@@ -86,8 +94,8 @@ def confirm(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine
     """Play the move that was submitted. *lines* are a plan behind it."""
     if row.submitted:
         return move(session, row, name, row.submitted, lines)
-    board = turns.board_of_player(session, row, name)
-    turns.check_turn(session, board, name)
+    board = board_of_player(session, row, name)
+    check_turn(session, board, name)
     raise Illegal("There is no submitted move to confirm.")
 
 

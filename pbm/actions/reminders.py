@@ -5,7 +5,8 @@ from datetime import timedelta
 
 from games import Illegal
 from pbm import letters, texts
-from pbm.actions import turns
+from pbm.actions import endings, turns
+from pbm.actions.finding import board_of_player
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.letters import Letter
@@ -20,7 +21,7 @@ MOST_GIVEN = 30
 
 def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Remind the other player in the name of this one. Raises Refused, and Illegal if they are not to be reminded."""
-    board, late = turns.board_of_player(session, row, name), clocks.awaited(row)
+    board, late = board_of_player(session, row, name), clocks.awaited(row)
     if name in {board.turn, late}:
         what = "yours to answer the proposal" if name == late != board.turn else "your turn"
         raise Illegal(f"It is {what}, so there is nobody to remind.")
@@ -50,12 +51,12 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
     """Give the opponent more days for their present move; their total time grows, too. Raises Refused, and Illegal."""
-    board = turns.board_of_player(session, row, name)
+    board = board_of_player(session, row, name)
     if name == board.turn:
         raise Illegal("It is your turn, so there is nobody to give time to.")
     if board.turn in board.about.robots:
         raise Illegal(f"{board.turn} is a robot, for which no time is counted.")
-    turns.check_time(session, board)
+    endings.enforce_time(session, board)
     days = int(word) if re.fullmatch("[0-9]{1,2}", word, re.ASCII) else 0
     if not 1 <= days + row.more_days <= MOST_GIVEN or not days:
         already = f", and {board.turn} has {row.more_days} of them already" if row.more_days else ""
@@ -75,7 +76,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     if row.vote == "draw":
         what, rule = "answer the proposal", f"A player who does not answer for {allowed} accepts"
         then = "your silence counts as accepting"
-    elif turns.can_leave(board):
+    elif endings.can_leave(board):
         what, rule, then = "move", f"A board that does not begin within {allowed} is removed", "it is removed"
     else:
         what, rule, then = "move", f"A player who does not move for {allowed} forfeits", "you forfeit"
@@ -84,7 +85,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
         rule = "Whoever is to move at the end of the round forfeits"
         then = "you forfeit" if late == row.turn else f"{row.turn} forfeits"
     elif end < clocks.ends_at(store, row, now):
-        if not turns.can_leave(board):
+        if not endings.can_leave(board):
             rule = f"A player who uses {texts.counted(row.total_days or 0, 'day')} in the whole game forfeits"
             then = "you forfeit"
     else:

@@ -7,7 +7,7 @@ import games
 from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.access import quotas
-from pbm.actions import challenges, finding, rounds, turns
+from pbm.actions import challenges, endings, finding, rounds, turns
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import progress_of
 from pbm.blocks import Paragraph, Table, Told
@@ -310,7 +310,7 @@ def withdraw(session: Session, found: TournamentTable, name: str) -> str:
     for number in lost:
         board = find_board(session, tournament.game, number)
         why = f"{name} has withdrawn from the tournament."
-        delivery.queue(session, *turns.forfeit(session, board, name, "withdrawn", why))
+        delivery.queue(session, *endings.forfeit(session, board, name, "withdrawn", why))
     told = f"{name} does not take part in pool {tournament.pool} any more."
     if lost:
         told += f" They lose on {texts.enumerated(lost, 'and')}."

@@ -15,7 +15,7 @@ from pbm.access import bars
 from pbm.access.guesses import NO_FAILURES
 from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same, password_address, reply_address, token_of
-from pbm.actions import challenges, finding, turns
+from pbm.actions import challenges, endings, finding, turns
 from pbm.board.board import FAULTS
 from pbm.board.clocks import Clocks
 from pbm.budget import uncounted
@@ -90,7 +90,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
             # a damaged board is left to the clean-up
             with uncounted(), suppress(Refused, *FAULTS), session.store.writing():
                 board = finding.find_board(why, game, row.board)
-                told += turns.quit_board(why, board, name, reason="signed off")
+                told += endings.quit_board(why, board, name, reason="signed off")
     printed = delivery.answer(session, name, *told)
     text = f"{name} is signed off. What you have played stays on record."
     letter = settled(text, "help", userid=name, boards=[], removals=[])

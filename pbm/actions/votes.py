@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from games import Illegal
 from pbm import letters
-from pbm.actions import turns
+from pbm.actions import endings, stored_plans, turns
 from pbm.board.board import PROPOSALS, RESIGN, Board
 from pbm.letters import Letter
 from pbm.session import Session
@@ -30,7 +30,7 @@ def accept(session: Session, board: Board, name: str) -> list[Letter]:
     if name == board.row.voter and name != board.row.opponent(name):
         raise Illegal(f"You proposed this yourself. Waiting for {board.row.opponent(name)} to answer.")
     _set_comment(session, board, name)
-    return agree_draw(session, board) if board.row.vote == "draw" else _take_back(session, board)
+    return endings.agree_draw(session, board) if board.row.vote == "draw" else _take_back(session, board)
 
 
 def reject(session: Session, board: Board, name: str) -> list[Letter]:
@@ -57,15 +57,6 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
     return turns.letters_about(session, board)
 
 
-def agree_draw(session: Session, board: Board, *notes: str, reason: str | None = None) -> list[Letter]:
-    """End the game as a tie."""
-    board.stop_clock(session.now)
-    board.change(drawn=True, reason=reason)
-    board.judge()
-    turns.store_turns(session, board)
-    return turns.letters_about(session, board, *notes)
-
-
 def _take_back(session: Session, board: Board) -> list[Letter]:
     """Take back the turns that the proposal names."""
     first = board.turns_before_undo(str(board.row.voter))
@@ -73,7 +64,7 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     board.stop_clock(session.now)
     board.take_back(first)
     for name in [name for name, plan in board.plans.items() if plan != RESIGN]:
-        turns.drop_plan(session, board, name, "Your plan is dropped, because a move was taken back.")
+        stored_plans.drop(session, board, name, "Your plan is dropped, because a move was taken back.")
     board.change(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
     if board.row.weekends:
         board.change(weekends=str(session.zone(board.turn)))
@@ -95,8 +86,8 @@ def _set_comment(session: Session, board: Board, name: str) -> None:
 
 
 INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {
-    "resign": turns.resign_or_leave,
-    "unresign": turns.unresign,
+    "resign": endings.resign_or_leave,
+    "unresign": endings.unresign,
     "propose": propose,
     "undo": undo,
     "accept": accept,

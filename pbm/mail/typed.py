@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pbm import runner
-from pbm.actions import turns, votes
+from pbm.actions import votes
+from pbm.board.typed_moves import split_number
 from pbm.language import answers, masking, words
 from pbm.language.commands import OF_GAME, root
 from pbm.language.grammar import Call
@@ -241,7 +242,7 @@ def _is_same(one: Typed, other: Typed, reply: Reply) -> bool:
     """Whether two answers say the same, such as ``e5`` and ``move E5#1``."""
     calls = [_call(each, reply) for each in (one, other)]
     said = [
-        (call.command.name, [turns.split_number(str(value).lower())[0] for value in call.given.values()])
+        (call.command.name, [split_number(str(value).lower()).text for value in call.given.values()])
         for call in calls
         if call
     ]

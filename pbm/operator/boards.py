@@ -4,7 +4,7 @@ import click
 
 import games
 from pbm import letters, texts
-from pbm.actions import finding, turns
+from pbm.actions import endings, finding, turns
 from pbm.actions.finding import find_row
 from pbm.board import clocks
 from pbm.board.board import FAULTS, Board, BoardContext
@@ -89,7 +89,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
         found = Board(row._replace(options=""), [], {}, followers)
         found.change(options=row.options)
         answer_with = letters.challenge(found, *found.players)
-        turns.remove_and_tell(session, found, "was removed by the operator of this server.", answer_with)
+        endings.remove_and_tell(session, found, "was removed by the operator of this server.", answer_with)
         if row.pool:
             server.store.tournaments.void_meeting(*row.place)
             turns.advance_tournament(session, row.game, row.pool)
