@@ -81,13 +81,15 @@ class Session:
         return Holders(address=self.sender or "", peer=self.peer, signs=signs)
 
     def is_left(self, what: str) -> bool:
-        """Whether the quota of something is not used up for the sender of the command."""
+        """Whether the quota of something is not used up for the sender of the command. Raises ValueError in a shell."""
         return quotas.is_left(self.store, what, self.holders._replace(signs=False), self.now)
 
     def take(self, what: str, amount: int = 1, *, is_own: bool = False, **whose: str) -> bool:
         """Use up an *amount* of something. Returns False, and uses up nothing, if less is left.
 
-        If *is_own*, commands with the right password have a quota apart from others that come from the same address.
+        The quota is that of the sender and their machine, or of *whose*, such as ``user="bob"``. If *is_own*, commands
+        with the right password have a quota apart from others that come from the same address. Raises ValueError if the
+        quota is that of a user or an address, and none is known: a shell has no address, and is asked for `in_shell`.
         """
         holders = self.holders if is_own else self.holders._replace(signs=False, **whose)
         return quotas.take(self.store, what, holders, self.now, amount)

@@ -12,6 +12,7 @@ from pbm import passwords
 from pbm.access import quotas
 from pbm.mail.incoming import ReceivedMail, handle_prepared, prepare_mail
 from pbm.mail.writing import compose
+from pbm.session import Session
 from pbm.store import PlayerRow, Store
 
 from conftest import Club, handle, mail_of, pair_up, set_up
@@ -167,6 +168,21 @@ def test_a_sign_up_that_is_one_too_many_is_refused_before_its_password_is_hashed
         sender = f"s{number}@d{number}.example"
         handle(pair.server, message(f"signup new{number} good-secret", sender=sender), None, peer="8.8.8.8")
     assert counting.hashed == 10 == quotas.most("sign-up", "peer")
+
+
+@pytest.mark.parametrize("what", [
+    "text", "joining", "shown", "digest", "analysis", "reset",
+    "answer", "bytes of answers", "error", "challenge", "asked", "confirmation", "postmaster", "answer to a stranger",
+])  # fmt: skip
+def test_no_quota_is_used_up_without_a_name_of_whose_it_is(club, what):
+    with club.store.writing(), pytest.raises(ValueError, match="none is named"):
+        Session(club.server).take(what)
+
+
+def test_what_a_machine_may_cause_does_not_limit_one_of_ours(club):
+    with club.store.writing():
+        assert all(Session(club.server, peer=None).take("guest") for _ in range(6))
+        assert not all(Session(club.server, peer="8.8.8.8").take("guest") for _ in range(6))
 
 
 @pytest.mark.parametrize("line", [

@@ -14,7 +14,7 @@ A_DAY = "%Y-%m-%d"
 
 
 class Quota(NamedTuple):
-    """How many of something there may be in an hour or a day. It limits no command of which *whose* is not known."""
+    """How many of something there may be in an hour or a day."""
 
     whose: str
     """``user``; ``address`` without its ``+tag``, or its ``domain``; the ``peer`` that brought the mail; or ``all``."""
@@ -88,12 +88,15 @@ def most(what: str, whose: str) -> int:
 
 
 def is_left(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
-    """Whether an *amount* of something is left."""
+    """Whether an *amount* of something is left. Raises ValueError if the user or the address is not named."""
     return all(store.trust.used(*place) + amount <= most for most, place in _limits(what, holders, now))
 
 
 def take(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
-    """Use up an *amount* of something. Returns False, and uses up nothing, if less is left."""
+    """Use up an *amount* of something. Returns False, and uses up nothing, if less is left.
+
+    Raises ValueError if the user or the address is not named whose quota it is.
+    """
     if not is_left(store, what, holders, now, amount):
         return False
     for _, place in _limits(what, holders, now):
@@ -112,8 +115,10 @@ def _limits(what: str, holders: Holders, now: datetime) -> Iterator[tuple[int, t
     }
     for limit in LIMITS[what]:
         holder = whose[limit.whose]
-        if not holder:
-            continue
+        if not holder and limit.whose == "peer":
+            continue  # a machine of ours brings the mails of everybody
+        if not holder:  # without this, a caller who forgets the holder would be limited by nothing
+            raise ValueError(f"The quota of {what!r} belongs to a {limit.whose}, and none is named.")
         kind = what
         if limit.whose not in {"user", "address"}:
             kind = f"{what}, {limit.whose}"

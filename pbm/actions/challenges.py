@@ -37,9 +37,9 @@ def challenge(
     """
     first, second, name, source = userid1.lower(), userid2.lower(), named["name"], named["from"]
     problems = []
-    if not (session.in_shell or session.senders):
+    if not session.in_shell and not session.senders:
         problems.append("A challenge by mail has to come from an address that a user has confirmed.")
-    elif not session.take("challenge"):
+    elif not session.in_shell and not session.take("challenge"):
         most = quotas.most("challenge", "address")
         problems.append(f"There were {most} challenges from your address today; that is the most.")
     users = dict.fromkeys((first, second))
@@ -99,7 +99,7 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     problems += _limit_objections(session, row.game, [opponent] if opponent != name else [])
     problems += _block_objections(session, row.game, {opponent}, {name})
     problems += _robot_board_objections(session, row.game, [name, opponent], is_named=False)
-    if not session.take("challenge"):
+    if not session.in_shell and not session.take("challenge"):
         problems.append(f"There were {quotas.most('challenge', 'address')} challenges from your address today.")
     if problems:
         raise Refused("\n".join(problems), subject="Invalid challenge")
