@@ -190,12 +190,20 @@ def text_of(blocks: Sequence[Block]) -> str:
 
 
 def to_json(blocks: Iterable[Block]) -> str:
-    """Blocks as JSON, such as ``[["Paragraph", "Won by bob."], ["NextCommand", "spiro games"]]``."""
-    return json.dumps([[type(block).__name__, *block] for block in blocks])
+    """Blocks as JSON, such as ``[["Paragraph", "Won by bob."], ["NextCommand", "spiro games", ""]]``.
+
+    Fields are stored by their position, and a mail may wait in an outbox until pbm is a newer version: a field that is
+    added to a kind of block comes last, and has a default.
+    """
+    stored = []
+    for block in blocks:
+        kind = type(block).__name__
+        stored.append([kind, *block])
+    return json.dumps(stored)
 
 
 def from_json(text: str) -> tuple[Block, ...]:
-    """The blocks in such JSON."""
+    """The blocks in JSON that `to_json` has made, in this version of pbm or in an older one."""
     return tuple(BLOCK_KINDS[kind](*fields) for kind, *fields in json.loads(text))
 
 

@@ -322,7 +322,12 @@ def _do_lines(ready: Ready) -> Letter:
         answered.append(letters.as_one(answers))
         quoted = without(line.masked(session.store.users.is_taken).text, done.why.secrets if done.why else ())
         told.append(Paragraph(f"> {quoted}"))
-        said = ([Paragraph(letter.data["error"])] if "error" in letter.data else letter.blocks for letter in answers)
-        told += [block for blocks in said for block in blocks] or [Paragraph("Done.")]
+        said: list[Block] = []
+        for letter in answers:
+            if letter.kind == "refusal":
+                said.append(Paragraph(letter.data["error"]))  # its other blocks quote the line, which stands above
+            else:
+                said += letter.blocks
+        told += said or [Paragraph("Done.")]
     status = max(int(one.get("status", 0)) for one in answered)
     return letters.plain_letter(told, subject="multiple", answer="help multiple", answers=answered, status=status)

@@ -95,6 +95,7 @@ def of_board(
             ),
             command=command or next_command(point, reader),
             data=letter_data,
+            kind="board",
             thread=board.thread,
             begins_thread=is_new,
             game=row.game,
@@ -127,6 +128,7 @@ def of_turns(point: Point, reader: str) -> Letter:
         blocks=tuple(blocks),
         command=next_command(point, reader),
         data=data(point),
+        kind="board",
         game=row.game,
         board=row.board,
         point=point,
@@ -153,7 +155,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
         game=board.row.game,
         removed=board.row.board,
     )
-    return letter._replace(to=to, thread=board.thread, game=board.row.game)
+    return letter._replace(to=to, kind="removal", thread=board.thread, game=board.row.game)
 
 
 def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
@@ -591,6 +593,7 @@ def of_error(why: Refused, reason: str, quoted: Sequence[str], *, game: str) -> 
         blocks=tuple(blocks),
         command=command,
         data={"error": reason, "status": why.status},
+        kind="refusal",
     )
     if point is None or point.is_over:
         return letter

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import games
 from pbm import texts
@@ -12,6 +12,8 @@ from pbm.letters.headings import NOTATION
 
 EASY = "To move, reply with your move as the first line. You need no password."
 WAITING = "While you wait, you can answer this mail with {words}; `help commands` says more."
+LetterKind = Literal["board", "removal", "refusal", "other"]
+"""Whether the data of a letter is a board, a board that was removed, or why a command was refused."""
 OVER = "You can answer with `rematch`, `analyse`, `note`, `chat` or `history`."
 
 
@@ -26,7 +28,8 @@ class Letter(NamedTuple):
     command: NextCommand
     """The command that the reader will probably answer with; its text is empty if there is none."""
     data: dict[str, Any]
-    """The same for programs, as ``--json`` prints it."""
+    """What it says, for programs, as ``--json`` prints it."""
+    kind: LetterKind = "other"
     thread: str = ""
     """What letters about the same board have in common; empty where there is no board."""
     begins_thread: bool = False
@@ -65,9 +68,20 @@ class Letter(NamedTuple):
 
     def mailed(self, *, is_easy: bool) -> tuple[Block, ...]:
         """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
-        hints = [EASY if is_easy else self.hint, self.notation and f"{NOTATION}{self.notation}"]
-        how = [Paragraph("\n".join(filter(None, hints)))] if any(hints) else []
-        return (*self.blocks, *how, *([self.command] if self.command.text else []))
+        hints = []
+        if is_easy:
+            hints.append(EASY)
+        elif self.hint:
+            hints.append(self.hint)
+        if notation := self.notation:
+            hints.append(f"{NOTATION}{notation}")
+
+        mailed = list(self.blocks)
+        if hints:
+            mailed.append(Paragraph("\n".join(hints)))
+        if self.command.text:
+            mailed.append(self.command)
+        return tuple(mailed)
 
 
 def plain_letter(
@@ -83,32 +97,37 @@ def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str
     return plain_letter(told, subject=subject, answer=answer, to=name, userid=name, **data)
 
 
-def printed(found: Iterable[Letter]) -> str:
+def printed(answers: Iterable[Letter]) -> str:
     """What a shell prints for all answers to a command. One about a board ends with the command to answer with."""
-    told = []
-    for one in found:
-        told.append(one.body)
-        if one.thread:
-            program = "pbm " if games.package(one.game) else ""  # the game of a package is no program of its own
-            told.append(f"{program}{one.command.text}")
-    return "\n\n".join(told)
+    parts = []
+    for letter in answers:
+        parts.append(letter.body)
+        if letter.thread:
+            program = "pbm " if games.package(letter.game) else ""  # the game of a package is no program of its own
+            parts.append(f"{program}{letter.command.text}")
+    return "\n\n".join(parts)
 
 
-def as_one(found: Sequence[Letter]) -> dict[str, Any]:
+def as_one(answers: Sequence[Letter]) -> dict[str, Any]:
     """The object that ``--json`` prints for all answers to a command. Boards become a list, texts one text."""
-    if len(found) == 1:
-        return found[0].data
-    one: dict[str, Any] = {}
-    for part in [letter.data for letter in found]:
-        listed = {"boards": [part]} if "position" in part else {"removals": [part]} if "removed" in part else part
+    if len(answers) == 1:
+        return answers[0].data
+    gathered: dict[str, Any] = {}
+    for letter in answers:
+        if letter.kind == "board":
+            listed = {"boards": [letter.data]}
+        elif letter.kind == "removal":
+            listed = {"removals": [letter.data]}
+        else:
+            listed = letter.data
         for key, value in listed.items():
-            if key in one and key == "reply":
-                one[key] += f"\n\n{value}"
-            elif key in one and isinstance(value, list):
-                one[key] = one[key] + value
+            if key in gathered and key == "reply":
+                gathered[key] += f"\n\n{value}"
+            elif key in gathered and isinstance(value, list):
+                gathered[key] = gathered[key] + value
             else:
-                one[key] = value
-    return one
+                gathered[key] = value
+    return gathered
 
 
 def settled(text: str, answer: str, **data: Any) -> Letter:
