@@ -1,5 +1,6 @@
 """What a command asks of the database does not grow with what is in it, and a clean-up looks at what is due alone."""
 
+import math
 import sqlite3
 import sys
 from contextlib import closing
@@ -210,6 +211,7 @@ def test_a_copy_is_of_one_moment_though_the_database_is_written_meanwhile(tmp_pa
 
         copies.copy(path, copied, progress)
     assert len(told) > 3
-    assert sum(more for more, _ in told) == told[0][1]
+    assert {more for more, _ in told} == {20}
+    assert len(told) == math.ceil(told[0][1] / 20)
     with closing(sqlite3.connect(copied)) as db:
         assert db.execute("SELECT DISTINCT options FROM boards").fetchall() == [("-size=5",)]

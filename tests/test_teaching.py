@@ -40,7 +40,7 @@ BAD = {
     "spora": (
         "-size=5",
         "d1:4 b3:4 d5:3,d1@ennn a3:4,b3@ses e5:2,d5@www",
-        "The turn that was played lets the opponent win at once by d5,a3@nee.",
+        "The turn that was played lets the opponent win at once by d5,a3@nees.",
     ),
     "sprout": (
         "-board=limping-3",

@@ -264,8 +264,8 @@ def status_of(point: Point) -> str:
     if games.needs_dice(state) and state.dice:
         side += f", dice {' and '.join(map(str, state.dice))}"
     if not point.moves:
-        return headings.status("start", player=point.turn, side=side)
-    return headings.status("turn", player=point.turn, side=side)
+        return headings.status_line("start", player=point.turn, side=side)
+    return headings.status_line("turn", player=point.turn, side=side)
 
 
 def _result_of(board: Board) -> str:
@@ -279,8 +279,8 @@ def _result_of(board: Board) -> str:
     elif board.row.drawn:
         how = " (agreed)"
     if board.winner is None:
-        return headings.status("tie", how=how)
-    return headings.status("won", player=board.winner, how=how)
+        return headings.status_line("tie", how=how)
+    return headings.status_line("won", player=board.winner, how=how)
 
 
 def title(point: Point, separator: str = ",") -> str:

@@ -58,7 +58,7 @@ def heading(name: str, **fields: object) -> str:
     return HEADINGS[name].format(**fields)
 
 
-def status(name: str, **fields: object) -> str:
+def status_line(name: str, **fields: object) -> str:
     """A line of STATUSES with its fields filled in."""
     return STATUSES[name].format(**fields)
 

@@ -1,4 +1,4 @@
-"""The charsets of mails: bytes become text, and what a charset could not decode stays known until it is guessed."""
+"""The charsets of mails: bytes become text, and what a charset could not decode is guessed last."""
 
 import codecs
 import re
@@ -90,7 +90,7 @@ GUESSES = dict.fromkeys(range(FIRST_MARK, FIRST_MARK + 0x100), "\N{REPLACEMENT C
 def decoded(raw: bytes, charset: str) -> str:
     """Text in a charset that a mail names, which is often missing, unknown or wrong.
 
-    Each byte that cannot be decoded becomes a character that MARK finds, for `guessed`.
+    Each byte that cannot be decoded becomes a character that MARK finds, for `with_guesses`.
     """
     codec = _codec_of(charset)
     if codec.startswith(UNLIKE_ASCII) and raw.isascii() and b"\0" not in raw:
@@ -105,7 +105,7 @@ def decoded(raw: bytes, charset: str) -> str:
     return raw.decode("utf_8", "pbm.mark")
 
 
-def guessed(text: str) -> str:
+def with_guesses(text: str) -> str:
     """A text in which each byte that could not be decoded is what it most likely is."""
     return text.translate(GUESSES)
 

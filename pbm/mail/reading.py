@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pbm.mail import automatic, quotes
 from pbm.mail.automatic import ADDED, MOST_HEADER, without_comments
-from pbm.mail.charsets import MARK, decoded, guessed, mark
+from pbm.mail.charsets import MARK, decoded, mark, with_guesses
 from pbm.mail.transfer import LONE_ESCAPE, base64_decoded, quoted_printable_decoded
 from pbm.names import is_address
 from pbm.texts import clean, one_line
@@ -150,9 +150,9 @@ def _read(raw: bytes, envelope_sender: str | None) -> Incoming:
     found = senders(fields.get("from", ()))
     sender = next((one for one in (*found, envelope_sender or "") if is_address(one)), None) if len(found) < 2 else None
     marked_subject, message_id = _line(fields, "subject"), _line(fields, "message-id")
-    text, subject = guessed(marked), guessed(marked_subject)
+    text, subject = with_guesses(marked), with_guesses(marked_subject)
     body = quotes.own(text)[:MOST_BODY]
-    doubtful = [quotes.visible(guessed(line)) for line in marked.split("\n") if MARK.search(line)]
+    doubtful = [quotes.visible(with_guesses(line)) for line in marked.split("\n") if MARK.search(line)]
     quoted = "" if doubtful else quotes.lone_quotation(text)[:MOST_BODY]
     if MARK.search(marked_subject):
         doubtful.append(subject)
@@ -266,7 +266,7 @@ def _line(fields: dict[str, list[str]], name: str) -> str:
     if name not in fields:
         return ""
     # some programs write letters outside ASCII as they are
-    value = guessed(decoded(fields[name][0][:MOST_HEADER].encode("utf-8", "surrogateescape"), ""))
+    value = with_guesses(decoded(fields[name][0][:MOST_HEADER].encode("utf-8", "surrogateescape"), ""))
     if "=?" in value:
         with suppress(MessageError, ValueError, LookupError):
             value = "".join(_word(*part) for part in decode_header(re.sub(r"[\r\n]+", "", value)))

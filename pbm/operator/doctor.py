@@ -74,7 +74,7 @@ def doctor(processes: int | None, sample: int | None) -> int:
     with progress_bar("Boards") as progress:
         found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
     told = [f"{finding.where}: {finding.what}\n  {finding.mend}" for finding in found]
-    notes = [*foreign_tables(path), *idle_bars(path, now)]
+    notes = [*foreign_table_notes(path), *idle_bars(path, now)]
     told += notes
     limits = ", as far as a sample of its boards tells" if sample else ""
     told.append(f"Found {texts.counted(len(found), 'fault')}." if found else f"All is well with {path}{limits}.")
@@ -117,7 +117,7 @@ def examine(
     yield from _games()
 
 
-def foreign_tables(path: Path) -> Iterator[str]:
+def foreign_table_notes(path: Path) -> Iterator[str]:
     """A sentence that names the tables of other programs in the database, if there are any."""
     with suppress(Unusable), Store(path, read_only=True) as store, store.reading():
         if told := store.health.foreign_tables():

@@ -17,16 +17,16 @@ MOVED = f"""EXISTS (SELECT 1 FROM turns WHERE turns.game = boards.game AND turns
 """Whether a player of a board has made a move; `has_begun` of `pbm.board.board` says it of both."""
 SHORT = f"ended IS NOT NULL AND NOT ({MOVED.format('first_player')} AND {MOVED.format('second_player')})"
 """Whether a game ended before both players had moved."""
-ABSENCE = "reason IN ('withdrawn', 'signed off', 'forfeited', 'total time')"
+LOST_BY_ABSENCE = "reason IN ('withdrawn', 'signed off', 'forfeited', 'total time')"
 """Whether a game ended because a player was absent."""
 MEETINGS = f"""
     SELECT round, first, second, iif(second = '', 1 - half, {OUTCOME}), void, coalesce(meetings.board, ''),
-        coalesce(first_used, 0.0), coalesce(second_used, 0.0), {SHORT}, coalesce({ABSENCE}, 0), 0 AS kind,
+        coalesce(first_used, 0.0), coalesce(second_used, 0.0), {SHORT}, coalesce({LOST_BY_ABSENCE}, 0), 0 AS kind,
         number AS place
     FROM meetings LEFT JOIN boards USING (game, board) WHERE meetings.game = ?1 AND meetings.pool = ?2
     UNION ALL
     SELECT 1, first_player, second_player, {OUTCOME}, 0, board, first_used, second_used, {SHORT},
-        coalesce({ABSENCE}, 0), length(board), board
+        coalesce({LOST_BY_ABSENCE}, 0), length(board), board
     FROM boards INDEXED BY boards_pool WHERE game = ?1 AND pool = ?2 AND first_player <> second_player
         AND board NOT IN (SELECT coalesce(board, '') FROM meetings WHERE game = ?1 AND pool = ?2)
     ORDER BY kind, place
