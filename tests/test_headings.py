@@ -115,7 +115,7 @@ def test_nor_are_a_picture_and_the_links_below_it(board, monkeypatch):
         assert quotes.own(f"{TYPED}\n\n{to_text(shown)}") == TYPED
 
 
-@pytest.mark.parametrize("kind", get_args(headings.Kind))
+@pytest.mark.parametrize("kind", get_args(headings.HeadingKind))
 def test_every_kind_of_board_mail_is_known_by_its_heading(kind):
     told = headings.heading("board", kind=kind, title="Sprout board a1, alice (black) against bob (white)")
     assert quotes.own(f"{TYPED}\n\n{told}\n\nbob's turn (white).") == TYPED

@@ -11,7 +11,7 @@ from pbm.blocks import Block, Comment, Drawing, Moves, NextCommand, Paragraph, R
 from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import FORFEIT, LEAVING, PROPOSALS, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters import headings
-from pbm.letters.headings import Kind, heading
+from pbm.letters.headings import HeadingKind, heading
 from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -37,7 +37,7 @@ def of_board(
     session: Session,
     point: Point,
     *readers: str | None,
-    kind: Kind = "Summary",
+    kind: HeadingKind = "Summary",
     notes: Iterable[str] = (),
     is_full: bool = False,
     is_new: bool = False,

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from pbm.blocks import Rule
 
-Kind = Literal[
+HeadingKind = Literal[
     "Summary",
     "Subscription Summary",
     "New",
@@ -44,7 +44,7 @@ STATUSES = {
 NOTATION = "Notation: "
 BOARD = r"[A-Z]\S{0,20} board \S{1,12}"
 PATTERNS = {
-    "kind": f"(?:{'|'.join(get_args(Kind))})",
+    "kind": f"(?:{'|'.join(get_args(HeadingKind))})",
     "title": rf"{BOARD}(?:,| after \d+ of its )",
     "player": r"\S{1,16}",
     "board": BOARD,

@@ -76,9 +76,9 @@ WIDER = {
 """What programs really write when they name the smaller charset."""
 UNLIKE_ASCII = "utf_16", "utf_32", "cp037", "cp500", "cp875", "cp1026", "cp1140"
 """How the names of codecs begin in which ASCII letters have other bytes."""
-FIRST_MARK = 0x10FF00
-"""The character that stands for an undecodable byte 0; all 256 are for private use, the last ones of Unicode."""
-MARK = re.compile("[\U0010ff00-\U0010ffff]")
+FIRST_MARK = 0x10EE00
+"""The character that stands for an undecodable byte 0; all 256 are for private use."""
+UNDECODED = re.compile("[\U0010ee00-\U0010eeff]")
 GUESSES = dict.fromkeys(range(FIRST_MARK, FIRST_MARK + 0x100), "\N{REPLACEMENT CHARACTER}") | {
     FIRST_MARK + byte: bytes([byte]).decode("cp1252", "replace")
     for byte in range(0x100)
@@ -90,7 +90,7 @@ GUESSES = dict.fromkeys(range(FIRST_MARK, FIRST_MARK + 0x100), "\N{REPLACEMENT C
 def decoded(raw: bytes, charset: str) -> str:
     """Text in a charset that a mail names, which is often missing, unknown or wrong.
 
-    Each byte that cannot be decoded becomes a character that MARK finds, for `with_guesses`.
+    Each byte that cannot be decoded becomes a character that UNDECODED finds, for `with_guesses`.
     """
     codec = _codec_of(charset)
     if codec.startswith(UNLIKE_ASCII) and raw.isascii() and b"\0" not in raw:

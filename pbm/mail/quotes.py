@@ -126,7 +126,7 @@ ORGANIZATION = (
     r"\b(?:organi[sz]ation|company|firm|network|university|firma|unternehmens?|hauses|netzwerks?|société|entreprise"
     r"|organización|empresa|organizzazione|azienda|organisatie|bedrijf|organização|rede|red|rete|netwerk|réseau)\b"
 )
-SENDER = r"\b(?:sender|source|absendern?|quelle|expéditeur|remitente|mittente|afzender|bron|remetente|fuente|fonte)\b"
+ORIGIN = r"\b(?:sender|source|absendern?|quelle|expéditeur|remitente|mittente|afzender|bron|remetente|fuente|fonte)\b"
 THIS_MAIL = (
     r"(?:this|diese|cet?|est[ea]|dit|deze|quest[ao])\b.{0,20}\b"
     r"(?:e-?mail|mail|message|nachricht|courriel|correo|mensaje|bericht|messaggio|mensagem)\b"
@@ -135,7 +135,7 @@ SENT = r"(?:\s+(?:gesendet|versandt|verschickt|sent|received|envoyé|enviad[oa]|
 END_OF_SENTENCE = r"\W*(?:$|[.!:]\s)"
 WARNING = re.compile(
     rf"{LABEL}{THIS_MAIL}.{{0,80}}{OUTSIDE}.{{0,40}}{ORGANIZATION}{SENT}{END_OF_SENTENCE}"
-    rf"|{LABEL}{THIS_MAIL}.{{0,80}}(?:{OUTSIDE}\W+{SENDER}|{SENDER}\W+{OUTSIDE}|untrusted sender|unknown sender)"
+    rf"|{LABEL}{THIS_MAIL}.{{0,80}}(?:{OUTSIDE}\W+{ORIGIN}|{ORIGIN}\W+{OUTSIDE}|untrusted sender|unknown sender)"
     rf"{SENT}{END_OF_SENTENCE}"
     rf"|(?=\W*\w){LABEL}(?<=\W){THIS_MAIL}.{{0,80}}{OUTSIDE}(?:\s+[\w.&'\u2019-]+){{0,6}}?\W*(?:$|[.!:]\s+{ADVICE})"
     rf"|(?=\W*\w){LABEL}(?<=\W)(?:from|von|de|van|da|di)\b.{{0,10}}{OUTSIDE}.{{0,20}}{ORGANIZATION}"

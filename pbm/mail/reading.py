@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pbm.mail import automatic, quotes
 from pbm.mail.automatic import ADDED, MOST_HEADER, without_comments
-from pbm.mail.charsets import MARK, decoded, mark, with_guesses
+from pbm.mail.charsets import UNDECODED, decoded, mark, with_guesses
 from pbm.mail.transfer import LONE_ESCAPE, base64_decoded, quoted_printable_decoded
 from pbm.names import is_address
 from pbm.texts import clean, one_line
@@ -43,7 +43,7 @@ OF_ENVELOPE = "from", "return-path", "message-id"
 LINK = re.compile(r" ?<mailto:([^\s<>]{1,40})>")
 """What Outlook puts behind an address in plain text; it takes ``d2@nnen`` for one."""
 ENCODING = "Content-Transfer-Encoding"
-IN_FRONT = re.compile(rb"\xef\xbb\xbf|[ \t]*[\r\n]")
+ABOVE_HEADER = re.compile(rb"\xef\xbb\xbf|[ \t]*[\r\n]")
 """What may stand in front of a header: a byte order mark, and empty lines."""
 POSTMARK = re.compile(rb"(?m)^>*From (?![ \t]*:).*(?:\n|\Z)")
 """The line that begins a mail in a mailbox."""
@@ -59,7 +59,7 @@ NOT_SHOWN = frozenset(
     "text/vnd.google.email-reaction+json text/x-amp-html text/x-vcard".split()
 )
 """Kinds of text that mail programs do not show as the text of a mail."""
-ORDER = {"text/plain": 0, "text/html": 1}
+SHOWN_FIRST = {"text/plain": 0, "text/html": 1}
 """Which alternative is read, if there is one; last comes what is in no kind that we know (RFC 2046, 4.1.4)."""
 UNDECODABLE = (
     "Nothing was done: the text of this mail was damaged on its way (its base64 cannot be decoded). "
@@ -152,9 +152,9 @@ def _read(raw: bytes, envelope_sender: str | None) -> Incoming:
     marked_subject, message_id = _line(fields, "subject"), _line(fields, "message-id")
     text, subject = with_guesses(marked), with_guesses(marked_subject)
     body = quotes.own(text)[:MOST_BODY]
-    doubtful = [quotes.visible(with_guesses(line)) for line in marked.split("\n") if MARK.search(line)]
+    doubtful = [quotes.visible(with_guesses(line)) for line in marked.split("\n") if UNDECODED.search(line)]
     quoted = "" if doubtful else quotes.lone_quotation(text)[:MOST_BODY]
-    if MARK.search(marked_subject):
+    if UNDECODED.search(marked_subject):
         doubtful.append(subject)
     return Incoming(
         sender=sender,
@@ -183,7 +183,7 @@ def _parted(raw: bytes) -> tuple[bytes, bytes]:
     """
     raw = CARRIED.sub(b"\n", raw)
     begin = 0
-    while in_front := IN_FRONT.match(raw, begin) or POSTMARK.match(raw, begin):
+    while in_front := ABOVE_HEADER.match(raw, begin) or POSTMARK.match(raw, begin):
         begin = in_front.end()
     if torn := TORN.match(raw, begin):
         raw, begin = torn[1] + raw[torn.end() :], 0
@@ -299,7 +299,7 @@ def _text_in(part: Message, *, has_name: bool) -> str:
         return ""  # it is a mail that was passed on
     parts = _parts(part)
     if kind == "multipart/alternative":
-        parts.sort(key=lambda part: ORDER.get(_kind_of(part), 1 if part.is_multipart() else 2))
+        parts.sort(key=lambda part: SHOWN_FIRST.get(_kind_of(part), 1 if part.is_multipart() else 2))
     texts = (_text_in(part, has_name=has_name).strip("\n") for part in parts)
     shown = filter(str.strip, texts)
     if kind == "multipart/alternative":

@@ -3,7 +3,7 @@
 import re
 from binascii import a2b_base64, b2a_base64
 
-from pbm.mail.charsets import MARK, decoded
+from pbm.mail.charsets import UNDECODED, decoded
 
 DATA = re.compile(rb"[A-Za-z0-9+/=]+")
 FOREIGN = re.compile(rb"[^A-Za-z0-9+/=\s]")
@@ -81,7 +81,7 @@ def _piece_decoded(letters: bytes, padding: bytes) -> bytes | None:
 def _is_readable(text: bytes, charset: str) -> bool:
     """Whether bytes are a text in a charset, or in UTF-8."""
     characters = decoded(text, charset)
-    return not (MARK.search(characters) or CONTROL.search(characters))
+    return not (UNDECODED.search(characters) or CONTROL.search(characters))
 
 
 def _down_to_padding(raw: bytes) -> bytes:

@@ -32,7 +32,7 @@ QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'") | dict.fromkeys("\
 FULL_WIDTH = {0xFEE0 + code: chr(code) for code in range(0x21, 0x7F)} | {0x3001: ","}
 """What keyboards of East Asia write in the place of ASCII."""
 IN_WORDS = str.maketrans(FULL_WIDTH | DASHES | QUOTES | VARIANTS)
-TAGS = re.compile(r"(?>\s*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>|#\w+|\*++[^*]++\*++))*+\s*")
+SUBJECT_TAGS = re.compile(r"(?>\s*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>|#\w+|\*++[^*]++\*++))*+\s*")
 """What mail servers put behind a subject, such as ``[EXTERNAL]``, ``(fwd)``, ``#4711`` and ``*EXT*``."""
 BEGINS_LIKE_MOVE = re.compile(r"\W*[a-z]\d", re.IGNORECASE)
 """The beginning of a move such as ``e3 : 5``, whose blanks make it none; that is told, and not taken for prose."""
@@ -295,7 +295,7 @@ def _is_chat_title(reply: Reply, subject: Line) -> bool:
 
 def _without_tags(subject: Sequence[str]) -> Sequence[str]:
     """The words of a subject, without the tags that a mail server has put behind one of three or four words."""
-    lengths = (length for length in (3, 4) if TAGS.fullmatch(" ".join(subject[length:])))
+    lengths = (length for length in (3, 4) if SUBJECT_TAGS.fullmatch(" ".join(subject[length:])))
     return subject[: next(lengths, len(subject))]
 
 

@@ -26,7 +26,7 @@ MOST_REFUSED = 3
 """How many moves in a row may be refused before a program has failed."""
 MOST_ERROR_BYTES = 65536
 """How many bytes of what a program writes to its standard error are kept."""
-MOST_LAST_BYTES, LAST_LINES, MOST_OF_LINE = 4000, 10, 300
+MOST_LAST_BYTES, MOST_LAST_LINES, MOST_OF_LINE = 4000, 10, 300
 """How much of the end of its standard error is kept for a report: bytes, lines, and characters of each line."""
 EXIT_SECONDS = 1
 """How long a program that has closed its output has to end by itself, so that its exit status is known."""
@@ -160,7 +160,7 @@ class Program:
             parts.append(f"It was ended by {signal_name(-status)}.")
         elif status is not None:
             parts.append(f"Its exit status was {status}.")
-        lines = self.last_errors.decode(errors="replace").rstrip().splitlines()[-LAST_LINES:]
+        lines = self.last_errors.decode(errors="replace").rstrip().splitlines()[-MOST_LAST_LINES:]
         if lines:
             parts.append("The last that it wrote to standard error:")
             parts += [f"  {line[:MOST_OF_LINE]}".rstrip() for line in lines]
