@@ -17,10 +17,12 @@ from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.texts import WIDTH
 
-from conftest import ADDRESS, PASSWORDS, handle, mail_of
-from contract import follow
 from helpers import helptexts
-from helpers.examples import played, rules, stored_board
+from helpers.club import PASSWORDS
+from helpers.database import stored_board
+from helpers.examples import played, rules
+from helpers.mail import ADDRESS, handle, mail_of
+from helpers.stories import follow
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 EASY = "To move, reply with your move as the first line. You need no password."

@@ -18,7 +18,7 @@ from pbm.lab.matches import Played
 from pbm.referee import Referee
 from pbm.refusals import Refused
 
-from helpers.examples import stored_board
+from helpers.database import stored_board
 from helpers.helptexts import GAMES
 from helpers.patience import PATIENCE, children_of, until
 

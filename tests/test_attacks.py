@@ -5,7 +5,7 @@ import pytest
 from pbm import budget, texts
 from pbm.refusals import Refused
 
-from conftest import ADDRESS, handle
+from helpers.mail import ADDRESS, handle
 from test_mail import answer, message, reply_address
 
 

@@ -23,8 +23,9 @@ from pbm.mail import html, illustrations
 from pbm.session import Session
 from pbm.store import BoardRow, Mail
 
-from conftest import ADDRESS, Club, handle
 from helpers.browsers import NEEDS_BROWSER, PHONE, WIDE
+from helpers.club import Club
+from helpers.mail import ADDRESS, handle
 
 pytestmark = NEEDS_BROWSER
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

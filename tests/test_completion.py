@@ -18,7 +18,9 @@ from pbm.operator.completion import SCRIPTS
 from pbm.store.base import BUSY_SECONDS
 from pbm.store.boards import BoardFilter
 
-from conftest import PASSWORDS, set_up, sql
+from helpers.club import PASSWORDS
+from helpers.database import sql
+from helpers.fixtures import set_up
 from helpers.patience import PATIENCE
 
 INSTALLED = [name for name in SCRIPTS if shutil.which(name)]

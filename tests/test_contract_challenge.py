@@ -2,8 +2,9 @@
 
 import pytest
 
-from contract import SENDER, follow, to
 from helpers.examples import rules
+from helpers.members import SENDER, to
+from helpers.stories import follow
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ import pytest
 
 from pbm.actions.cleanup import Done
 
-from conftest import PASSWORDS
-from contract import follow, text_to
+from helpers.club import PASSWORDS
 from helpers.examples import rules
+from helpers.members import text_to
+from helpers.stories import follow
 
 
 @pytest.mark.parametrize(

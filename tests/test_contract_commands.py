@@ -4,9 +4,10 @@ from itertools import product
 
 import pytest
 
-from conftest import set_up
-from contract import SENDER, follow, text_to, to
 from helpers.examples import rules
+from helpers.fixtures import set_up
+from helpers.members import SENDER, text_to, to
+from helpers.stories import follow
 
 SYNTAX = {
     "challenge": "USERID1 USERID2",

@@ -7,8 +7,8 @@ import pytest
 from pbm.board.records import differences, outcome, replayed
 from pbm.refusals import Refused
 
-from contract import follow
 from helpers.examples import rules
+from helpers.stories import follow
 
 # The end
 

@@ -4,9 +4,9 @@ import pytest
 
 from pbm.language.commands import root
 
-from conftest import set_up
-from contract import commands_of
 from helpers.examples import rules
+from helpers.fixtures import set_up
+from helpers.grammar import commands_of
 
 SECRET = "very-secret-word"
 

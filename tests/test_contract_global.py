@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from conftest import handle
-from contract import SENDER, follow, text_to, to
 from helpers.examples import rules
+from helpers.mail import handle
+from helpers.members import SENDER, text_to, to
+from helpers.stories import follow
 
 HELLO = "Hello there,\n\nall of you."
 

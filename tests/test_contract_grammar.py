@@ -6,7 +6,7 @@ from pbm.language.line import Line
 from pbm.refusals import Misused
 from pbm.store.boards import BoardFilter
 
-from contract import SENDER, text_to
+from helpers.members import SENDER, text_to
 
 # Words
 

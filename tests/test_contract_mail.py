@@ -2,9 +2,10 @@
 
 import pytest
 
-from conftest import handle
-from contract import follow, text_to, to
 from helpers.examples import rules
+from helpers.mail import handle
+from helpers.members import text_to, to
+from helpers.stories import follow
 
 HELLO = "Hello there,\n\nnice game.\n"
 

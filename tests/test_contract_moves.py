@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from contract import follow
 from helpers.examples import rules
+from helpers.stories import follow
 
 
 # The order of the checks: each line fails in all that come after its reason, too

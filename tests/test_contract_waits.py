@@ -12,8 +12,9 @@ from pbm.board.records import Record, Unsound
 from pbm.operator import doctor
 from pbm.store import BoardRow, Vacation
 
-from contract import SENDER, follow, text_to, to
 from helpers.examples import rules
+from helpers.members import SENDER, text_to, to
+from helpers.stories import follow
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ONE = timedelta(microseconds=1)

@@ -9,9 +9,11 @@ import subprocess
 
 import pytest
 
-from conftest import handle, set_up
-from contract import SENDER, follow, text_to, to
 from helpers.examples import rules
+from helpers.fixtures import set_up
+from helpers.mail import handle
+from helpers.members import SENDER, text_to, to
+from helpers.stories import follow
 
 EVIL = "x;touch${IFS}f; x|y $(id) `id` ../../etc/users %s%n -- -rf * ~ 'x' {} \\".split()
 

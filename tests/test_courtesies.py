@@ -15,8 +15,8 @@ from pbm.site.pages import Pages, SiteSettings
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 
-from contract import follow
 from helpers.examples import rules
+from helpers.stories import follow
 from test_answers import answer, send, turns
 
 

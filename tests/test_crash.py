@@ -22,8 +22,9 @@ from pbm.board.board import FIRST_MOVES, RESIGN, Board
 from pbm.settings import database_path, open_server
 from pbm.store import Store
 
-from conftest import mail_of, stored
-from helpers.examples import IS_QUICK, stored_board
+from helpers.database import stored, stored_board
+from helpers.examples import IS_QUICK
+from helpers.mail import mail_of
 from helpers.patience import PATIENCE
 from helpers.reference import plans as reference
 

@@ -12,9 +12,9 @@ import pytest
 import games
 from pbm.language.commands import root
 
-from conftest import Shell
 from helpers.helptexts import FOLDER, operators
 from helpers.patience import PATIENCE
+from helpers.shell import Shell
 from helpers.sources import MODULES, TOP
 
 README = (TOP / "README.md").read_text()

@@ -11,8 +11,9 @@ from pbm.access import tokens
 from pbm.mail import incoming
 from pbm.mail.reading import read
 
-from conftest import ADDRESS, handle
-from helpers.examples import IS_QUICK, stored_board
+from helpers.database import stored_board
+from helpers.examples import IS_QUICK
+from helpers.mail import ADDRESS, handle
 
 ALICE = "alice@players.example"
 LONG = "e5\n\nGood luck, and see you on Friday at the club. Thank you for your last move!\n"

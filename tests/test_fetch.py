@@ -21,7 +21,7 @@ from pbm.mail import fetch
 from pbm.mail.incoming import MOST_BYTES, Outcome
 from pbm.store import Store, Unusable
 
-from conftest import stored
+from helpers.database import stored
 from helpers.patience import PATIENCE, until
 from test_mail import message, moves
 from test_transports import loaded

@@ -23,8 +23,9 @@ import games
 from games.figures import Cell, Figure, Label, Mark, Note, Piece, box
 from pbm.drawing import images, svg, terminals
 
-from conftest import PASSWORDS, set_up
+from helpers.club import PASSWORDS
 from helpers.examples import examples, random_game
+from helpers.fixtures import set_up
 from helpers.reference.spiro import ROWS, Rules
 
 KINDS = [

@@ -19,10 +19,12 @@ from pbm.operator import doctor
 from pbm.store import SCHEMA, Store, Unusable
 from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, FIRST_SCHEMA
 
-from conftest import PASSWORDS, people_in, run_as_nobody, sql
 from helpers import next_version
+from helpers.club import PASSWORDS
+from helpers.database import people_in, sql
 from helpers.next_version import NEXT_SCHEMA
 from helpers.patience import PATIENCE
+from helpers.shell import run_as_nobody
 
 
 @pytest.fixture

@@ -19,8 +19,9 @@ from pbm.operator.doctor import examine
 from pbm.session import Session
 from pbm.store import BoardRow, Vacation, copies
 
-from conftest import Club, Shell
+from helpers.club import Club
 from helpers.costs import steps
+from helpers.shell import Shell
 
 sys.path.append(str(Path(__file__).parent / "bench"))
 

@@ -8,7 +8,7 @@ from pbm import referee
 from pbm.language.commands import root
 from pbm.language.help import TOPICS
 
-from conftest import PASSWORDS
+from helpers.club import PASSWORDS
 from helpers.helptexts import read
 
 SCREEN = 25

@@ -16,8 +16,10 @@ import pytest
 from pbm import console
 from pbm.service.serve import Certificate, Helper, Service
 
-from conftest import ADDRESS, new_certificate, sql
+from helpers.database import sql
+from helpers.mail import ADDRESS
 from helpers.patience import PATIENCE, children_of, until
+from helpers.servers import new_certificate
 from test_mail import message
 from test_serve import SERVE, in_order, inbox, port_of, running
 from test_service import send

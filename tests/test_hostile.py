@@ -18,8 +18,8 @@ from pbm.access import tokens
 from pbm.budget import SECONDS_OF_MAIL
 from pbm.mail.reading import read
 
-from conftest import ADDRESS, handle
 from helpers.examples import IS_QUICK, PART
+from helpers.mail import ADDRESS, handle
 
 ROOM = Path(pbm.__file__).parent
 READERS = [

@@ -19,8 +19,8 @@ from pbm.mail.sending import MOST_WITH_PICTURES, flush
 from pbm.mail.transports import Transport
 from pbm.session import Session
 
-from conftest import PASSWORDS
-from helpers.examples import stored_board
+from helpers.club import PASSWORDS
+from helpers.database import stored_board
 from test_writing import Page
 
 SITE = "https://games.example.org/play"

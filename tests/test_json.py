@@ -17,9 +17,10 @@ from pbm import shell
 from pbm.language.commands import root
 from pbm.store import Store
 
-from conftest import ADDRESS, PASSWORDS, sql
-from helpers.examples import stored_board
+from helpers.club import PASSWORDS
+from helpers.database import sql, stored_board
 from helpers.helptexts import FOLDER, operators
+from helpers.mail import ADDRESS
 from test_fetch import PASSWORD, Mailbox, serving
 
 DOCS = Path(__file__).parent.parent / "docs"

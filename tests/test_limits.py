@@ -9,7 +9,7 @@ import pytest
 
 from pbm.budget import limited, uncounted
 
-from conftest import ADDRESS
+from helpers.mail import ADDRESS
 from test_mail import message
 from test_plugin import MODULE, find_package
 

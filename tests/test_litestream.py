@@ -17,8 +17,9 @@ import pytest
 
 from pbm.store import Store
 
-from conftest import ADDRESS, PASSWORDS, mail_of
-from helpers.examples import stored_board
+from helpers.club import PASSWORDS
+from helpers.database import stored_board
+from helpers.mail import ADDRESS, mail_of
 from helpers.patience import PATIENCE
 
 SECONDS = float(os.environ.get("PBM_TEST_DRILL_SECONDS", "60"))

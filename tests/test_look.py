@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from helpers.examples import stored_board
+from helpers.database import stored_board
 
 
 def play_out(club):

@@ -18,8 +18,8 @@ from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.store import Failures, Reply
 
-from conftest import ADDRESS, handle, mail_of, outcome_of, stored
-from helpers.examples import stored_board
+from helpers.database import stored, stored_board
+from helpers.mail import ADDRESS, handle, mail_of, outcome_of
 
 ALICE = "alice@players.example"
 

@@ -18,8 +18,11 @@ from pbm.passwords import Passwords
 from pbm.server import Server
 from pbm.store import Store
 
-from conftest import ADDRESS, Club, Shell, handle, stored
-from helpers.examples import examples, stored_board
+from helpers.club import Club
+from helpers.database import stored, stored_board
+from helpers.examples import examples
+from helpers.mail import ADDRESS, handle
+from helpers.shell import Shell
 
 FOLDER = Path(__file__).with_name("mails")
 MAILS = tomllib.loads((FOLDER / "expected.toml").read_text())

@@ -10,8 +10,8 @@ from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.texts import reason_without, without
 
-from conftest import handle, outcome_of
-from contract import commands_of
+from helpers.grammar import commands_of
+from helpers.mail import handle, outcome_of
 from test_mail import ALICE, answer, message, reply_address
 
 USERS = {"alice", "bob", "carol"}

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from conftest import ADDRESS
 from helpers.examples import IS_QUICK
+from helpers.mail import ADDRESS
 from helpers.month import NAMES, Month
 
 DAYS = 9 if IS_QUICK else 29

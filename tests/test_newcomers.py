@@ -2,8 +2,10 @@
 
 import pytest
 
-from conftest import PASSWORDS, handle, set_up
+from helpers.club import PASSWORDS
 from helpers.examples import rules
+from helpers.fixtures import set_up
+from helpers.mail import handle
 from test_strangers import message
 
 SECRET = "carols-secret-9"

@@ -38,9 +38,12 @@ from pbm.store import BoardRow, Reply, ResultRow, Store, TurnRow, copies
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 
-from conftest import ADDRESS, PASSWORDS, mail_of, outcome_of, pair_up, people_in, set_up, sql
 from helpers import helptexts
-from helpers.examples import examples, play_at_random, stored_board
+from helpers.club import PASSWORDS, pair_up
+from helpers.database import people_in, sql, stored_board
+from helpers.examples import examples, play_at_random
+from helpers.fixtures import set_up
+from helpers.mail import ADDRESS, mail_of, outcome_of
 from helpers.patience import PATIENCE, until
 from test_plugin import MODULE, find_package
 from test_serve import running

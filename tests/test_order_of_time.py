@@ -14,9 +14,10 @@ from pbm.robot_players import tasks
 from pbm.session import Session
 from pbm.store import Store
 
-from conftest import PASSWORDS
-from contract import ON_BOARD
-from helpers.examples import rules, stored_board
+from helpers.club import PASSWORDS
+from helpers.database import stored_board
+from helpers.examples import rules
+from helpers.stories import ON_BOARD
 from test_arena import up_and_down
 from test_residents import Mind
 

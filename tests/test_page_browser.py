@@ -14,11 +14,12 @@ import pytest
 
 import games
 
-from conftest import PASSWORDS, Shell
 from helpers import helptexts
 from helpers.browsers import NEEDS_BROWSER, PHONE, WIDTH, Screen
+from helpers.club import PASSWORDS
 from helpers.examples import played
 from helpers.patience import until
+from helpers.shell import Shell
 from test_mail import message
 from test_web import serving
 

@@ -11,8 +11,8 @@ from pbm.board.typed_moves import parsed
 from pbm.budget import limited
 from pbm.language.typed_plans import read, split_plan
 
-from contract import follow
 from helpers.examples import rules
+from helpers.stories import follow
 
 ONE = "if c3 then d4"
 WAYS = {

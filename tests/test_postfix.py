@@ -24,9 +24,11 @@ import pytest
 
 from pbm.mail.incoming import MOST_BYTES
 
-from conftest import PASSWORDS, Shell, mail_of
+from helpers.club import PASSWORDS
+from helpers.mail import mail_of
 from helpers.packages import install
 from helpers.patience import PATIENCE, until
+from helpers.shell import Shell
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("PBM_TEST_POSTFIX") != "1",

@@ -24,8 +24,11 @@ from pbm.site.pages import SiteSettings
 from pbm.store.outbox import HeldMail
 from pbm.store.robots import Puzzle
 
-from conftest import ADDRESS, PASSWORDS, sql, two_players
+from helpers.club import PASSWORDS
+from helpers.database import sql
+from helpers.mail import ADDRESS
 from helpers.reference.symple import Position
+from helpers.shell import two_players
 from test_unsubscribe import press
 
 GAMES = {

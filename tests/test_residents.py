@@ -29,8 +29,9 @@ from pbm.session import Session
 from pbm.store import Robot, Store
 from pbm.store.robots import Claim, Task
 
-from conftest import PASSWORDS, handle
-from helpers.examples import stored_board
+from helpers.club import PASSWORDS
+from helpers.database import stored_board
+from helpers.mail import handle
 from helpers.patience import PATIENCE
 from test_robots import program
 from test_serve import converse, inbox

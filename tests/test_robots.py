@@ -17,8 +17,9 @@ from pbm.store import Store
 from pbm.store.base import BUSY_SECONDS
 from pbm.store.boards import Boards
 
-from conftest import PASSWORDS, set_up
-from helpers.examples import stored_board
+from helpers.club import PASSWORDS
+from helpers.database import stored_board
+from helpers.fixtures import set_up
 from helpers.patience import PATIENCE, until, until_it_waits
 
 SMALL = ("symple", "challenge", "-size=5", "alice", "bob")

@@ -26,8 +26,9 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import Reply, Store
 
-from conftest import ADDRESS, Club, handle
-from contract import commands_of
+from helpers.club import Club
+from helpers.grammar import commands_of
+from helpers.mail import ADDRESS, handle
 from test_strangers import message
 
 WRITING = [

@@ -17,7 +17,7 @@ from pbm.mail.transports import Maildirs, Transport, Undelivered, transport
 from pbm.mail.writing import compose
 from pbm.store import Store, Unusable
 
-from conftest import ADDRESS
+from helpers.mail import ADDRESS
 from helpers.patience import PATIENCE, until
 from test_transports import NAMES, Relay, left, running, waiting
 

@@ -22,8 +22,10 @@ from pbm.mail.smtp import Connections
 from pbm.service.serve import MainThread, Receiver, WaitingMail, _tell_systemd
 from pbm.store import Unusable
 
-from conftest import ADDRESS, Shell, mail_of, sql, stored, two_players
+from helpers.database import sql, stored
+from helpers.mail import ADDRESS, mail_of
 from helpers.patience import PATIENCE, children_of, until
+from helpers.shell import Shell, two_players
 from test_mail import message
 
 SERVE = "serve", "--listen=127.0.0.1:0", "--robots=0"

@@ -20,7 +20,8 @@ from pbm.mail.transports import RELAY_SECONDS
 from pbm.mail.writing import compose
 from pbm.store import Replaced, Store
 
-from conftest import ADDRESS, handle, outcome_of, stored
+from helpers.database import stored
+from helpers.mail import ADDRESS, handle, outcome_of
 from helpers.patience import PATIENCE, until, until_it_waits
 from test_mail import message
 from test_serve import SERVE, in_order, port_of, running

@@ -17,8 +17,11 @@ import pytest
 import pbm
 from pbm.__main__ import run
 
-from conftest import PASSWORDS, run_as_nobody, set_up, sql
+from helpers.club import PASSWORDS
+from helpers.database import sql
+from helpers.fixtures import set_up
 from helpers.patience import PATIENCE
+from helpers.shell import run_as_nobody
 
 
 @set_up

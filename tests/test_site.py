@@ -30,9 +30,11 @@ from pbm.store.robots import Puzzle
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Tournament
 
-from conftest import PASSWORDS, Club, set_up
 from helpers import helptexts
-from helpers.examples import examples, play_at_random, stored_board
+from helpers.club import PASSWORDS, Club
+from helpers.database import stored_board
+from helpers.examples import examples, play_at_random
+from helpers.fixtures import set_up
 from helpers.patience import PATIENCE, until
 from test_serve import running
 

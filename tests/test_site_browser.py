@@ -20,10 +20,11 @@ from pbm.site.pages import SiteSettings
 from pbm.tournaments.kinds import Entrant, Tournament
 from pbm.tournaments.roundrobin import RoundRobin
 
-from conftest import PASSWORDS, Club, handle
 from helpers import helptexts, patience
 from helpers.browsers import IS_DRAWN, NEEDS_BROWSER, PHONE, WIDE, WIDTH
-from helpers.examples import stored_board
+from helpers.club import PASSWORDS, Club
+from helpers.database import stored_board
+from helpers.mail import handle
 from test_browser import BOARDS
 
 pytestmark = NEEDS_BROWSER

@@ -18,7 +18,7 @@ from pbm.mail import smtp
 from pbm.mail.incoming import MOST_BYTES, Outcome, ReceivedMail, is_ours, machine_of, network_of
 from pbm.service.serve import tls
 
-from conftest import ADDRESS
+from helpers.mail import ADDRESS
 from helpers.patience import PATIENCE, until
 
 HELLO = b"EHLO mx.example\r\n"

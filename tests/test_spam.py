@@ -18,7 +18,8 @@ from pbm.mail.illustrations import Illustrator
 from pbm.mail.writing import compose
 from pbm.session import Session
 
-from conftest import ADDRESS, PASSWORDS, handle
+from helpers.club import PASSWORDS
+from helpers.mail import ADDRESS, handle
 from helpers.packages import install
 from test_tournaments import league
 

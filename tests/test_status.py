@@ -11,8 +11,9 @@ from pbm.actions import cleanup
 from pbm.operator.status import needed, status_at
 from pbm.session import Session
 
-from conftest import handle, sql, stored
 from helpers.costs import cost
+from helpers.database import sql, stored
+from helpers.mail import handle
 from test_mail import message
 
 

@@ -13,8 +13,8 @@ from pbm.store import SCHEMA, Mail, Reply, Robot, Store, Unusable, Vacation
 from pbm.store.base import FIRST_SCHEMA, Questions
 from pbm.store.schema import migrations
 
-from conftest import sql
 from helpers import next_version
+from helpers.database import sql
 
 
 @pytest.fixture

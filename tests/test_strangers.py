@@ -15,8 +15,10 @@ from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.store import PlayerRow, Store
 
-from conftest import Club, handle, mail_of, pair_up, set_up
+from helpers.club import Club, pair_up
 from helpers.examples import IS_QUICK
+from helpers.fixtures import set_up
+from helpers.mail import handle, mail_of
 from helpers.patience import PATIENCE
 
 ALICE = "alice@players.example"

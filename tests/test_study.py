@@ -18,8 +18,9 @@ from pbm.operator import exchange, replay
 from pbm.operator.doctor import examine
 from pbm.refusals import Refused
 
-from conftest import PASSWORDS, set_up
-from helpers.examples import stored_board
+from helpers.club import PASSWORDS
+from helpers.database import stored_board
+from helpers.fixtures import set_up
 from helpers.patience import PATIENCE
 from test_json import check
 

@@ -13,7 +13,8 @@ from pbm.tournaments.kinds import Meeting
 from pbm.tournaments.roundrobin import round_robin
 from pbm.tournaments.tables import places_of
 
-from conftest import PASSWORDS, set_up
+from helpers.club import PASSWORDS
+from helpers.fixtures import set_up
 from test_pairing import bye
 
 NAMES = [f"user{number}" for number in range(1, 17)]

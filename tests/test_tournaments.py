@@ -27,7 +27,10 @@ from pbm.texts import WIDTH
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Kind, Tournament, points
 
-from conftest import ADDRESS, PASSWORDS, handle, set_up, sql
+from helpers.club import PASSWORDS
+from helpers.database import sql
+from helpers.fixtures import set_up
+from helpers.mail import ADDRESS, handle
 from test_limits import computing
 from test_pairing import check_rules
 

@@ -16,7 +16,7 @@ from aiosmtpd.smtp import SMTP, AuthResult
 from pbm.mail.sending import flush
 from pbm.mail.transports import Maildirs, Smtp, Transport, transport
 
-from conftest import ADDRESS
+from helpers.mail import ADDRESS
 from helpers.patience import PATIENCE, until
 
 

@@ -12,7 +12,8 @@ from pbm.mail import incoming
 from pbm.mail.writing import compose
 from pbm.session import Session
 
-from conftest import ADDRESS, handle, mail_of, set_up
+from helpers.fixtures import set_up
+from helpers.mail import ADDRESS, handle, mail_of
 
 BROADCAST, DIGEST, BOARD = "Broadcast from bob", "Symple Digest", "Symple Board 101 bob"
 

@@ -13,8 +13,9 @@ from pbm.refusals import Refused
 from pbm.store.boards import BoardFilter
 from pbm.texts import CONTROLS
 
-from conftest import ADDRESS, begin_symple, handle, mail_of
-from contract import commands_of
+from helpers.club import begin_symple
+from helpers.grammar import commands_of
+from helpers.mail import ADDRESS, handle, mail_of
 
 STRANGER = "dave@players.example"
 

@@ -40,9 +40,12 @@ from pbm.site.pages import POLICY
 from pbm.store import Reply, Store
 from pbm.texts import wrapped_text
 
-from conftest import ADDRESS, PASSWORDS, Club, Shell, begin_symple, handle, outcome_of, sql, stored
+from helpers.club import PASSWORDS, Club, begin_symple
+from helpers.database import sql, stored
 from helpers.examples import IS_QUICK
+from helpers.mail import ADDRESS, handle, outcome_of
 from helpers.patience import until
+from helpers.shell import Shell
 from test_answers import answer_to, turns, written
 from test_mail import message
 from test_serve import arrived

@@ -23,9 +23,10 @@ from pbm.session import Session
 from pbm.store import BoardRow, Mail, TurnRow
 from pbm.store.users import STORED_FORMS
 
-from conftest import ADDRESS, PASSWORDS, handle
 from helpers import helptexts
-from helpers.examples import stored_board
+from helpers.club import PASSWORDS
+from helpers.database import stored_board
+from helpers.mail import ADDRESS, handle
 
 HTML = STORED_FORMS.index("html")
 HOSTILE = '<script>x()</script><img src="http://evil.example/x.png"></pre></body>&&lt;"\'\u202e'

@@ -19,7 +19,6 @@ import games
 from games import SKIP, Illegal, thrown
 from pbm.board.board import Board
 from pbm.robots import Player
-from pbm.store import Store
 
 IS_QUICK = "PBM_TEST_ALL" not in os.environ
 """Whether tests marked `long` are left out."""
@@ -29,12 +28,6 @@ PART = 0.1 if IS_QUICK else 1 if IS_RANDOM else 0.5
 """Which part of the examples is tried."""
 MOST = 100
 """How many examples a property has that names no number."""
-
-
-def stored_board(store: Store, game: str, number: str) -> Board | None:
-    """The board of that number, replayed; None if there is none."""
-    row = store.boards.get(game, number)
-    return row and Board(row, store.boards.turns(game, number), store.boards.plans(game, number))
 
 
 def examples(most: int = MOST) -> settings:

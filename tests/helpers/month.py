@@ -24,8 +24,9 @@ from pbm.runner import run
 from pbm.session import Session
 from pbm.settings import transport
 
-from conftest import ADDRESS, Club, handle, mail_of
 from helpers import helptexts
+from helpers.club import Club
+from helpers.mail import ADDRESS, handle, mail_of
 from helpers.reference import plans as reference_plans
 from helpers.reference.server import BY_SERVER, FORFEIT, RESIGN, Secretary, Table, ratings
 

@@ -1,17 +1,23 @@
-"""What the tests of the command language share: four members, who give their commands in a shell or by mail."""
+"""Four members, alice, bob, carol and dora, who give their commands in a shell or by mail, and what everybody is told.
+
+    def test_the_other_player_reads_of_a_resignation(both_ways):
+        both_ways.begin()
+        letters = both_ways.signs("alice", "symple resign 101 ME")
+        assert "resign" in text_to("bob", letters)
+
+The fixtures `four` (in a shell), `by_mail`, and `both_ways` (one after the other) are such members; `game` is the four
+on a board of Symple on which two moves were played.
+"""
 
 import re
 import shutil
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import games
 from pbm.access.tokens import reply_address
 from pbm.actions import cleanup
 from pbm.board.board import Board
-from pbm.language.grammar import Command, Group
 from pbm.language.line import Line
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
@@ -19,23 +25,16 @@ from pbm.runner import run
 from pbm.session import Session
 from pbm.texts import clean, written
 
-from conftest import Club, Done, Made, handle, lasting_folder, mail_of, make, stored
-from helpers.examples import stored_board
+from helpers.club import Club, Made, make
+from helpers.database import stored, stored_board
+from helpers.fixtures import Done, lasting_folder
+from helpers.mail import handle, mail_of
 
 NAMES = "alice", "bob", "carol", "dora"
 SENDER = "sender"
 """Who is told what goes to wherever a command came from."""
 NOTES = "handled", "outbox", "quotas", "failures", "commands", "sqlite_sequence"
 """Tables that a refused command may write to."""
-
-
-def commands_of(group: Group, prefix: str = "") -> Iterator[tuple[str, Command]]:
-    """All commands below a group, each with the words that lead to it, such as ``change password``."""
-    for name, command in group.commands.items():
-        if isinstance(command, Group):
-            yield from commands_of(command, f"{prefix}{name} ")
-        elif isinstance(command, Command):
-            yield f"{prefix}{name}", command
 
 
 class Told(NamedTuple):
@@ -167,86 +166,6 @@ def to(told: list[Told]) -> list[tuple[str, str]]:
 def text_to(name: str, told: list[Told]) -> str:
     """All that somebody is told."""
     return "\n".join(one.text for one in told if one.to == name)
-
-
-ON_BOARD = frozenset("move queue submit confirm resign swap plan nag give".split())
-"""Commands that a story gives without the game, the board and `ME`."""
-ROW = "turn", "winner", "vote", "voter", "submitted", "reason", "weekends"
-"""What a story tells of the stored row of a board."""
-LINE_END = "\u23ce"
-"""Where a line ends in a command, or in an answer, of a story."""
-
-
-def follow(members: Members, story: str) -> list[Told]:
-    """Do what a story says, step by step, and check what it tells. Returns what is told at its end.
-
-    ``alice: move c3`` is a command on the board, ``alice: vacation ME off`` one of another kind, and ``alice refused:
-    ...`` one that is refused; ``bob answers: b1`` is an answer to the mail about the board. ``challenge alice bob``
-    begins a board of small Symple, ``challenge spora -pie alice bob`` one of another game (of Spiro, the first throws
-    are 5, and then 4 2), ``plays c3 b1`` moves on it, ``3 days`` pass, and ``clean up`` is what it says.
-    """
-    told, game, board = list[Told](), "symple", "101"
-    for step in story.split(" / "):
-        what, _, value = step.partition(" ")
-        if command := re.fullmatch(r"(\w+)( refused)?: (.*)", step):
-            name, is_refused, typed = command.groups()
-            line, _, body = typed.replace(LINE_END, "\n").partition("\n")
-            word, _, rest = line.partition(" ")
-            line = f"{game} {word} {board} ME {rest}" if word in ON_BOARD else line
-            told = [members.refused(name, line, body)] if is_refused else members.signs(name, line, body)
-        elif answer := re.fullmatch(r"(\w+) answers: (.*)", step):
-            told = members.answers(answer[1], game, board, answer[2].replace(LINE_END, "\n"))
-        elif what.isdecimal():
-            members.pass_time(**{value: int(what)})
-        elif step == "clean up":
-            members.clean()
-            told = [Told(str(mail.userid), mail.subject, mail.text) for mail in members.mails()]
-        elif what == "challenge":
-            game = value.partition(" ")[0] if games.exists(value.partition(" ")[0]) else "symple"
-            members.made = 12 if game == "spiro" else members.made
-            size = "-size=5" if game == "symple" else ""
-            board = members.begin(f"{game} challenge {size} {value.removeprefix(game)}")
-        elif what == "plays":
-            members.plays(*value.split(), board=board, game=game)
-        else:
-            check(members, told, game, board, step)
-    return told
-
-
-def check(members: Members, told: list[Told], game: str, board: str, step: str) -> None:
-    """Check a step of a story.
-
-    Of the last deed ``told alice bob`` says who is told something, ``bob gets SUBJECT`` and ``all get SUBJECT`` with
-    which subjects, ``bob reads TEXT``, ``bob reads no TEXT`` and ``all read TEXT`` what. ``played c3 b1`` and the like
-    are what is stored of the board, see `seen`; without a value it is none. ``bob has tied 1`` is stored of the player,
-    and ``gone`` says that the board is.
-    """
-    what, _, value = step.partition(" ")
-    if says := re.fullmatch(r"(\w+) (read|get)s? (no )?(.*)", step):
-        name, verb, no, value = says.groups()
-        for one in {one.to for one in told} if name == "all" else {name}:
-            text = " ".join(text_to(one, told).split())
-            assert (value in text if verb == "read" else (one, value) in to(told)) == (no is None), (to(told), text)
-    elif has := re.fullmatch(r"(\w+) has (\w+) (.*)", step):
-        assert str(getattr(members.store.players.get(game, has[1]), has[2])) == has[3]
-    elif what == "told":
-        assert " ".join(sorted({one.to for one in told})) == value
-    elif what == "gone":
-        assert members.store.boards.get(game, board) is None
-    else:
-        assert seen(members, members.at(board, game))[what] == value
-
-
-def seen(members: Members, board: Board) -> dict[str, str]:
-    """What a story can tell of a board; empty where there is none."""
-    row, followers = board.row, members.store.boards.followers(*board.row.place)
-    of_row = {what: getattr(row, what) or "" for what in ROW}
-    turns = " ".join(f"({turn.text})" if turn.automatic else turn.text for turn in board.turns)
-    plan = " ".join(map(" ".join, board.plans.items())).replace("\n", "; ")
-    seats = " ".join(map(str, board.state.seats))
-    return of_row | {
-        "played": turns, "plan": plan, "seats": seats, "subscribers": " ".join(followers["subscriber"])
-    }  # fmt: skip
 
 
 def found(path: Path) -> Passwords:

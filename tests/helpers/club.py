@@ -1,0 +1,137 @@
+"""A server in this process, to which commands are given without a process or a socket.
+
+    club = Club(tmp_path / "pbm.db")
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=9 alice bob")
+    club.pass_time(days=3)
+    assert "101" in club.mails("bob")[-1].subject
+
+The fixture `club` is such a server, `pair` one with a board of Spiro, and `board` one with a board of Symple.
+"""
+
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from argon2 import PasswordHasher
+
+from pbm.language.line import Line
+from pbm.letters import Letter
+from pbm.passwords import Passwords
+from pbm.refusals import Refused
+from pbm.runner import finish, prepare, read, run
+from pbm.server import Server
+from pbm.session import Session
+from pbm.store import Mail
+
+from helpers.database import store_of_tests
+from helpers.fixtures import Done, lasting_folder
+from helpers.mail import ADDRESS
+
+PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "carol": "carol-secret"}
+
+
+class Club:
+    """A server in this process, with a clock that stands still until it is told to move, and secrets that repeat."""
+
+    def __init__(self, path: Path) -> None:
+        self.time = datetime(2026, 11, 20, 12, tzinfo=UTC)
+        self.made = 0
+        self.store = store_of_tests(path)
+        self.server = Server(self.store, ADDRESS, Passwords(), lambda: self.time, self.random_bytes)
+
+    def become(self, done: Done) -> None:
+        """Be as a new club in which that was done; it is done once, and copied."""
+        path, self.time, self.made = self.after(done)
+        with closing(sqlite3.connect(path)) as other:
+            other.backup(self.store.db)
+
+    def after(self, done: Done) -> "Made":
+        """What a club of this kind has made when that was done."""
+        return club_after(done)
+
+    def random_bytes(self, count: int) -> bytes:
+        """The next secret, which counts up: 0…01, 0…02."""
+        self.made += 1
+        return self.made.to_bytes(count)
+
+    def pass_time(self, **parts: int) -> None:
+        """Move the clock on: ``club.pass_time(days=3, hours=1)``."""
+        self.time += timedelta(**parts)
+
+    def say(self, line: str, comment: str = "", sender: str | None = None) -> list[Letter]:
+        """Give a command as a shell does, or by mail if there is a sender."""
+        session, typed = Session(self.server, sender, comment, comment), Line.read(line)
+        if sender is None:
+            return run(typed, lambda: session)
+        with self.store.writing():  # as a mail is handled
+            done = finish(prepare(session, read(typed), typed))
+            if done.why:
+                raise done.why
+            return [*done.letters]
+
+    def why_refused(self, line: str, comment: str = "", sender: str | None = None) -> str:
+        """Why a command is refused."""
+        with pytest.raises(Refused) as refused:
+            self.say(line, comment, sender)
+        return str(refused.value)
+
+    def text(self, line: str) -> str:
+        """What a command prints in a shell."""
+        return "\n".join(f"{letter.body}\n\n{letter.command.text}\n" for letter in self.say(line))
+
+    def signed_up(self, *names: str) -> None:
+        """Sign up these users, each with a password of `PASSWORDS` and an address at players.example."""
+        for name in names:
+            self.say(f"signup {name} {PASSWORDS[name]} {name}@players.example")
+
+    def move(self, name: str, move: str, board: str = "101", comment: str = "") -> list[Letter]:
+        """A move of Spiro in a shell: ``club.move("alice", "e3:5")``."""
+        return self.say(f"spiro move {board} {name} {PASSWORDS[name]} {move}", comment)
+
+    def mails(self, name: str | None = None) -> list[Mail]:
+        """The mails in the outbox, or those of them to one user."""
+        return [mail for mail in self.store.outbox.all() if name in (None, mail.userid)]
+
+
+class Made(NamedTuple):
+    """What a club has made."""
+
+    database: Path
+    time: datetime
+    secrets: int
+
+
+def make(club: Club, done: Done) -> Made:
+    """Do something in a club, and close it."""
+    done(club)
+    club.store.close()
+    return Made(club.store.path, club.time, club.made)
+
+
+@cache
+def club_after(done: Done) -> Made:
+    """What a new club has made when that was done."""
+    return make(Club(lasting_folder() / "pbm.db"), done)
+
+
+def hash_cheaply(patched: pytest.MonkeyPatch) -> None:
+    """Let this process hash passwords in microseconds, which would protect nobody, until *patched* is undone."""
+    patched.setattr("pbm.passwords.HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+
+def pair_up(club: Club) -> None:
+    """alice and bob on board 101 of small Spiro, two pieces each, carol looking on; alice throws 5, then bob 4 2."""
+    club.signed_up("alice", "bob", "carol")
+    club.made = 12  # a secret that makes these dice
+    club.say("spiro challenge -small -pieces=2 alice bob")
+
+
+def begin_symple(club: Club) -> None:
+    """alice and bob on board 101 of Symple; alice is to move. carol looks on, and plays nowhere."""
+    club.signed_up("alice", "bob", "carol")
+    club.say("symple challenge -size=9 alice bob")
