@@ -1,9 +1,12 @@
-"""docs/architecture.md is true: every room is named there, and imports go down only."""
+"""docs/architecture.md is true: what it names is there, it has every room, and imports go down only."""
 
+import ast
 import re
 from functools import cache
 from itertools import chain
 from pathlib import Path
+
+import pytest
 
 from helpers import sources
 
@@ -13,6 +16,8 @@ LAYERS = next(
     block for block in re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if block.startswith("games")
 )
 LEVEL = {name: level for level, line in enumerate(LAYERS.splitlines()) for name in line.split()}
+SUFFIXES = {"py", "md", "txt", "json", "cfg", "toml"}
+"""Behind the dot of a file that the page names."""
 MODULES = {
     ".".join(path.relative_to(TOP).with_suffix("").parts).removesuffix(".__init__"): path
     for path in chain(*sources.MODULES.values())
@@ -61,14 +66,75 @@ def test_imports_go_down_only_and_in_no_circle():
     assert left == {}
 
 
-def test_every_module_is_named_in_its_room_and_all_that_the_page_leads_to_is_there():
-    for name, path in MODULES.items():
-        if path.stem in {"__init__", "__main__"} or room(name) == "games":
-            continue
-        where = f"`{room(name)}/`" if path.parent.name != "pbm" else "in `pbm/` itself"
-        part = PAGE.rpartition(where)[2].partition("\n\n`")[0]
-        assert f"`{path.stem}`" in part, f"{name} is not named behind {where}"
+def exists(name):
+    """Whether a name such as `board/board.Board.play` or `letters/boards.py` is that of something in the code."""
+    path, _, inside = name.partition(".")
+    if inside in SUFFIXES:
+        return any((folder / name).exists() for folder in (TOP, TOP / "pbm"))
+    file = next((file for file in (TOP / f"pbm/{path}.py", TOP / f"pbm/{path}/__init__.py") if file.exists()), None)
+    body = ast.parse(file.read_text()).body if file else []
+    for part in inside.split("."):
+        defined = {name: node for node in body for name in names_of(node)}
+        if part not in defined:
+            return False
+        body = getattr(defined[part], "body", [])
+    return True
+
+
+def names_of(node):
+    """The names that a statement of a module or a class defines."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return [node.name]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+        case ast.Assign(targets=targets):
+            return [leaf.id for target in targets for leaf in ast.walk(target) if isinstance(leaf, ast.Name)]
+    return []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_there"),
+    [
+        ("runner.prepare", True),
+        ("board/board.Board.play", True),
+        ("levels.LEVELS", True),
+        ("tournaments.TOURNAMENT_KINDS", True),
+        ("letters/boards.py", True),
+        ("help/operator.txt", True),
+        ("runner.prepares", False),
+        ("board/board.Board.plays", False),
+        ("actions/trains.play_turn", False),
+        ("letters/bards.py", False),
+    ],
+)
+def test_a_name_is_looked_up_in_the_code(name, is_there):
+    assert exists(name) == is_there
+
+
+def test_every_name_of_the_page_is_one_of_the_code():
+    names = [name for name in re.findall(r"`([a-z_/]+\.[\w.]+)`", PAGE) if not re.search("/[A-Z]+[.]", name)]
+    assert len(names) > 90
+    assert [name for name in names if not exists(name)] == []
+
+
+def test_every_link_of_the_page_leads_to_something():
     links = re.findall(r"\]\((\.\./[\w/.]+)\)", PAGE)
     assert len(links) > 10
-    for link in links:
-        assert (TOP / "docs" / link).exists(), link
+    assert [link for link in links if not (TOP / "docs" / link).exists()] == []
+
+
+def test_every_room_says_what_to_know_before_one_touches_it():
+    heads = re.findall(r"^- \*\*(.*?)\*\*:", PAGE, re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)/?`", " ".join(heads))) == sorted(LEVEL)
+
+
+def test_the_first_line_of_every_module_says_what_it_is_for():
+    for name, path in MODULES.items():
+        first = path.read_text().partition("\n")[0]
+        assert first.startswith('"""'), name
+        assert len(first.split()) >= 4, f"{name} says no more than {first}"
+
+
+def test_the_page_is_short_enough_to_be_read_at_one_go():
+    assert len(PAGE.split()) <= 2500
