@@ -1,7 +1,8 @@
 """How well robots play: a row for each level, the lowest first.
 
 Add a row to add a level: `pbm robot` and `pbm robots` take its number, and a new database has a robot of that level.
-The last level thinks for a minute or more about a move, as people who play by mail may do.
+The last level thinks for a minute or more about a move, as people who play by mail may do. A new level stands before
+it. In a database that exists, a robot of the last level keeps its number, and so plays at the new level.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,8 @@
-"""What anybody may cause: all daily and hourly limits, in one table."""
+"""What anybody may cause: all daily and hourly limits, in one table.
+
+Commands as such are not limited. Limits of another kind stand with what they limit: `BETWEEN_NAGS` in
+`actions.reminders`, `BETWEEN_BROADCASTS` in `actions.messages`, and how many boards a robot plays in `store.robots`.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

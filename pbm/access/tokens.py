@@ -6,6 +6,10 @@ They are the server's address with a token behind a plus sign: a letter for the 
 hash of 128 bits, as in ``pbm+r12-0123456789abcdef0123456789abcdef@pbm.example``. To set a password, the code that was
 mailed stands in the place of the hash. A token is in lower case, because mail servers may change the case of what
 stands before the @.
+
+A reply address is made by `reply_address`, written into Reply-To by `delivery.mail`, found among the recipients by
+`mail.incoming`, and accepted in place of a password by `runner`. No Subject has a token. A command may not know
+PBM_ADDRESS: the server's address is filled in when the mail is sent.
 """
 
 import hashlib

@@ -1,4 +1,10 @@
-"""Vacations: days on which a user is not reminded and does not forfeit."""
+"""Vacations: days on which a user is not reminded and does not forfeit.
+
+A planned vacation spares reminders, also `nag`, through its last day, and a loss or a draw by silence for `GRACE` of
+`board.clocks` more. A day that the server takes, for users who said `vacation auto`, spares the loss or the draw, but
+not the reminder. ``--novacation`` switches both off. No clock stops: the total time and the round of a tournament go
+on, and whoever is to move at their end loses.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta

@@ -3,7 +3,13 @@
 What answers a command in a shell, or on a page of the web, is printed there. Every other letter is given to each
 channel: a module of this folder with a function ``deliver(session, letter)``, which decides whether it reaches the
 reader. It runs in the transaction of the command, and only stores what is to be sent; so nothing is sent for a command
-that is rolled back.
+that is rolled back. A process of its own sends it, as `mail.sending` does for mail.
+
+A letter to None answers whoever gave the command: every channel gets it if the command came by mail, and only `mail`
+sends it. A channel looks up itself whether its reader wants each letter, a digest or none, and keeps what its digests
+are made of. A reminder (`Letter.reminds`) goes when its board changes, as `Outbox.drop_reminders` has it, and what
+cannot be sent is dropped after some time, as in `Store.forget_old`. What confirms an address, and what the operator
+gets, goes by mail alone.
 """
 
 from importlib import import_module
