@@ -10,6 +10,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from pbm.operator.events import EVENT_KINDS
 from pbm.passwords import Passwords
 
 pytest.register_assert_rewrite("helpers")  # so that an assertion of theirs that fails says what it compared
@@ -18,8 +19,10 @@ from helpers.browsers import Browser
 from helpers.club import Club, begin_symple, hash_cheaply, pair_up
 from helpers.examples import IS_QUICK, examples
 from helpers.fixtures import set_up
+from helpers.leagues import League
 from helpers.members import Members, found
 from helpers.packages import install
+from helpers.relays import NAMES
 from helpers.servers import Certificate, new_certificate
 from helpers.shell import Shell, two_players
 
@@ -99,6 +102,22 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     browser = Browser(tmp_path_factory.mktemp("chromium"))
     yield browser
     browser.driver.quit()
+
+
+@pytest.fixture
+def waiting(club: Club) -> Club:
+    """A mail to each of four people waits in the outbox."""
+    for name in NAMES:
+        club.say("help", sender=f"{name}@players.example")
+    return club
+
+
+@pytest.fixture
+def league(club: Club) -> Iterator[League]:
+    """Tournaments in this process; all that they note for hooks is of the kinds that hooks can ask for."""
+    yield League(club)
+    noted = {event.kind for event in club.store.events.since(0, 1_000)}
+    assert noted <= EVENT_KINDS  # else nobody could ask for them
 
 
 @pytest.fixture(name="shell")

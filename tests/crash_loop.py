@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 from pbm.settings import open_server
 
+from helpers.crash import CLIENTS, PBM, PLAYERS, SERVER, Client, address, check_done, password, pbm, serving
 from helpers.patience import PATIENCE, children_of
-from test_crash import CLIENTS, PBM, PLAYERS, SERVER, Client, address, check_done, password, pbm, serving
-from test_transports import Relay, running
+from helpers.relays import Relay, running
 
 KILLS = 6
 """How often the server is killed in a round."""

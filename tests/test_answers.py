@@ -18,10 +18,11 @@ from pbm.session import Session
 from pbm.texts import WIDTH
 
 from helpers import helptexts
+from helpers.answers import answer, answer_to, new, send, turns, written
 from helpers.club import PASSWORDS
 from helpers.database import stored_board
 from helpers.examples import played, rules
-from helpers.mail import ADDRESS, handle, mail_of
+from helpers.mail import ADDRESS, handle
 from helpers.stories import follow
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -30,38 +31,6 @@ STARTS = {
     "spiro": ("-small", "e3"), "symple": ("-size=9", "e5"), "sprout": ("", "c3"), "papagra": ("-size=4", "c3"),
     "spora": ("-size=9", "e5"),
 }  # fmt: skip
-
-
-def new(club, before):
-    return club.mails()[before:]
-
-
-def written(subject, body="", sender=ALICE, recipient=ADDRESS, **fields):
-    """A mail of a user."""
-    return mail_of(sender, subject, body, recipient, **fields)
-
-
-def send(club, subject, body="", sender=ALICE, recipient=ADDRESS):
-    """What comes of a mail of a user."""
-    message_id = f"<{club.random_bytes(12).hex()}@players.example>"
-    before = len(club.mails())
-    handle(club.server, written(subject, body, sender, recipient, message_id=message_id), None, [recipient])
-    return new(club, before)
-
-
-def answer_to(club, name="alice"):
-    """The address at which that user answers the mails about the board."""
-    with club.store.writing():
-        return tokens.reply_address(club.server, "symple", "101", name)
-
-
-def answer(club, body, name="alice", subject="Re: Symple Board 101 alice"):
-    sender = f"{name}@players.example"
-    return send(club, subject, body, sender, answer_to(club, name))
-
-
-def turns(club, game="symple"):
-    return [turn.text for turn in stored_board(club.store, game, "101").turns]
 
 
 # What a board mail says of answering it

@@ -21,24 +21,7 @@ from pbm.refusals import Refused
 from helpers.database import stored_board
 from helpers.helptexts import GAMES
 from helpers.patience import PATIENCE, children_of, until
-
-FIRST_FREE = """
-import json, sys
-print("started", file=open({log!r}, "a"))
-for line in sys.stdin:
-    if line == "quit\\n":
-        break
-    cells = json.loads(line)["cells"]
-    points = [f"{{column}}{{row}}" for row in {rows} for column in "abcde"]
-    print(next(point for point in points if point not in cells), flush=True)
-"""
-
-
-def up_and_down(tmp_path, up="up"):
-    """Two programs that fill the board from below and from above, and note when they are started."""
-    for name, rows in ((up, "range(1, 6)"), ("down", "range(5, 0, -1)")):
-        (tmp_path / f"{name}.py").write_text(FIRST_FREE.format(log=str(tmp_path / f"{name}.log"), rows=rows))
-        yield f"{name}={sys.executable} {tmp_path}/{name}.py"
+from helpers.robots import up_and_down
 
 
 def test_each_two_programs_play_as_often_with_each_side_and_stay_alive(shell, tmp_path):

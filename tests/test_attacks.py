@@ -5,8 +5,7 @@ import pytest
 from pbm import budget, texts
 from pbm.refusals import Refused
 
-from helpers.mail import ADDRESS, handle
-from test_mail import answer, message, reply_address
+from helpers.mail import ADDRESS, answer, handle, message, reply_address
 
 
 def send(club, subject, body="", sender="alice@players.example"):

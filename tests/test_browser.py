@@ -23,7 +23,7 @@ from pbm.mail import html, illustrations
 from pbm.session import Session
 from pbm.store import BoardRow, Mail
 
-from helpers.browsers import NEEDS_BROWSER, PHONE, WIDE
+from helpers.browsers import BOARDS, NEEDS_BROWSER, PHONE, WIDE
 from helpers.club import Club
 from helpers.mail import ADDRESS, handle
 
@@ -31,16 +31,6 @@ pytestmark = NEEDS_BROWSER
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 TIMES = SimpleNamespace(now=NOW, zone=lambda _: UTC)
 NAMES = "abcdefghijklmno1", "abcdefghijklmno2"
-KINDS = {
-    "spiro": ["", "-small", "-pieces=99"],
-    "symple": ["-size=5", "", "-size=25"],
-    "spora": ["-size=5", "", "-size=19", "-size=25", "-pie"],
-    "papagra": ["-size=3", "", "-size=10 -removals=40"],
-}
-BOARDS = [
-    *(f"{game} {options}".strip() for game, all_options in KINDS.items() for options in all_options),
-    *(f"sprout -board={name}" for name in games.load("sprout").BOARDS),
-]
 TEXTS = ["error", "list", "digest", "standings", "history", "move list", "long removals", "comment", "games"]
 HELPS = [f"help {subject}" for subject in ("overview", "commands", "tutorial", *games.names())]
 

@@ -15,9 +15,9 @@ from pbm.site.pages import Pages, SiteSettings
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 
+from helpers.answers import answer, send, turns
 from helpers.examples import rules
 from helpers.stories import follow
-from test_answers import answer, send, turns
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from pbm.operator.events import FIRST_PAUSE_OF_HOOK, MOST_TRIES, keep_running, run_due
 
 from helpers.club import PASSWORDS
-from test_serve import running
+from helpers.servers import running
 
 
 def events(shell, *args):

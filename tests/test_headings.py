@@ -13,10 +13,10 @@ from pbm.mail.illustrations import Illustration
 from pbm.mail.unhtml import to_text
 from pbm.session import Session
 
+from helpers.answers import answer, send
 from helpers.club import PASSWORDS
 from helpers.database import stored_board
 from helpers.mail import ADDRESS
-from test_answers import answer, send
 
 TYPED = "e5\n\nGood luck, and sorry that you had to wait.\nalice"
 CAROL = "carol@players.example"

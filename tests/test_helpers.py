@@ -17,13 +17,10 @@ from pbm import console
 from pbm.service.serve import Certificate, Helper, Service
 
 from helpers.database import sql
-from helpers.mail import ADDRESS
+from helpers.mail import ADDRESS, message
 from helpers.patience import PATIENCE, children_of, until
-from helpers.servers import new_certificate
-from test_mail import message
-from test_serve import SERVE, in_order, inbox, port_of, running
-from test_service import send
-from test_smtp import kept
+from helpers.servers import SERVE, in_order, inbox, new_certificate, port_of, running, send
+from helpers.smtp import kept
 
 
 def children(process, does):

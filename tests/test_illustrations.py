@@ -21,7 +21,7 @@ from pbm.session import Session
 
 from helpers.club import PASSWORDS
 from helpers.database import stored_board
-from test_writing import Page
+from helpers.pages import Page
 
 SITE = "https://games.example.org/play"
 

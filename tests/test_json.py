@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 import jsonschema
 import pytest
-from referencing import Registry, Resource
 
 from pbm import shell
 from pbm.language.commands import root
@@ -21,12 +20,9 @@ from helpers.club import PASSWORDS
 from helpers.database import sql, stored_board
 from helpers.helptexts import FOLDER, operators
 from helpers.mail import ADDRESS
-from test_fetch import PASSWORD, Mailbox, serving
+from helpers.mailboxes import PASSWORD, Mailbox, serving
+from helpers.schema import SCHEMA, check
 
-DOCS = Path(__file__).parent.parent / "docs"
-SCHEMA = json.loads((DOCS / "json-schema.json").read_text())
-RECORD = json.loads((DOCS / "record-schema.json").read_text())
-REGISTRY = Registry().with_resource("record-schema.json", Resource.from_contents(RECORD))
 HELP = (FOLDER / "json.txt").read_text()
 PROTOCOLS = {"deliver", "demo", "referee", "robot", "serve"}
 """Operator's commands that talk to a program, or go on, and print no answer."""
@@ -266,13 +262,6 @@ def mailbox(said):
     """A mailbox to fetch from, with nothing in it."""
     with serving(Mailbox()) as said.port:
         yield
-
-
-def check(answer, name):
-    """Assert that an answer is an object of the schema, and of the whole schema, too."""
-    for definition in (name, "answer"):
-        schema = SCHEMA | {"$ref": f"#/$defs/{definition}"}
-        jsonschema.Draft202012Validator(schema, registry=REGISTRY).validate(answer)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

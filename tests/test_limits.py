@@ -9,9 +9,9 @@ import pytest
 
 from pbm.budget import limited, uncounted
 
-from helpers.mail import ADDRESS
-from test_mail import message
-from test_plugin import MODULE, find_package
+from helpers.costs import computing
+from helpers.mail import ADDRESS, message
+from helpers.plugins import MODULE, find_package
 
 SLOW = """
         if text.startswith("loop"):
@@ -98,12 +98,6 @@ def test_what_others_compute_does_not_count(club):
     done.set()
     for other in others:
         other.join()
-
-
-def computing(seconds):
-    until = time.thread_time() + seconds
-    while time.thread_time() < until:
-        pass
 
 
 def test_what_must_be_done_is_not_counted_and_what_follows_it_is():

@@ -18,14 +18,9 @@ from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.store import Failures, Reply
 
+from helpers.answers import moves
 from helpers.database import stored, stored_board
-from helpers.mail import ADDRESS, handle, mail_of, outcome_of
-
-ALICE = "alice@players.example"
-
-
-def message(subject, body="", sender=ALICE, **fields):
-    return mail_of(sender, subject, body, **fields)
+from helpers.mail import ADDRESS, ALICE, answer, handle, mail_of, message, outcome_of, reply_address
 
 
 def send(club, subject, body="", envelope=None, **fields):
@@ -205,20 +200,6 @@ def test_a_subject_of_a_megabyte_is_no_work(pair, subject):
 
 
 # Answering a board mail
-
-
-def reply_address(club, name="alice"):
-    return next(one.reply_to for one in reversed(club.mails(name)) if one.reply_to)
-
-
-def answer(club, line, recipient=None, subject="Re: New Spiro Board 101 alice", sender=ALICE):
-    """Answer the last board mail that alice got."""
-    raw = message(subject, line, sender=sender)
-    return handle(club.server, raw, None, [recipient or reply_address(club)])
-
-
-def moves(club):
-    return stored_board(club.store, "spiro", "101").row.moves
 
 
 def test_every_board_mail_to_a_user_has_a_reply_address_of_its_own(pair):

@@ -11,8 +11,7 @@ from pbm.language.line import Line
 from pbm.texts import reason_without, without
 
 from helpers.grammar import commands_of
-from helpers.mail import handle, outcome_of
-from test_mail import ALICE, answer, message, reply_address
+from helpers.mail import ALICE, answer, handle, message, outcome_of, reply_address
 
 USERS = {"alice", "bob", "carol"}
 SECRETS = ["secret1", "swordfish", "sesame-1", "hUnter_2!", "271828"]

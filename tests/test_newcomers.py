@@ -5,8 +5,7 @@ import pytest
 from helpers.club import PASSWORDS
 from helpers.examples import rules
 from helpers.fixtures import set_up
-from helpers.mail import handle
-from test_strangers import message
+from helpers.mail import handle, numbered_mail
 
 SECRET = "carols-secret-9"
 
@@ -195,7 +194,7 @@ def test_what_leads_on_never_says_a_password_wherever_it_stands(club_of_two_boar
 def test_a_strangers_hello_is_answered_and_sent_to_help(pair):
     for subject in ("hello", "Good evening"):
         before = len(pair.mails())
-        handle(pair.server, message(subject, "How do I play here?", "stranger@far.example"), None)
+        handle(pair.server, numbered_mail(subject, "How do I play here?", "stranger@far.example"), None)
         [answer] = pair.mails()[before:]
         assert answer.address == "stranger@far.example"
         assert answer.text.rstrip().splitlines()[-1] == "help"

@@ -45,8 +45,8 @@ from helpers.examples import examples, play_at_random
 from helpers.fixtures import set_up
 from helpers.mail import ADDRESS, mail_of, outcome_of
 from helpers.patience import PATIENCE, until
-from test_plugin import MODULE, find_package
-from test_serve import running
+from helpers.plugins import MODULE, find_package
+from helpers.servers import running
 
 DOCS = Path(__file__).parent.parent / "docs"
 RECORDS = jsonschema.Draft202012Validator(json.loads((DOCS / "record-schema.json").read_text()))

@@ -17,9 +17,8 @@ from pbm.store import Store
 from helpers.club import PASSWORDS
 from helpers.database import stored_board
 from helpers.examples import rules
+from helpers.robots import Mind, up_and_down
 from helpers.stories import ON_BOARD
-from test_arena import up_and_down
-from test_residents import Mind
 
 
 def times(store, game="symple", board="101"):

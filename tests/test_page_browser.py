@@ -18,10 +18,10 @@ from helpers import helptexts
 from helpers.browsers import NEEDS_BROWSER, PHONE, WIDTH, Screen
 from helpers.club import PASSWORDS
 from helpers.examples import played
+from helpers.mail import message
 from helpers.patience import until
 from helpers.shell import Shell
-from test_mail import message
-from test_web import serving
+from helpers.web import serving
 
 pytestmark = NEEDS_BROWSER
 NO_PREVIEW_COMES = """

@@ -18,12 +18,12 @@ from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.pages import SiteSettings
 
+from helpers.answers import written
 from helpers.club import Club
 from helpers.database import stored
 from helpers.examples import IS_QUICK
 from helpers.mail import ADDRESS, handle
 from helpers.shell import Shell
-from test_answers import written
 
 ANY = "a move for any"
 PLANS = {

@@ -26,10 +26,9 @@ from pbm.store.robots import Puzzle
 
 from helpers.club import PASSWORDS
 from helpers.database import sql
-from helpers.mail import ADDRESS
+from helpers.mail import ADDRESS, press
 from helpers.reference.symple import Position
 from helpers.shell import two_players
-from test_unsubscribe import press
 
 GAMES = {
     "101": "b1 d1 a3 d2 a2,b2 d3 b3 d4 a4 d5 b4 a1 c3 b5 a5 e5 e2 c2 c5 c4 c1,e3 e4 e1",

@@ -31,33 +31,12 @@ from pbm.store.robots import Claim, Task
 
 from helpers.club import PASSWORDS
 from helpers.database import stored_board
-from helpers.mail import handle
+from helpers.mail import handle, numbered_mail
 from helpers.patience import PATIENCE
-from test_robots import program
-from test_serve import converse, inbox
-from test_strangers import message
+from helpers.robots import Mind, program
+from helpers.servers import converse, inbox
 
 ROBOTS = ["robot", "robot1", "robot2", "robot3", "robot4", "robot5", "robot6"]
-
-
-class Mind:
-    """A robot that thinks what it is told to think, and plays the first move that there is."""
-
-    def __init__(self, chance=0.5):
-        self.chance = chance
-        self.thoughts = 0
-        self.meanwhile = lambda: None
-        """What happens while it thinks for the first time."""
-
-    def __call__(self, game, options, **limits):
-        self.limits = limits
-        return self
-
-    def think(self, states):
-        self.thoughts += 1
-        if self.thoughts == 1:
-            self.meanwhile()
-        return Thought(next(iter(states[-1].moves())), self.chance)
 
 
 @pytest.fixture
@@ -326,7 +305,7 @@ def test_a_robot_moves_at_its_level_and_its_opponent_is_told_by_a_mail_to_answer
     assert mail.subject == "Symple Board 101 alice"
     assert mail.reply_to
     assert "I put my chance" not in mail.text
-    assert handle(against.server, message("Re: this", "e5"), None, [mail.reply_to]) == "command"
+    assert handle(against.server, numbered_mail("Re: this", "e5"), None, [mail.reply_to]) == "command"
     assert moves(against) == ["c3", "a1", "e5"]
     assert plays(against) == 1
 
@@ -846,17 +825,17 @@ def test_by_mail_the_answers_of_a_robot_come_within_seconds_while_others_wait_to
         shell.run("symple", "challenge", "-size=7", "robot3", "robot4", "--no-wait")
     waits = []
     with shell.serving("--robots=1") as port:
-        converse(port, message(f"signup alice {PASSWORDS['alice']}"))
+        converse(port, numbered_mail(f"signup alice {PASSWORDS['alice']}"))
         question = message_from_string(inbox(shell, "alice", 1)[0])
-        converse(port, message(f"Re: {question['Subject']}"))
+        converse(port, numbered_mail(f"Re: {question['Subject']}"))
         inbox(shell, "alice", 2)
-        converse(port, message("symple challenge -size=13 alice robot2"))
+        converse(port, numbered_mail("symple challenge -size=13 alice robot2"))
         mails = inbox(shell, "alice", 3)
         for number in range(1, 20, 2):
             board = stored_board(Store(shell.folder / "pbm.db"), "symple", "105")
             answer = message_from_string(mails[-1])["Reply-To"]
             begin = time.monotonic()
-            converse(port, message("Re: your move", board.state.random(Random(number))), recipient=answer)
+            converse(port, numbered_mail("Re: your move", board.state.random(Random(number))), recipient=answer)
             mails = inbox(shell, "alice", 3 + number + 1)
             waits.append(time.monotonic() - begin)
             assert message_from_string(mails[-1])["Subject"] == "Symple Board 105 alice"

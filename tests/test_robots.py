@@ -21,6 +21,7 @@ from helpers.club import PASSWORDS
 from helpers.database import stored_board
 from helpers.fixtures import set_up
 from helpers.patience import PATIENCE, until, until_it_waits
+from helpers.robots import program
 
 SMALL = ("symple", "challenge", "-size=5", "alice", "bob")
 
@@ -305,13 +306,6 @@ def used(pid):
 
 
 # pbm play
-
-
-def program(folder, text):
-    """A program in Python, as it is named behind --with."""
-    path = folder / "robot.py"
-    path.write_text("import json, sys, time\n" + text)
-    return f"{sys.executable} {path}"
 
 
 FIRST_FREE = """

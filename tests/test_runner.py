@@ -28,8 +28,7 @@ from pbm.store import Reply, Store
 
 from helpers.club import Club
 from helpers.grammar import commands_of
-from helpers.mail import ADDRESS, handle
-from test_strangers import message
+from helpers.mail import ADDRESS, handle, numbered_mail
 
 WRITING = [
     "symple move 101 alice alice-secret a1",
@@ -110,7 +109,7 @@ def room(begun, tmp_path) -> Room:
 
 
 def mail(line, body=""):
-    return message(line, body or (LINES if line == "multiple" else "Hello!"))
+    return numbered_mail(line, body or (LINES if line == "multiple" else "Hello!"))
 
 
 def stored(club):
@@ -203,7 +202,7 @@ def test_what_changes_between_proof_and_lock_is_seen(room, change, line):
 def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, line):
     club = room.club()
     address = reply_address(club.server, "symple", "101", "alice")
-    raw = message(f"Re: {line}", line)
+    raw = numbered_mail(f"Re: {line}", line)
     one = prepare_mail(club.server, ReceivedMail(raw, "alice@players.example", (address,)))
     assert one.command.reply == Reply("symple", "101", "alice")
     club.store.trust.revoke_replies("alice")
@@ -215,7 +214,7 @@ def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, 
 
 def test_a_board_that_is_removed_after_it_was_read_is_shown_all_the_same(pair):
     pair.move("alice", "e3:5")
-    one = prepared(pair, message("spiro showas alice alice-secret 101"))
+    one = prepared(pair, numbered_mail("spiro showas alice alice-secret 101"))
     pair.say("spiro resign 101 bob bob-secret")
     assert handle_prepared(pair.server, one).word == "command"
 
@@ -273,11 +272,11 @@ def test_a_list_of_which_no_page_was_read_keeps_nobody_from_writing(club):
     club.say("symple challenge -size=5 alice bob")
     for line in ("move 101 alice alice-secret c3", "move 101 bob bob-secret a1", "resign 101 alice alice-secret"):
         club.say(f"symple {line}")
-    refused = prepare_mail(club.server, ReceivedMail(message("symple history x"), None))
+    refused = prepare_mail(club.server, ReceivedMail(numbered_mail("symple history x"), None))
     assert "'x' is no page" in str(refused.command.ready.done.why)  # with the frames in which it was raised
     with Store(club.store.path) as other, other.writing():
         other.events.note(club.time, "signup", userid="bob")
-    assert handle(club.server, message("symple show 101"), None) == "command"
+    assert handle(club.server, numbered_mail("symple show 101"), None) == "command"
 
 
 def test_what_reads_cannot_write(room):
@@ -328,7 +327,7 @@ def test_the_function_of_each_command_takes_what_its_words_stand_for(command: Co
     ],
 )
 def test_a_mail_becomes_what_somebody_has_typed_without_a_database(subject, body, reply, line):
-    mail, is_user = reading.read(message(subject, body), None), {"alice"}.__contains__
+    mail, is_user = reading.read(numbered_mail(subject, body), None), {"alice"}.__contains__
     typed = typed_answer(mail, reply, is_user, pytest.fail) if reply else typed_command(mail, is_user)
     assert typed.line.typed == line
 

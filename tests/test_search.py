@@ -20,7 +20,7 @@ from pbm.robots.spora import BestFirst
 from pbm.robots.thinking import Limit
 
 from helpers.examples import beats_chance, positions
-from test_plugin import FILES, PAGE
+from helpers.plugins import FILES, PAGE
 
 HEX = FILES["hex_game/__init__.py"] + PAGE.rpartition("```python\n")[2].partition("```")[0]
 

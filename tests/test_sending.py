@@ -19,9 +19,7 @@ from pbm.store import Store, Unusable
 
 from helpers.mail import ADDRESS
 from helpers.patience import PATIENCE, until
-from test_transports import NAMES, Relay, left, running, waiting
-
-__all__ = ["waiting"]
+from helpers.relays import NAMES, Relay, left, running
 
 SECONDS = float(os.environ.get("PBM_TEST_FAULT_SECONDS", "4"))
 """How long the database cannot be written in the tests with processes."""

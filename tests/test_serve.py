@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -23,58 +22,10 @@ from pbm.service.serve import MainThread, Receiver, WaitingMail, _tell_systemd
 from pbm.store import Unusable
 
 from helpers.database import sql, stored
-from helpers.mail import ADDRESS, mail_of
+from helpers.mail import ADDRESS, mail_of, message
 from helpers.patience import PATIENCE, children_of, until
+from helpers.servers import SERVE, converse, inbox, port_of, running
 from helpers.shell import Shell, two_players
-from test_mail import message
-
-SERVE = "serve", "--listen=127.0.0.1:0", "--robots=0"
-"""A server on a free port, and no process for robots, who have nothing to do here."""
-
-
-@contextmanager
-def running(shell, *args, **environment):
-    """A program that goes on while the test does."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pbm", *args],
-        env=shell.environment | environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def port_of(process):
-    return int(process.stdout.readline().rpartition(":")[2])
-
-
-def inbox(shell, name, at_least=1):
-    """What is in a player's maildir, the oldest first, once so many mails are there."""
-    folder = shell.folder / "mail" / f"{name}@players.example" / "new"
-    until(lambda: len(list(folder.glob("*"))) >= at_least)
-    return in_order(folder)
-
-
-def in_order(folder):
-    """The mails in a folder of a maildir, the oldest first."""
-    return [path.read_text() for path in sorted(folder.glob("*"))]
-
-
-def arrived(shell, name, text):
-    """The mail to a player that has this text in it, once it is there."""
-    return until(lambda: next((mail for mail in inbox(shell, name, 0) if text in mail), None))
-
-
-def converse(port, *mails, recipient=ADDRESS, kind=smtplib.SMTP):
-    with kind("127.0.0.1", port) as connection:
-        return [connection.sendmail("alice@players.example", [recipient], raw) for raw in mails]
 
 
 def stored_moves(shell, board="101"):

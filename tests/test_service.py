@@ -21,15 +21,9 @@ from pbm.mail.writing import compose
 from pbm.store import Replaced, Store
 
 from helpers.database import stored
-from helpers.mail import ADDRESS, handle, outcome_of
+from helpers.mail import ADDRESS, handle, message, outcome_of
 from helpers.patience import PATIENCE, until, until_it_waits
-from test_mail import message
-from test_serve import SERVE, in_order, port_of, running
-
-
-def send(port, raw, recipient=ADDRESS):
-    with smtplib.SMTP("127.0.0.1", port) as connection:
-        return connection.sendmail("alice@players.example", [recipient], raw)
+from helpers.servers import SERVE, in_order, port_of, running, send
 
 
 def remove_database(shell):

@@ -36,7 +36,7 @@ from helpers.database import stored_board
 from helpers.examples import examples, play_at_random
 from helpers.fixtures import set_up
 from helpers.patience import PATIENCE, until
-from test_serve import running
+from helpers.servers import running
 
 URL = "https://games.example/boards/"
 PLAIN, SITED = SiteSettings(), SiteSettings(URL)

@@ -21,11 +21,10 @@ from pbm.tournaments.kinds import Entrant, Tournament
 from pbm.tournaments.roundrobin import RoundRobin
 
 from helpers import helptexts, patience
-from helpers.browsers import IS_DRAWN, NEEDS_BROWSER, PHONE, WIDE, WIDTH
+from helpers.browsers import BOARDS, IS_DRAWN, NEEDS_BROWSER, PHONE, WIDE, WIDTH
 from helpers.club import PASSWORDS, Club
 from helpers.database import stored_board
 from helpers.mail import handle
-from test_browser import BOARDS
 
 pytestmark = NEEDS_BROWSER
 TOKEN = "r17-0123456789abcdef0123456789abcdef"

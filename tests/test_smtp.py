@@ -5,78 +5,24 @@ import gc
 import re
 import socket
 import ssl
-import threading
 from asyncio.sslproto import SSLProtocol
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from functools import partial
 from unittest.mock import Mock
 
 import pytest
 
 from pbm.mail import smtp
-from pbm.mail.incoming import MOST_BYTES, Outcome, ReceivedMail, is_ours, machine_of, network_of
+from pbm.mail.incoming import MOST_BYTES, ReceivedMail, machine_of, network_of
 from pbm.service.serve import tls
 
 from helpers.mail import ADDRESS
 from helpers.patience import PATIENCE, until
+from helpers.smtp import kept
 
 HELLO = b"EHLO mx.example\r\n"
 MAIL = b"MAIL FROM:<alice@players.example>\r\n"
 RCPT = b"RCPT TO:<pbm@pbm.example>\r\n"
 TEXT = b"From: alice@players.example\r\nSubject: help\r\n\r\nHello\r\n"
-
-
-class Keeper:
-    """A server that does nothing but to list what was handed in."""
-
-    def __init__(self, kind, tls=None):
-        self.deliveries = []
-        self.reply = smtp.Answer("250 2.0.0 Done", Outcome("command"))
-        self.goes_on = asyncio.Event()
-        """Whether what is handed in is handled, and not only held."""
-        self.goes_on.set()
-        self.connections = None
-        self.kind, self.tls = kind, tls
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever)
-
-    async def open(self):
-        self.connections = smtp.Connections(self.is_known, self.handle, smtp.Journal(partial(datetime.now, UTC)).note)
-        listener = await self.loop.create_server(
-            lambda: self.kind(self.connections, "pbm.example", self.tls), "127.0.0.1", 0
-        )
-        self.port = listener.sockets[0].getsockname()[1]
-
-    async def is_known(self, recipient):
-        return is_ours(recipient, ADDRESS)
-
-    async def handle(self, delivery):
-        await self.goes_on.wait()
-        self.deliveries.append(delivery)
-        if isinstance(self.reply, Exception):
-            raise self.reply
-        return self.reply
-
-    def run(self, coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(PATIENCE)
-
-    def go_on(self):
-        self.loop.call_soon_threadsafe(self.goes_on.set)
-
-
-@contextmanager
-def kept(kind=smtp.Connection, tls=None):
-    keeper = Keeper(kind, tls)
-    keeper.thread.start()
-    try:
-        keeper.run(keeper.open())
-        yield keeper
-        keeper.run(keeper.connections.close())
-    finally:
-        keeper.loop.call_soon_threadsafe(keeper.loop.stop)
-        keeper.thread.join()
-        keeper.loop.close()
 
 
 @pytest.fixture

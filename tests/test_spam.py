@@ -21,9 +21,6 @@ from pbm.session import Session
 from helpers.club import PASSWORDS
 from helpers.mail import ADDRESS, handle
 from helpers.packages import install
-from test_tournaments import league
-
-__all__ = ["league"]
 
 pytestmark = [
     pytest.mark.skipif(

@@ -13,8 +13,7 @@ from pbm.session import Session
 
 from helpers.costs import cost
 from helpers.database import sql, stored
-from helpers.mail import handle
-from test_mail import message
+from helpers.mail import handle, message
 
 
 def needs(club):

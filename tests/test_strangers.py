@@ -2,7 +2,6 @@
 
 import sqlite3
 from datetime import UTC, datetime
-from itertools import count
 from threading import Event, Thread
 from typing import Any
 
@@ -18,15 +17,10 @@ from pbm.store import PlayerRow, Store
 from helpers.club import Club, pair_up
 from helpers.examples import IS_QUICK
 from helpers.fixtures import set_up
-from helpers.mail import handle, mail_of
+from helpers.mail import handle, mail_of, numbered_mail
 from helpers.patience import PATIENCE
 
 ALICE = "alice@players.example"
-NUMBERS = count()
-
-
-def message(subject: str, body: str = "", sender: str = ALICE) -> bytes:
-    return mail_of(sender, subject, body, message_id=f"<{next(NUMBERS)}@players.example>")
 
 
 def hostile(number: int) -> bytes:
@@ -44,7 +38,7 @@ def hostile(number: int) -> bytes:
         ("spiro show 101", ""),
     )
     senders = (f"victim+{number}@one.example", f"x{number}@domain{number % 97}.example", f"v{number}@two.example")
-    return message(*lines[number % 10], sender=senders[number % 3])
+    return numbered_mail(*lines[number % 10], sender=senders[number % 3])
 
 
 @set_up
@@ -68,25 +62,25 @@ def test_hundreds_of_hostile_mails_cause_few_mails_few_bytes_and_few_questions(f
 @pytest.mark.long
 def test_a_flood_keeps_no_user_waiting_and_a_newcomer_for_an_hour(flooded):
     before = len(flooded.mails())
-    handle(flooded.server, message("spiro show 101"), None)
+    handle(flooded.server, numbered_mail("spiro show 101"), None)
     assert flooded.mails()[before].address == ALICE
-    handle(flooded.server, message("spiro move 101 bob bob-secret resign", sender="bob@elsewhere.example"), None)
+    handle(flooded.server, numbered_mail("spiro move 101 bob bob-secret resign", sender="bob@elsewhere.example"), None)
     assert len(flooded.mails()) > before + 1
-    newcomer = message("signup newcomer good-secret", sender="newcomer@far.example")
+    newcomer = numbered_mail("signup newcomer good-secret", sender="newcomer@far.example")
     handle(flooded.server, newcomer, None)
     assert not flooded.store.users.is_taken("newcomer")
     flooded.pass_time(hours=1)
-    handle(flooded.server, message("signup newcomer good-secret", "again", "newcomer@far.example"), None)
+    handle(flooded.server, numbered_mail("signup newcomer good-secret", "again", "newcomer@far.example"), None)
     assert flooded.store.users.is_taken("newcomer")
 
 
 def test_a_tag_makes_no_other_address(pair):
     for number in range(110):
-        handle(pair.server, message("list", sender=f"victim+{number}@v.example"), None)
+        handle(pair.server, numbered_mail("list", sender=f"victim+{number}@v.example"), None)
         pair.pass_time(minutes=5)
     assert sum("victim" in str(mail.address) for mail in pair.mails()) == 100
     for number in range(3):
-        handle(pair.server, message(f"signup vic{number} good-secret", sender=f"vic+{number}@v.example"), None)
+        handle(pair.server, numbered_mail(f"signup vic{number} good-secret", sender=f"vic+{number}@v.example"), None)
     assert sum(mail.subject.startswith("confirm-address") for mail in pair.mails()) == 1
 
 
@@ -104,30 +98,33 @@ def test_a_confirmed_address_gets_500_answers_a_day_and_as_many_to_what_its_user
 
 def test_a_domain_and_a_machine_have_limits_of_their_own(pair):
     for number in range(240):
-        handle(pair.server, message("list", sender=f"x{number}@big.example"), None)
+        handle(pair.server, numbered_mail("list", sender=f"x{number}@big.example"), None)
         pair.pass_time(minutes=2)
     assert sum("big.example" in str(mail.address) for mail in pair.mails()) == 200
     pair.pass_time(days=1)
     for number in range(40):
         handle(
-            pair.server, message("list", sender=f"y{number}@d{number}.example"), None, peer=f"2a00:1:2:3::{number:x}"
+            pair.server,
+            numbered_mail("list", sender=f"y{number}@d{number}.example"),
+            None,
+            peer=f"2a00:1:2:3::{number:x}",
         )
     assert sum(str(mail.address).startswith("y") for mail in pair.mails()) == 30
 
 
 def test_multiple_by_mail_is_for_confirmed_addresses_and_an_answer_to_a_stranger_has_at_most_20_kb(pair, monkeypatch):
-    handle(pair.server, message("multiple", "list\nhelp\n", "x@far.example"), None)
+    handle(pair.server, numbered_mail("multiple", "list\nhelp\n", "x@far.example"), None)
     assert "`multiple` by mail is for users" in pair.mails()[-1].text
-    handle(pair.server, message("multiple", "list\nsignup dave dave-secret\n"), None)
+    handle(pair.server, numbered_mail("multiple", "list\nsignup dave dave-secret\n"), None)
     assert "> list" in pair.mails()[-1].text
     assert "needs a mail of its own" in pair.mails()[-1].text
     assert not pair.store.users.is_taken("dave")
     monkeypatch.setattr("pbm.language.help._text", lambda *_: "A line of this help.\n" * 5000)
-    handle(pair.server, message("help", sender="x@far.example"), None)
+    handle(pair.server, numbered_mail("help", sender="x@far.example"), None)
     raw = compose(pair.mails()[-1], pair.server.address)
     assert 15_000 < len(raw) <= 20_000
     assert b"has at most 20 kB" in raw
-    handle(pair.server, message("help"), None)
+    handle(pair.server, numbered_mail("help"), None)
     assert len(pair.mails()[-1].text) > 100_000
 
 
@@ -168,7 +165,7 @@ def counting(pair: Club, monkeypatch: pytest.MonkeyPatch) -> Counting:
 def test_a_sign_up_that_is_one_too_many_is_refused_before_its_password_is_hashed(pair, counting):
     for number in range(15):
         sender = f"s{number}@d{number}.example"
-        handle(pair.server, message(f"signup new{number} good-secret", sender=sender), None, peer="8.8.8.8")
+        handle(pair.server, numbered_mail(f"signup new{number} good-secret", sender=sender), None, peer="8.8.8.8")
     assert counting.hashed == 10 == quotas.most("sign-up", "peer")
 
 
@@ -197,7 +194,7 @@ def test_others_write_while_a_password_is_checked(pair, counting, line, by_mail)
 
     def give() -> None:
         if by_mail:
-            handle(pair.server, message(line, body), None)
+            handle(pair.server, numbered_mail(line, body), None)
         elif line != "multiple":
             pair.say(line)
         else:
@@ -216,7 +213,7 @@ def test_others_write_while_a_password_is_checked(pair, counting, line, by_mail)
 
 
 def test_wrong_passwords_that_come_together_are_all_counted(pair):
-    raws = [message(f"spiro showas alice wrong-secret{n} 101") for n in range(8)]
+    raws = [numbered_mail(f"spiro showas alice wrong-secret{n} 101") for n in range(8)]
     for prepared in [prepare_mail(pair.server, ReceivedMail(raw, None)) for raw in raws]:
         handle_prepared(pair.server, prepared)
     assert "Too many wrong passwords" in pair.mails()[-1].text
@@ -236,7 +233,7 @@ def test_a_list_by_mail_is_pages_of_200_lines_each_of_which_names_the_next(pair,
     many_boards(pair, 450)
     found, sizes = [], []
     while line and len(sizes) < 9:
-        handle(pair.server, message(line), None)
+        handle(pair.server, numbered_mail(line), None)
         text = pair.mails()[-1].text
         rows = [part.split()[0] for part in text.splitlines() if " alice bob " in part]
         found += rows

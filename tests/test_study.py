@@ -22,7 +22,7 @@ from helpers.club import PASSWORDS
 from helpers.database import stored_board
 from helpers.fixtures import set_up
 from helpers.patience import PATIENCE
-from test_json import check
+from helpers.schema import check
 
 
 def begun(club, line, moves, game="spiro"):

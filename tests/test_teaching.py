@@ -20,13 +20,13 @@ from pbm.robot_players.tasks import claim_next_task, is_wanted_in_idle_time, pla
 from pbm.robots import Player
 from pbm.session import Session
 
+from helpers.answers import send
 from helpers.club import PASSWORDS
 from helpers.database import stored_board
 from helpers.mail import ADDRESS
 from helpers.patience import PATIENCE, children_of, until
+from helpers.servers import arrived
 from helpers.shell import two_players
-from test_answers import send
-from test_serve import arrived
 
 BAD = {
     "symple": (

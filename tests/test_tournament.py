@@ -15,7 +15,7 @@ from pbm.tournaments.tables import places_of
 
 from helpers.club import PASSWORDS
 from helpers.fixtures import set_up
-from test_pairing import bye
+from helpers.pairings import bye
 
 NAMES = [f"user{number}" for number in range(1, 17)]
 

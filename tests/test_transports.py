@@ -1,107 +1,20 @@
 """How mail leaves: by SMTP and by sendmail, what is tried again, and what is final."""
 
-import asyncio
 import errno
 import os
 import re
 import socket
-import ssl
-import threading
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from aiosmtpd.smtp import SMTP, AuthResult
 
 from pbm.mail.sending import flush
 from pbm.mail.transports import Maildirs, Smtp, Transport, transport
 
 from helpers.mail import ADDRESS
-from helpers.patience import PATIENCE, until
-
-
-class Relay:
-    """A mail server that keeps what it gets, and says what it is told to say."""
-
-    def __init__(self, **replies):
-        self.replies = replies
-        self.mails = []
-        self.logins = []
-        self.connections = self.farewells = 0
-        self.port = 0
-
-    def authenticate(self, server, session, envelope, mechanism, login):
-        self.logins.append((login.login, login.password))
-        return AuthResult(success=login.password == b"right password", handled=False)
-
-    async def handle_MAIL(self, server, session, envelope, address, options):
-        if reply := self.replies.get("MAIL"):
-            return reply
-        envelope.mail_from = address
-        return "250 OK"
-
-    async def handle_RCPT(self, server, session, envelope, address, options):
-        if reply := self.replies.get(address, self.replies.get("RCPT")):
-            return reply
-        envelope.rcpt_tos.append(address)
-        return "250 OK"
-
-    async def handle_DATA(self, server, session, envelope):
-        self.mails.append(envelope)
-        return self.replies.get("DATA", "250 OK")
-
-    async def handle_QUIT(self, server, session, envelope):
-        self.farewells += 1
-        return "221 bye"
-
-
-@contextmanager
-def running(relay, context=None, *, at_once=False, **settings):
-    """The relay on a free port; *at_once* it speaks TLS from the first byte."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-
-    def connection():
-        relay.connections += 1
-        offered = None if at_once else context
-        return SMTP(
-            relay, hostname="relay", tls_context=offered, authenticator=relay.authenticate, loop=loop, **settings
-        )
-
-    async def listen():
-        listener = await loop.create_server(connection, "127.0.0.1", 0, ssl=context if at_once else None)
-        relay.port = listener.sockets[0].getsockname()[1]
-
-    thread.start()
-    try:
-        asyncio.run_coroutine_threadsafe(listen(), loop).result(PATIENCE)
-        yield relay
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        with suppress(asyncio.CancelledError):
-            loop.run_until_complete(asyncio.sleep(0))
-        loop.close()
-
-
-NAMES = ("alice", "bob", "carol", "dave")
-
-
-@pytest.fixture
-def waiting(club):
-    """A mail to each of four people waits in the outbox."""
-    for name in NAMES:
-        club.say("help", sender=f"{name}@players.example")
-    return club
-
-
-def left(club):
-    """What is left in the outbox: to whom, how often it was tried, whether it will be, and what went wrong."""
-    return [
-        (str(mail.address).partition("@")[0], mail.tries, mail.due is not None, mail.problem) for mail in club.mails()
-    ]
+from helpers.patience import until
+from helpers.relays import NAMES, Relay, left, running
+from helpers.servers import loaded
 
 
 def flushed(club, relay):
@@ -215,12 +128,6 @@ def trusted(certificate, monkeypatch):
     """What a server needs whose certificate our side trusts."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.file))
     return loaded(certificate)
-
-
-def loaded(certificate):
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate.file, certificate.key)
-    return context
 
 
 def setting(scheme, relay, host="localhost", user="pbm%40relay.example@"):

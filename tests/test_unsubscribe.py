@@ -13,7 +13,7 @@ from pbm.mail.writing import compose
 from pbm.session import Session
 
 from helpers.fixtures import set_up
-from helpers.mail import ADDRESS, handle, mail_of
+from helpers.mail import ADDRESS, press
 
 BROADCAST, DIGEST, BOARD = "Broadcast from bob", "Symple Digest", "Symple Board 101 bob"
 
@@ -56,15 +56,6 @@ def buttons(club, name="carol"):
                 assert one_click == f"<{WEB}/unsubscribe/{tokens.token_of(found[kind])}>"
                 assert head["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     return found
-
-
-def press(club, address, subject="unsubscribe", body="", sender="carol@players.example", **fields):
-    """A mail as the button of a mail program sends it; what the user is told of it."""
-    message_id = f"<{club.random_bytes(12).hex()}@players.example>"
-    raw = mail_of(sender, subject, body, address, message_id=message_id, **fields)
-    before = len(club.mails())
-    assert handle(club.server, raw, sender, [address]) == "unsubscribe"
-    return club.mails()[before:]
 
 
 def kept(club):

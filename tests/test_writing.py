@@ -5,7 +5,6 @@ import html
 import re
 from datetime import UTC, datetime
 from email import message_from_bytes
-from html.parser import HTMLParser
 from types import SimpleNamespace
 from unicodedata import east_asian_width
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -27,53 +26,10 @@ from helpers import helptexts
 from helpers.club import PASSWORDS
 from helpers.database import stored_board
 from helpers.mail import ADDRESS, handle
+from helpers.pages import Page
 
 HTML = STORED_FORMS.index("html")
 HOSTILE = '<script>x()</script><img src="http://evil.example/x.png"></pre></body>&&lt;"\'\u202e'
-
-
-class Page(HTMLParser):
-    """HTML as a mail program reads it: it has to be balanced, and neither runs nor fetches anything."""
-
-    EMPTY = frozenset("meta wbr img".split())
-    TAGS = EMPTY | frozenset("html head title style body pre b span a".split())
-
-    def __init__(self, source):
-        super().__init__()
-        self.open, self.paragraphs, self.links, self.pictures = [], [], [], []
-        self.feed(source)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        assert tag in self.TAGS
-        attributes = dict(attrs)
-        assert tag in self.EMPTY or set(attributes) <= {"class", "style", "href", "lang"}
-        assert "url(" not in attributes.get("style", "")
-        if tag == "img":
-            self.pictures.append(attributes)
-        if tag == "pre":
-            self.paragraphs.append("")
-        if tag == "a":
-            self.links.append([attributes["href"], ""])
-        if tag not in self.EMPTY:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "a" in self.open:
-            self.links[-1][1] += data
-        if "pre" in self.open:
-            self.paragraphs[-1] += data
-        else:
-            assert "style" in self.open or "title" in self.open or not data.strip()
-
-    @property
-    def text(self):
-        """All of it; a browser drops the line end with which a paragraph begins."""
-        return "".join(paragraph.removeprefix("\n") for paragraph in self.paragraphs) + "\n"
 
 
 def parsed(row, **changes):

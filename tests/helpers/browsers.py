@@ -1,9 +1,19 @@
-"""A Chromium for the tests that look at mails and pages as people do."""
+"""A Chromium for the tests that look at mails and pages as people do.
+
+    pytestmark = NEEDS_BROWSER
+
+    def test_a_page_fits_on_a_phone(browser):
+        assert browser.measured(source, width=PHONE)["width"] == PHONE
+
+Such tests run with PBM_TEST_BROWSER=1 alone.
+"""
 
 import os
 import shutil
 
 import pytest
+
+import games
 
 NEEDS_BROWSER = pytest.mark.skipif(
     os.environ.get("PBM_TEST_BROWSER") != "1",
@@ -78,15 +88,19 @@ class Screen:
     """What is seen of a page, and what can be done there."""
 
     def all(self, selector):
+        """The elements that a selector of CSS finds."""
         return self.driver.find_elements("css selector", selector)
 
     def one(self, selector):
+        """The first of them, which there is."""
         return self.driver.find_element("css selector", selector)
 
     def text(self, selector):
+        """What is read of an element."""
         return self.one(selector).text
 
     def value(self, selector):
+        """What stands in a field of a form."""
         return self.one(selector).get_attribute("value")
 
     def tap(self, selector):
@@ -107,6 +121,7 @@ class Screen:
         return [(one["impact"], one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found]
 
     def allow_scripts(self, *, allowed):
+        """Run scripts of pages from now on, or do not."""
         self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not allowed})
 
     def press(self, *keys):
@@ -159,3 +174,15 @@ class Browser(Screen):
         """The lines of a page as they are broken on a screen."""
         self.shows(source, **screen)
         return self.driver.execute_script(LINES)
+
+
+KINDS = {
+    "spiro": ["", "-small", "-pieces=99"],
+    "symple": ["-size=5", "", "-size=25"],
+    "spora": ["-size=5", "", "-size=19", "-size=25", "-pie"],
+    "papagra": ["-size=3", "", "-size=10 -removals=40"],
+}
+BOARDS = [
+    *(f"{game} {options}".strip() for game, all_options in KINDS.items() for options in all_options),
+    *(f"sprout -board={name}" for name in games.load("sprout").BOARDS),
+]

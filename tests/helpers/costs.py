@@ -1,4 +1,7 @@
-"""What something costs, so that it can be compared whatever else the machine and this process do."""
+"""What something costs, so that it can be compared whatever else the machine and this process do.
+
+``cost(action) < 0.1`` is about seconds of computing, ``steps(action) < 1000`` about what SQLite does.
+"""
 
 import gc
 import sqlite3
@@ -42,3 +45,10 @@ def steps(action: Callable[[], object]) -> int:
     with patch.object(sqlite3, "connect", connected):
         action()
     return taken
+
+
+def computing(seconds):
+    """Compute for so many seconds of this thread's CPU time."""
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass

@@ -2,6 +2,18 @@
 
 A property has the same examples in each run, so that a run fails for what was changed, and half of them say as much
 as all; with PBM_TEST_RANDOM=1 all of them are others each time, to find what nobody has thought of.
+
+    @examples(200)
+    @given(st.integers())
+    def test_a_property(seed): ...
+
+    @pytest.mark.parametrize(("move", "why"), rules('''
+        A stone is put on an empty cell.
+            c3 | c3 is occupied.
+    '''))
+    def test_a_refusal(move, why): ...
+
+Positions after turns at random are `random_game` and `positions`, after turns that are given `played`.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""For mypy alone: every game of ours fits the protocol."""
+"""For mypy alone, as ``game: Game[State] = module`` is an error where it does not: our games fit the protocol."""
 
 from games import Game, papagra, spiro, spora, sprout, symple
 

@@ -1,4 +1,4 @@
-"""The help texts of our games."""
+"""The help texts of our games, and the operator's commands: ``read("spora")`` is what `help spora` prints."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -57,6 +57,7 @@ class Members(Club):
         self.sent = 0
 
     def after(self, done: Done) -> Made:
+        """What the four have made when that was done."""
         return members_after(done, self.founded, self.server.passwords)
 
     def give(self, name: str, line: str, body: str = "", **fields: str) -> list[Told]:

@@ -1,6 +1,6 @@
 """Other versions of pbm, for tests: the next one, and the first release.
 
-The next one has one migration more than this one, which adds a table: `next_version.install()`.
+The next one has one migration more than this one, which adds a table: ``next_version.install(monkeypatch.setattr)``.
 """
 
 from collections.abc import Callable, Sequence

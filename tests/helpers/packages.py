@@ -1,4 +1,7 @@
-"""Programs that some tests need, from the packages of the distribution."""
+"""Programs that some tests need, from the packages of the distribution.
+
+``install("PBM_TEST_POSTFIX", "postfix", "postfix")`` sees to it that there is a Postfix, or fails the test.
+"""
 
 import fcntl
 import os

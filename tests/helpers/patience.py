@@ -1,4 +1,7 @@
-"""Waiting for what other processes and threads do, however slow and busy the machine is."""
+"""Waiting for what other processes and threads do, however slow and busy the machine is.
+
+``until(lambda: list(folder.glob("*")))`` returns the files of a folder once there is one.
+"""
 
 import subprocess
 import time

@@ -1,4 +1,7 @@
-"""What the modules of the two packages import and say, for tests of how they are written; each is read once."""
+"""What the modules of the two packages import and say, for tests of how they are written; each is read once.
+
+``source(TOP / "games" / "spora.py").imports`` is what `games.spora` imports.
+"""
 
 import ast
 from functools import cache
