@@ -4,7 +4,6 @@ import csv
 import html
 import io
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 from pbm import texts
@@ -12,7 +11,7 @@ from pbm.blocks import Block, NextCommand, Paragraph, Preformatted, Rule, Table,
 from pbm.letters.headings import heading
 from pbm.letters.letter import Letter, plain_letter
 from pbm.tournaments import tables
-from pbm.tournaments.kinds import WORTH, Pair, Progress, Tournament, meetings_of
+from pbm.tournaments.kinds import NOBODY, WORTH, Pair, Progress, Tournament, meetings_of
 from pbm.tournaments.tables import BOARD_POINTS, Rows, Standing
 
 REPEATED = "No", "Player", "Team"
@@ -38,51 +37,62 @@ class TournamentTable(Progress):
     @property
     def lines(self) -> Sequence[Standing]:
         """The table, by points or by what decides instead of them."""
-        names = chain(self.by_name, *(one.pair for one in self.meetings))
-        lines = tables.places_of(filter(None, names), self.meetings, self.tournament.tie_breaks.split(","))
+        names = list(self.by_name)
+        for meeting in self.meetings:  # also of players on boards that were named one by one
+            names += [name for name in meeting.pair if name != NOBODY]
+        lines = tables.places_of(names, self.meetings, self.tournament.tie_breaks.split(","))
         places = self.tournament.kind.places(self)
         if places is None:
             return lines
-        placed = [line._replace(place=places.get(line.name, len(places) + 1)) for line in lines]
+        behind_all = len(places) + 1
+        placed = [line._replace(place=places.get(line.name, behind_all)) for line in lines]
         return sorted(placed, key=lambda line: line.place)
 
     @property
     def teams(self) -> list[Standing]:
         """The table of teams; nothing if there are none."""
-        return tables.team_standings(self.entrants, self.meetings) if self.has_teams else []
+        if not self.has_teams:
+            return []
+        return tables.team_standings(self.entrants, self.meetings)
 
     def rows(self, *, fits: bool, is_spreadsheet: bool = False) -> Rows:
         """The table with the results beside it; for *fits*, columns are numbered where names would be too wide.
 
         In a spreadsheet, the results of a team stand in the lines of its players.
         """
-        lines, has_rounds = self.lines, self.tournament.kind.has_rounds
+        lines = self.lines
+        has_rounds = self.tournament.kind.has_rounds
         places = tables.of_places(lines, self.order)
         if self.has_teams:
-            members = tables.of_members(lines, self.team_of, self.teams if is_spreadsheet else [])
-            for place, team in zip(places, members, strict=True):
-                place[2:2] = team
+            teams = self.teams if is_spreadsheet else []
+            for place, team in zip(places, tables.of_members(lines, self.team_of, teams), strict=True):
+                place[2:2] = team  # behind the name
         if has_rounds:
             results = tables.of_rounds(lines, self.meetings, is_spreadsheet=is_spreadsheet)
         else:
             results = tables.of_results(lines, self.meetings, is_spreadsheet=is_spreadsheet)
-        rows = [[*front, *cells] for front, cells in zip(places, results, strict=True)]
-        if not has_rounds:
-            if not fits or max(map(len, texts.table(rows).split("\n"))) <= texts.WIDTH:
-                return rows
-            rows[0] = [*places[0], *(str(number) for number, _ in enumerate(lines, 1))]
-        return [["No", *rows[0]], *([str(number), *row] for number, row in enumerate(rows[1:], 1))]
+        rows = [place + cells for place, cells in zip(places, results, strict=True)]
+        if has_rounds:  # their cells name opponents by number
+            return _numbered(rows)
+        if not fits or max(map(len, texts.table(rows).split("\n"))) <= texts.WIDTH:
+            return rows
+        rows[0] = places[0] + [str(number) for number, _ in enumerate(lines, 1)]
+        return _numbered(rows)
 
     @property
     def heading(self) -> str:
         """How far it is, such as ``Pool s of Symple, round 1 of 3, 0 of 2 games played``."""
-        games = [one for one in self.meetings if not one.is_bye]
-        over = len(games) - len(self.running)
-        if self.tournament.state == "open":
+        tournament = self.tournament
+        if tournament.state == "open":
             return f"{self.title}, open: {texts.counted(len(self.entrants), 'player')}"
-        which = f", round {present_round(self.tournament)}" if self.tournament.kind.has_rounds else ""
-        ended = "" if self.tournament.is_on or not which else f", {self.tournament.state}"
-        return f"{self.title}{which}{ended}, {over} of {texts.counted(len(games), 'game')} played"
+        text = self.title
+        if tournament.kind.has_rounds:
+            text += f", round {present_round(tournament)}"
+            if not tournament.is_on:
+                text += f", {tournament.state}"
+        games = [meeting for meeting in self.meetings if not meeting.is_bye]
+        over = len(games) - len(self.running)
+        return f"{text}, {over} of {texts.counted(len(games), 'game')} played"
 
     @property
     def legend(self) -> str:
@@ -95,28 +105,41 @@ class TournamentTable(Progress):
         team_of = self.team_of
         rows = []
         for line in self.lines:
-            own = meetings_of(line.name, self.meetings)
-            found: dict[str, list[float | None]] = {}
-            for one in own:
-                if not one.is_bye:
-                    outcome = one.outcome_of(line.name)
-                    found.setdefault(one.opponent(line.name), []).append(None if outcome is None else WORTH[outcome])
-            byes = sum(one.is_bye for one in own)
-            used = sum(max(0.0, one.used[one.first != line.name]) for one in own)  # less than none if days were given
-            rows.append(
-                line.as_data("userid", ("sb", *self.tournament.tie_breaks.split(",")))
-                | {"results": found, "used_seconds": round(used, 3)}
-                | ({"byes": byes} if byes else {})
-                | ({"team": team_of[line.name]} if line.name in team_of else {})
-            )
-        members = self.team_players
-        teams = [line.as_data("team", BOARD_POINTS) | {"players": members[line.name]} for line in self.teams]
+            row = line.as_data("userid", ["sb", *self.tournament.tie_breaks.split(",")])
+            row |= self._results_data(line.name)
+            if line.name in team_of:
+                row["team"] = team_of[line.name]
+            rows.append(row)
         data = {
             **self.tournament.place_data,
             "table": rows,
             "order": ["points", *self.order],
         }
-        return data | ({"teams": teams} if teams else {})
+        if self.has_teams:
+            members = self.team_players
+            data["teams"] = [
+                team.as_data("team", BOARD_POINTS) | {"players": members[team.name]} for team in self.teams
+            ]
+        return data
+
+    def _results_data(self, name: str) -> dict[str, Any]:
+        """What a player has reached, for programs: the points of each game by opponent, the time used, and byes."""
+        results: dict[str, list[float | None]] = {}
+        used: list[float] = []
+        byes = 0
+        for meeting in meetings_of(name, self.meetings):
+            own_used = meeting.used[0] if name == meeting.first else meeting.used[1]
+            used.append(max(0.0, own_used))  # less than none if days were given
+            if meeting.is_bye:
+                byes += 1
+                continue
+            outcome = meeting.outcome_of(name)
+            reached = None if outcome is None else WORTH[outcome]
+            results.setdefault(meeting.opponent(name), []).append(reached)
+        data: dict[str, Any] = {"results": results, "used_seconds": round(sum(used), 3)}
+        if byes:
+            data["byes"] = byes
+        return data
 
     def board_rows(self, boards: Mapping[str, Pair]) -> Rows:
         """Boards with their players, and with the teams of these if there are any."""
@@ -132,14 +155,17 @@ class TournamentTable(Progress):
 
     def tables(self, *, fits: bool) -> list[Rows]:
         """The table, below that of the teams if there are any."""
-        teams = self.teams
-        return [*([tables.of_places(teams, BOARD_POINTS, "Team")] if teams else []), self.rows(fits=fits)]
+        if not self.has_teams:
+            return [self.rows(fits=fits)]
+        return [tables.of_places(self.teams, BOARD_POINTS, "Team"), self.rows(fits=fits)]
 
     @property
     def blocks(self) -> list[Block]:
         """The table for letters."""
-        shown = [Table(rows, repeated=REPEATED) for rows in self.tables(fits=True)]
-        return [Paragraph(self.heading), *shown, Paragraph(texts.wrapped_turns(self.legend))]
+        blocks: list[Block] = [Paragraph(self.heading)]
+        blocks += [Table(rows, repeated=REPEATED) for rows in self.tables(fits=True)]
+        blocks.append(Paragraph(texts.wrapped_turns(self.legend)))
+        return blocks
 
     def text(self, form: str = "text") -> str:
         """The table in one of FORMATS but JSON."""
@@ -147,42 +173,68 @@ class TournamentTable(Progress):
             return text_of(self.blocks)
         if form == "csv":
             return comma_separated(self.rows(fits=False, is_spreadsheet=True))
-        found = self.tables(fits=False)
         if form == "markdown":
-            return "\n\n".join([f"**{self.heading}**", *map(marked_down, found), self.legend])
-        parts = [f"<p>{html.escape(self.heading)}</p>", *map(hypertext, found)]
-        return "\n".join([*parts, f"<p>{html.escape(self.legend)}</p>"])
+            parts = [f"**{self.heading}**"]
+            parts += [marked_down(rows) for rows in self.tables(fits=False)]
+            parts.append(self.legend)
+            return "\n\n".join(parts)
+        parts = [f"<p>{html.escape(self.heading)}</p>"]
+        parts += [hypertext(rows) for rows in self.tables(fits=False)]
+        parts.append(f"<p>{html.escape(self.legend)}</p>")
+        return "\n".join(parts)
+
+
+def _numbered(rows: Rows) -> Rows:
+    """A table with a number in front of each line."""
+    headings, *lines = rows
+    numbered = [["No", *headings]]
+    for number, line in enumerate(lines, 1):
+        numbered.append([str(number), *line])
+    return numbered
 
 
 def present_round(tournament: Tournament) -> str:
     """Which round is played, such as ``2 of 5``."""
-    return f"{tournament.round} of {tournament.rounds}" if tournament.rounds else str(tournament.round)
+    if tournament.rounds:
+        return f"{tournament.round} of {tournament.rounds}"
+    return str(tournament.round)
 
 
 def comma_separated(rows: Sequence[Sequence[str]]) -> str:
     """A table for spreadsheets, with headings as programs call them."""
+    keys = {tie_break.heading: tie_break.key for tie_break in tables.TIE_BREAKS.values() if tie_break.heading}
+    keys["Player"] = "userid"
+    headings, *lines = rows
     out = io.StringIO()
-    keys = {one.heading: one.key for one in tables.TIE_BREAKS.values() if one.heading}
-    keys |= {"Player": "userid"}
-    heading = [keys.get(cell, cell.lower().replace(" ", "_")) for cell in rows[0]]
-    csv.writer(out, lineterminator="\n").writerows([heading, *rows[1:]])
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([keys.get(cell, cell.lower().replace(" ", "_")) for cell in headings])
+    writer.writerows(lines)
     return out.getvalue().rstrip("\n")
 
 
 def marked_down(rows: Rows) -> str:
     """A table in Markdown."""
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join(f"| {' | '.join(cell.replace('|', '') for cell in row)} |" for row in lines)
+    headings, *lines = rows
+    marked = []
+    for cells in [headings, ["---"] * len(headings), *lines]:
+        text = " | ".join(cell.replace("|", "") for cell in cells)
+        marked.append(f"| {text} |")
+    return "\n".join(marked)
 
 
 def hypertext(rows: Sequence[Sequence[str]]) -> str:
     """A table in HTML, which scrolls by itself where it is wider than the screen."""
+    headings, *lines = rows
+    parts = ['<div style="overflow-x: auto">', "<table>", _hypertext_row(headings, "th")]
+    parts += [_hypertext_row(cells, "td") for cells in lines]
+    parts += ["</table>", "</div>"]
+    return "\n".join(parts)
 
-    def line(cells: Sequence[str], tag: str) -> str:
-        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    lines = [line(rows[0], "th"), *(line(cells, "td") for cells in rows[1:])]
-    return "\n".join(['<div style="overflow-x: auto">', "<table>", *lines, "</table>", "</div>"])
+def _hypertext_row(cells: Sequence[str], tag: str) -> str:
+    """A row of a table in HTML, in which each cell is a *tag*, ``th`` or ``td``."""
+    text = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells)
+    return f"<tr>{text}</tr>"
 
 
 # What players, and the director, are told
@@ -191,7 +243,7 @@ def hypertext(rows: Sequence[Sequence[str]]) -> str:
 def status_of_tournament(shown: TournamentTable) -> dict[str, Any]:
     """How far a tournament is, for programs."""
     tournament = shown.tournament
-    asked = {entrant.name: sorted(entrant.byes) for entrant in shown.entrants if entrant.byes}
+    byes = {entrant.name: sorted(entrant.byes) for entrant in shown.entrants if entrant.byes}
     data: dict[str, Any] = {
         **tournament.place_data,
         "type": tournament.kind.name,
@@ -203,12 +255,12 @@ def status_of_tournament(shown: TournamentTable) -> dict[str, Any]:
         "most": tournament.most,
         "players": shown.players,
         "withdrawn": [entrant.name for entrant in shown.entrants if entrant.withdrawn is not None],
-        "running": [*shown.running],
+        "running": list(shown.running),
     }
     if tournament.never:
         data["never"] = tournament.apart
-    if asked:
-        data["byes"] = asked
+    if byes:
+        data["byes"] = byes
     if shown.has_teams:
         data["teams"] = shown.team_players
     return data
@@ -216,35 +268,54 @@ def status_of_tournament(shown: TournamentTable) -> dict[str, Any]:
 
 def described_tournament(shown: TournamentTable) -> list[Block]:
     """How far a tournament is, for people."""
-    tournament, data = shown.tournament, status_of_tournament(shown)
-    starts, byes = tournament.starts, tournament.byes
-    rows = {
-        "Type": tournament.kind.title,
-        "State": tournament.state,
-        "Round": present_round(tournament) if tournament.round else "",
-        "Options": tournament.options,
-        "Director": tournament.director,
-        "Starts": f"{starts:{texts.TIME_FORMAT}}" if starts and tournament.state == "open" else "",
-        "At most": texts.counted(tournament.most, "player") if tournament.most else "",
-        "Byes": f"{texts.counted(byes, 'bye')} of half a point for a player who asks" if byes else "",
-        "Apart": ", ".join(" and ".join(group) for group in tournament.apart),
-    }
-    lines = [f"{name:11}{text}" for name, text in rows.items() if text]
+    lines = [_fact(name, text) for name, text in _facts(shown.tournament).items()]
     for team, players in shown.team_players.items():
-        lines += texts.lines_of_turns(f"{'Team':11}{team}: {', '.join(players)}")
+        lines += texts.lines_of_turns(_fact("Team", f"{team}: {', '.join(players)}"))
+    data = status_of_tournament(shown)
     for name in ("players", "withdrawn", "running"):
         if data[name]:
-            lines += texts.lines_of_turns(f"{name.capitalize():11}{', '.join(data[name])}")
+            lines += texts.lines_of_turns(_fact(name.capitalize(), ", ".join(data[name])))
     return [Paragraph(shown.title), Preformatted("\n".join(lines))]
 
 
+def _facts(tournament: Tournament) -> dict[str, str]:
+    """The state and the settings of a tournament, without what is not set."""
+    facts = {
+        "Type": tournament.kind.title,
+        "State": tournament.state,
+    }
+    if tournament.round:
+        facts["Round"] = present_round(tournament)
+    if tournament.options:
+        facts["Options"] = tournament.options
+    if tournament.director:
+        facts["Director"] = tournament.director
+    if tournament.starts and tournament.state == "open":
+        facts["Starts"] = f"{tournament.starts:{texts.TIME_FORMAT}}"
+    if tournament.most:
+        facts["At most"] = texts.counted(tournament.most, "player")
+    if tournament.byes:
+        facts["Byes"] = f"{texts.counted(tournament.byes, 'bye')} of half a point for a player who asks"
+    if tournament.apart:
+        facts["Apart"] = ", ".join(" and ".join(group) for group in tournament.apart)
+    return facts
+
+
+def _fact(name: str, text: str) -> str:
+    """A line about a tournament, such as ``State      open``."""
+    return f"{name:11}{text}"
+
+
 def of_tournament(
-    shown: TournamentTable, subject: str, told: Told, *, answer: str = "", to: str | None = None
+    shown: TournamentTable, subject: str, content: Told, *, answer: str = "", to: str | None = None
 ) -> Letter:
-    """A letter about a tournament, to a user or to whoever gives the command."""
+    """A letter about a tournament, to a user or to whoever gives the command.
+
+    *answer* is the command to reply with; by default, the one for the table.
+    """
     tournament = shown.tournament
     return plain_letter(
-        told,
+        content,
         subject=f"{tournament.game.capitalize()} tournament {tournament.pool}: {subject}",
         answer=answer or f"{tournament.game} table {tournament.pool}",
         to=to,
@@ -253,28 +324,35 @@ def of_tournament(
 
 
 def of_pairs(shown: TournamentTable, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
-    """Who meets whom in a round."""
+    """Who meets whom in a round: its *boards* with their players, and the *idle* players, who have a bye."""
     tournament = shown.tournament
-    told: list[Block] = [Paragraph(f"Round {number} of pool {tournament.pool} of {tournament.game.capitalize()}:")]
+    blocks: list[Block] = [Paragraph(f"Round {number} of pool {tournament.pool} of {tournament.game.capitalize()}:")]
     if boards:
-        told.append(Table(shown.board_rows(boards)))
-    asked = shown.with_bye(number)
-    byes = (f"{name} has a bye, which counts as {'half a point' if name in asked else 'a win'}." for name in idle)
-    return [*told, *map(Paragraph, byes)]
+        blocks.append(Table(shown.board_rows(boards)))
+    askers = shown.with_bye(number)
+    for name in idle:
+        worth = "half a point" if name in askers else "a win"
+        blocks.append(Paragraph(f"{name} has a bye, which counts as {worth}."))
+    return blocks
 
 
 def of_new_boards(letters: Sequence[Letter], shown: TournamentTable, number: int) -> Letter:
     """All new boards of a player in one letter, each with the command to answer with."""
-    first, *_ = letters
-    title, pool = shown.tournament.game.capitalize(), shown.tournament.pool
-    boards = texts.counted(len(letters), "board")
-    begun = Paragraph(heading("round", number=number, pool=pool, game=title, boards=boards))
-    told = [block for letter in letters for block in (Rule("="), *letter.blocks, Paragraph(letter.command.text))]
+    game = shown.tournament.game.capitalize()
+    pool = shown.tournament.pool
+    count = texts.counted(len(letters), "board")
+    blocks: list[Block] = [Paragraph(heading("round", number=number, pool=pool, game=game, boards=count))]
+    for letter in letters:
+        blocks.append(Rule("="))
+        blocks += letter.blocks
+        blocks.append(Paragraph(letter.command.text))
+    blocks.append(Rule("=", is_end=True))
+    first_letter = letters[0]
     return Letter(
-        to=first.to,
-        subject=f"{title} tournament {pool}: your boards of round {number}",
-        blocks=(begun, *told, Rule("=", is_end=True)),
-        command=NextCommand(f"{first.game} games {first.to} next"),
+        to=first_letter.to,
+        subject=f"{game} tournament {pool}: your boards of round {number}",
+        blocks=tuple(blocks),
+        command=NextCommand(f"{first_letter.game} games {first_letter.to} next"),
         data={},
-        point=first.point,
+        point=first_letter.point,
     )
