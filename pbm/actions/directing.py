@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from typing import NamedTuple
 
 import games
 from pbm import delivery
@@ -21,21 +22,23 @@ from pbm.actions.tournaments import (
     withdraw,
 )
 from pbm.blocks import Block, Paragraph, Told, blocks_of
-from pbm.board.board import FIRST_MOVES
+from pbm.board.board import FIRST_MOVES, Board
 from pbm.letters import Letter, contests
 from pbm.letters.contests import TournamentTable
 from pbm.refusals import Refused, told_of
 from pbm.session import Session
 from pbm.store import Unusable
+from pbm.tournaments.kinds import Meeting, meetings_of
 
 
 def directed(
     session: Session, game: str, pool: str, name: str, words: Sequence[str], named: Mapping[str, str | None]
 ) -> list[Letter]:
     """Carry out a command of a player, the director. Raises Refused if they do not direct that tournament."""
-    deed = words or ["status"]
-    found, told = direct(session, game, pool, deed, director=name, dry_run=named["dry-run"] is not None)
-    return [contests.of_tournament(found, deed[0].lower(), told)]
+    direction = words or ["status"]
+    dry_run = named["dry-run"] is not None
+    progress, blocks = direct(session, game, pool, direction, director=name, dry_run=dry_run)
+    return [contests.of_tournament(progress, direction[0].lower(), blocks)]
 
 
 class _OnTrial(Exception):
@@ -60,152 +63,201 @@ def direct(
     answer. Raises Refused.
     """
     with on_trial(session, dry_run=dry_run):
-        found = find(session, game, pool)
-        if director not in {None, found.tournament.director}:
-            raise Refused(f"{found.title} is not directed by {director}.")
-        verb, *others = [word.lower() for word in words]
+        progress = find(session, game, pool)
+        if director not in {None, progress.tournament.director}:
+            raise Refused(f"{progress.title} is not directed by {director}.")
+        verb, *arguments = [word.lower() for word in words]
         if verb not in DIRECTIONS:
             raise Refused(unknown_direction(verb))
-        written, deed = DIRECTIONS[verb]
-        least = len([word for word in written.split() if not word.startswith("[")])
-        if len(others) < least or (len(others) > least and verb != "adjudicate"):
-            raise Refused(f"`{verb}` is written `{f'{verb} {written}'.strip()}`.")
-        told = blocks_of(deed(session, found, *others))
-        found = progress_of(session, session.store.tournaments.get(*found.tournament.place) or found.tournament)
+        direction = DIRECTIONS[verb]
+        # `adjudicate` counts what can stand behind its two words itself.
+        has_more = len(arguments) > direction.least and verb != "adjudicate"
+        if len(arguments) < direction.least or has_more:
+            raise Refused(f"`{verb}` is written `{f'{verb} {direction.arguments}'.strip()}`.")
+        blocks = blocks_of(direction.carry_out(session, progress, *arguments))
+        before = progress.tournament
+        # a tournament without boards that is cancelled is not stored any more
+        tournament = session.store.tournaments.get(*before.place) or before
+        progress = progress_of(session, tournament)
     if dry_run and verb != "status":
-        first, *rest = told
-        told = (Paragraph(f"Nothing is done yet. This would happen: {first.text}"), *rest)
-    return found, told
+        first, *rest = blocks
+        announced = Paragraph(f"Nothing is done yet. This would happen: {first.text}")
+        blocks = (announced, *rest)
+    return progress, blocks
 
 
 def unknown_direction(word: str) -> str:
     """The refusal of a word that is none of DIRECTIONS."""
+    text = f"There is no direction {word!r};"
     near = games.nearest(word, DIRECTIONS)
-    hint = f"did you mean `{near}`? There" if near else "there"
-    return f"There is no direction {word!r}; {hint} are {', '.join(DIRECTIONS)}."
+    if near:
+        text += f" did you mean `{near}`? There are"
+    else:
+        text += " there are"
+    return f"{text} {', '.join(DIRECTIONS)}."
 
 
-def _start(session: Session, found: TournamentTable) -> list[Block]:
-    check_state(found, "start it", "open")
-    begun = start_tournament(session, found)
-    return contests.of_pairs(begun, begun.tournament.round, begun.boards, begun.idle)
+def _start(session: Session, progress: TournamentTable) -> list[Block]:
+    check_state(progress, "start it", "open")
+    progress = start_tournament(session, progress)
+    return contests.of_pairs(progress, progress.tournament.round, progress.boards, progress.idle)
 
 
-def _add(session: Session, found: TournamentTable, name: str) -> str:
-    tournament = found.tournament
-    check_state(found, "add players", "open", "running")
+def _add(session: Session, progress: TournamentTable, name: str) -> str:
+    tournament = progress.tournament
+    check_state(progress, "add players", "open", "running")
     if tournament.state == "running" and not tournament.kind.takes_latecomers:
         raise Refused(f"Nobody can be added to a {tournament.kind.title} that has begun; `replace` can.")
-    met = {each.opponent(name) for each in found.meetings if name in each.pair}
-    others = [each for each in found.players if each not in met]
-    add_player(session, found, name)
+    # who comes back does not meet the same opponents again
+    met = {meeting.opponent(name) for meeting in meetings_of(name, progress.meetings)}
+    opponents = [player for player in progress.players if player not in met]
+    add_player(session, progress, name)
     if tournament.state == "open":
         return f"{name} takes part in pool {tournament.pool}."
     if not tournament.kind.has_rounds:
-        pairs = tournament.kind.pairs_of_latecomer(tournament, name, others)
+        pairs = tournament.kind.pairs_of_latecomer(tournament, name, opponents)
         boards = rounds.start_games(session, tournament, 1, pairs, turns.start)
-        which = f", on {', '.join(boards)}" if boards else ""
-        return f"{name} takes part in pool {tournament.pool}{which}."
+        text = f"{name} takes part in pool {tournament.pool}"
+        if boards:
+            text += f", on {', '.join(boards)}"
+        return f"{text}."
+    # in an arena they may meet somebody at once
     turns.advance_tournament(session, *tournament.place)
     return f"{name} takes part in pool {tournament.pool} from round {tournament.round + 1} on."
 
 
-def _replace(session: Session, found: TournamentTable, old: str, new: str) -> str:
-    tournament, store = found.tournament, session.store
-    check_state(found, "replace players", "open", "running", "closing")
-    check_entrant(found, old)
-    if new in found.by_name:
+def _replace(session: Session, progress: TournamentTable, old: str, new: str) -> str:
+    """Let *new* take the place of *old*: games that have hardly begun are started anew, and the others are lost."""
+    tournament = progress.tournament
+    store = session.store
+    check_state(progress, "replace players", "open", "running", "closing")
+    check_entrant(progress, old)
+    if new in progress.by_name:
         raise Refused(f"{new} takes part in pool {tournament.pool} already.")
     refuse(problems_of_players(session, tournament.game, [new]))
-    running = [meeting for meeting in found.running.values() if old in meeting.pair]
-    boards = [(meeting, find_board(session, tournament.game, meeting.board)) for meeting in running]
+    young: list[tuple[Meeting, Board]] = []
+    lost: list[Board] = []
+    for meeting in meetings_of(old, progress.running.values()):
+        board = find_board(session, tournament.game, meeting.board)
+        if len(board.turns) < FIRST_MOVES:
+            young.append((meeting, board))
+        else:
+            lost.append(board)
     store.tournaments.replace_entrant(*tournament.place, old, new)
     session.note("replace", **tournament.place_data, userid=new, replaced=old)
-    told = [f"{new} takes the place of {old} in pool {tournament.pool}, with their points."]
-    for meeting, board in boards:
-        if len(board.turns) < FIRST_MOVES:
-            why = f"{new} takes the place of {old}, and the game begins anew."
-            endings.remove_and_tell(session, board, f"is removed. {why}", f"{tournament.game} table {tournament.pool}")
-            first, second = (new if name == old else name for name in meeting.pair)
-            [again] = rounds.start_games(session, tournament, meeting.round, [(first, second)], turns.start)
-            told.append(f"The game on {meeting.board} begins anew on {again}.")
-            store.tournaments.drop_meeting(tournament.game, meeting.board)  # until here its name is not given out again
-    for _, board in boards:
-        if len(board.turns) >= FIRST_MOVES:
-            why = f"{old} has withdrawn from the tournament; {new} takes their place."
-            delivery.queue(session, *endings.forfeit(session, board, old, "withdrawn", why))
-            told.append(f"{old} loses on {board.row.board}.")
-    return " ".join(told)
+    sentences = [f"{new} takes the place of {old} in pool {tournament.pool}, with their points."]
+
+    for meeting, board in young:
+        why = f"{new} takes the place of {old}, and the game begins anew."
+        endings.remove_and_tell(session, board, f"is removed. {why}", f"{tournament.game} table {tournament.pool}")
+        first, second = (new if name == old else name for name in meeting.pair)
+        [again] = rounds.start_games(session, tournament, meeting.round, [(first, second)], turns.start)
+        sentences.append(f"The game on {meeting.board} begins anew on {again}.")
+        # not earlier, because until here its name is not given out again
+        store.tournaments.drop_meeting(tournament.game, meeting.board)
+
+    for board in lost:
+        why = f"{old} has withdrawn from the tournament; {new} takes their place."
+        delivery.queue(session, *endings.forfeit(session, board, old, "withdrawn", why))
+        sentences.append(f"{old} loses on {board.row.board}.")
+    return " ".join(sentences)
 
 
-def _adjudicate(session: Session, found: TournamentTable, board: str, *words: str) -> str:
-    tournament = found.tournament
-    if board not in found.running:
-        raise Refused(f"There is no board {board} of pool {tournament.pool} on which a game is on.")
-    decided = find_board(session, tournament.game, board)
-    what, *players = words
-    if what not in {"win", "draw", "cancel"} or len(players) > (what == "win") or not {*players} <= {*decided.players}:
-        raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate'][0]}`.")
+def _adjudicate(session: Session, progress: TournamentTable, number: str, verdict: str, *winners: str) -> str:
+    """Decide a running game. Behind the *verdict* `win` the winner can be named, else it is the player who waits."""
+    tournament = progress.tournament
+    if number not in progress.running:
+        raise Refused(f"There is no board {number} of pool {tournament.pool} on which a game is on.")
+    board = find_board(session, tournament.game, number)
+    most_winners = 1 if verdict == "win" else 0
+    is_verdict = verdict in {"win", "draw", "cancel"}
+    if not is_verdict or len(winners) > most_winners or not set(winners) <= set(board.players):
+        raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate'].arguments}`.")
+
     session = replace(session, comment="")
-    if what == "cancel":
-        session.store.tournaments.void_meeting(tournament.game, board)
+    if verdict == "cancel":
+        session.store.tournaments.void_meeting(tournament.game, number)
         note = "is removed. The director has cancelled the game; it counts for nobody."
-        endings.remove_and_tell(session, decided, note, f"{tournament.game} table {tournament.pool}")
+        endings.remove_and_tell(session, board, note, f"{tournament.game} table {tournament.pool}")
         turns.advance_tournament(session, *tournament.place)
-        return f"The game on {board} is cancelled."
-    if what == "draw":
+        return f"The game on {number} is cancelled."
+
+    if verdict == "draw":
         note = "The director has decided that this is a draw."
-        delivery.queue(session, *endings.agree_draw(session, decided, note, reason="adjudicated"))
-        return f"The game on {board} is a draw."
-    winner = players[0] if players else decided.row.opponent(str(decided.turn))
+        delivery.queue(session, *endings.agree_draw(session, board, note, reason="adjudicated"))
+        return f"The game on {number} is a draw."
+
+    winner = winners[0] if winners else board.row.opponent(str(board.turn))
+    loser = board.row.opponent(winner)
     why = f"The director has decided that {winner} has won."
-    delivery.queue(session, *endings.forfeit(session, decided, decided.row.opponent(winner), "adjudicated", why))
-    return f"{winner} has won the game on {board}."
+    delivery.queue(session, *endings.forfeit(session, board, loser, "adjudicated", why))
+    return f"{winner} has won the game on {number}."
 
 
-def _finish(session: Session, found: TournamentTable) -> str:
+def _finish(session: Session, progress: TournamentTable) -> str:
     """Let a tournament end as soon as its running games have ended."""
-    check_state(found, "finish it", "running", "closing")
-    tournament = found.tournament._replace(state="closing")
+    check_state(progress, "finish it", "running", "closing")
+    tournament = progress.tournament._replace(state="closing")
     session.store.tournaments.save(tournament)
     turns.advance_tournament(session, *tournament.place)
-    verb = "is" if len(found.running) == 1 else "are"
-    left = f" as soon as {', '.join(found.running)} {verb}" if found.running else ""
-    return f"Pool {tournament.pool} is over{left}."
+    text = f"Pool {tournament.pool} is over"
+    if progress.running:
+        verb = "is" if len(progress.running) == 1 else "are"
+        text += f" as soon as {', '.join(progress.running)} {verb}"
+    return f"{text}."
 
 
-def _cancel(session: Session, found: TournamentTable, why: str = "The director has cancelled it.") -> str:
+def _cancel(session: Session, progress: TournamentTable, why: str = "The director has cancelled it.") -> str:
     """End a tournament at once. Boards without moves are removed; without other boards, so is the tournament."""
-    check_state(found, "cancel it", "open", "running", "closing")
-    tournament, store = found.tournament, session.store
+    check_state(progress, "cancel it", "open", "running", "closing")
+    tournament = progress.tournament
+    store = session.store
+    title = f"Pool {tournament.pool} of {tournament.game.capitalize()}"
     store.tournaments.save(tournament._replace(state="cancelled"))
-    boards = [find_board(session, tournament.game, number) for number in found.running]
-    idle = [board for board in boards if not board.turns]
-    for board in idle:
+    boards = [find_board(session, tournament.game, number) for number in progress.running]
+    unplayed = [board for board in boards if not board.turns]
+    for board in unplayed:
         endings.remove_board(session, board, pool=tournament.pool)
         store.tournaments.void_meeting(tournament.game, board.row.board)
-    verb = "is" if len(idle) == 1 else "are"
-    rest = f" {', '.join(board.row.board for board in idle)} {verb} removed." if idle else ""
-    text = f"{found.title} is cancelled. {why}{rest}"
-    rounds.tell_all(session, found, "cancelled", text, f"{tournament.game} games")
+    removed = ""
+    if unplayed:
+        names = ", ".join(board.row.board for board in unplayed)
+        verb = "is" if len(unplayed) == 1 else "are"
+        removed = f" {names} {verb} removed."
+    text = f"{progress.title} is cancelled. {why}{removed}"
+    rounds.tell_all(session, progress, "cancelled", text, f"{tournament.game} games")
     session.note("cancel", **tournament.place_data)
     if not store.boards.of_tournament(*tournament.place):
         store.tournaments.forget(*tournament.place)
-        return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled and removed.{rest}"
-    return f"Pool {tournament.pool} of {tournament.game.capitalize()} is cancelled; games that have begun go on.{rest}"
+        return f"{title} is cancelled and removed.{removed}"
+    return f"{title} is cancelled; games that have begun go on.{removed}"
 
 
-DIRECTIONS: Mapping[str, tuple[str, Callable[..., Told]]] = {
-    "start": ("", _start),
-    "status": ("", lambda _, found: contests.described_tournament(found)),
-    "add": ("USERID", _add),
-    "replace": ("USERID NEW", _replace),
-    "withdraw": ("USERID", withdraw),
-    "adjudicate": ("BOARD win [USERID]|draw|cancel", _adjudicate),
-    "finish": ("", _finish),
-    "cancel": ("", _cancel),
+class Direction(NamedTuple):
+    """A command for a tournament."""
+
+    arguments: str
+    """The words behind it, as the syntax has them; those in brackets can be left out."""
+    carry_out: Callable[..., Told]
+    """The function that carries it out, with a session, the tournament and the words. It returns what to answer."""
+
+    @property
+    def least(self) -> int:
+        """How many words have to stand behind it."""
+        return len([word for word in self.arguments.split() if not word.startswith("[")])
+
+
+DIRECTIONS: Mapping[str, Direction] = {
+    "start": Direction("", _start),
+    "status": Direction("", lambda _, progress: contests.described_tournament(progress)),
+    "add": Direction("USERID", _add),
+    "replace": Direction("USERID NEW", _replace),
+    "withdraw": Direction("USERID", withdraw),
+    "adjudicate": Direction("BOARD win [USERID]|draw|cancel", _adjudicate),
+    "finish": Direction("", _finish),
+    "cancel": Direction("", _cancel),
 }
-"""The commands for a tournament: for each the words behind it, and the function that carries it out."""
+"""The commands for a tournament, by their names."""
 
 
 # What becomes due
@@ -216,23 +268,32 @@ def start_due(session: Session) -> list[str]:
 
     A tournament that cannot start is cancelled. Returns what failed, with the reason.
     """
-    with session.store.reading():
-        due = session.store.tournaments.due(session.now)
-    wrong = []
+    store = session.store
+    with store.reading():
+        due = store.tournaments.due(session.now)
+    failures = []
     for game, pool in due:
         try:
-            with session.store.writing():
-                tournament = session.store.tournaments.get(game, pool)
-                if tournament and (game, pool) in session.store.tournaments.due(session.now):
-                    found = progress_of(session, tournament)
-                    if tournament.state == "running":
-                        _finish(session, found)
-                    elif problems := [*problems_of_start(session, found)]:
-                        _cancel(session, found, " ".join(problems))
-                    else:
-                        start_tournament(session, found)
+            with store.writing():
+                _start_or_end(session, game, pool)
         except Unusable:
             raise
         except Exception as why:  # a game that is not installed any more, has changed or has a fault
-            wrong.append(f"{game} tournament {pool}: {told_of(why)}")
-    return wrong
+            failures.append(f"{game} tournament {pool}: {told_of(why)}")
+    return failures
+
+
+def _start_or_end(session: Session, game: str, pool: str) -> None:
+    """Start a tournament, or end an arena, unless somebody has done so in the meantime."""
+    tournament = session.store.tournaments.get(game, pool)
+    if tournament is None or tournament.place not in session.store.tournaments.due(session.now):
+        return
+    progress = progress_of(session, tournament)
+    if tournament.state == "running":
+        _finish(session, progress)
+        return
+    problems = list(problems_of_start(session, progress))
+    if problems:
+        _cancel(session, progress, " ".join(problems))
+        return
+    start_tournament(session, progress)

@@ -1,11 +1,14 @@
 """How a tournament goes on: the end of a game may begin the next round, in the same transaction.
 
-The function that starts a board is an argument: it stands in `turns`, which imports this module.
+Starting a board may end it at once, where all its moves are forced, and its end may begin the next round: so `turns`
+calls this module, and this module calls `turns.start`, which it is handed as an argument, a `StartBoard`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import count
+from typing import Protocol
 
 from games import Illegal
 from pbm import delivery, letters, texts
@@ -20,134 +23,179 @@ from pbm.session import Session
 from pbm.store import Store
 from pbm.tournaments.kinds import NOBODY, Meeting, Pair, Round, Tournament
 
-Start = Callable[..., Board]
-"""The function that starts and stores a board: `turns.start`."""
+
+class StartBoard(Protocol):
+    """The function that sets up a board and stores it: `turns.start`."""
+
+    def __call__(
+        self,
+        session: Session,
+        game: str,
+        options: Sequence[str],
+        players: Pair,
+        *,
+        times: Clocks,
+        name: str,
+        until: datetime | None,
+    ) -> Board:
+        """A board of that *name* with these clocks; *until* is the end of its round. Raises Illegal."""
+        ...
 
 
 def progress_of(session: Session, tournament: Tournament) -> TournamentTable:
     """A tournament with its stored entrants and meetings."""
-    tournaments, place = session.store.tournaments, tournament.place
-    return TournamentTable(tournament, tournaments.entrants(*place), tournaments.meetings(*place))
+    tournaments = session.store.tournaments
+    return TournamentTable(
+        tournament=tournament,
+        entrants=tournaments.entrants(*tournament.place),
+        meetings=tournaments.meetings(*tournament.place),
+    )
 
 
 @uncounted()  # whoever ends the last game of a round is not refused for what the next one costs
-def advance(session: Session, game: str, pool: str, start: Start) -> None:
+def advance(session: Session, game: str, pool: str, start: StartBoard) -> None:
     """Start the games of a tournament that can begin now, or end it; tell everybody concerned."""
     tournament = session.store.tournaments.get(game, pool)
-    if tournament and tournament.until and tournament.until <= session.now and tournament.state == "running":
+    if tournament is None:
+        return  # boards of this pool were named one by one
+    is_late = tournament.until and tournament.until <= session.now
+    if is_late and tournament.state == "running":
         tournament = tournament._replace(state="closing")
         session.store.tournaments.save(tournament)
-    while tournament and tournament.is_on:
-        found = progress_of(session, tournament)
-        due = next_games(found)
+    while tournament.is_on:
+        progress = progress_of(session, tournament)
+        due = next_games(progress)
         if due.is_over:
-            finish_tournament(session, found, tournament.kind.why_over(tournament))
+            finish_tournament(session, progress, tournament.kind.why_over(tournament))
             return
         if not due.pairs:
             return
-        if is_endless(session, found):
-            finish_tournament(session, found, "Only robots are left, and they would play without an end.")
+        if is_endless(session, progress):
+            finish_tournament(session, progress, "Only robots are left, and they would play without an end.")
             return
         tournament = _begin(session, tournament, due, start)
         if any(second != NOBODY for _, second in due.pairs):
-            return
+            return  # its games go on; a round of byes alone is over at once
 
 
-def next_games(found: TournamentTable) -> Round:
+def next_games(progress: TournamentTable) -> Round:
     """The games and byes that can begin now."""
     with uncounted():  # the pairs of 200 players take seconds
-        return found.tournament.kind.due(found)
+        return progress.tournament.kind.due(progress)
 
 
-def is_endless(session: Session, found: TournamentTable) -> bool:
+def is_endless(session: Session, progress: TournamentTable) -> bool:
     """Whether only robots play, and nothing ends the tournament."""
-    robots = session.store.robots.among(found.players)
-    return found.tournament.kind.goes_on(found.tournament) and len(robots) == len(found.players)
+    players = progress.players
+    robots = session.store.robots.among(players)
+    return progress.tournament.kind.goes_on(progress.tournament) and len(robots) == len(players)
 
 
 def start_games(
-    session: Session, tournament: Tournament, number: int, pairs: Sequence[Pair], start: Start
+    session: Session, tournament: Tournament, number: int, pairs: Sequence[Pair], start: StartBoard
 ) -> dict[str, Pair]:
     """Start games of a round. Returns their pairs by name of the board.
 
     Each player gets one letter about all their new boards.
     """
     store = session.store
-    quiet = replace(session, comment="")
-    boards: dict[str, Pair] = {}
+    quiet_session = replace(session, comment="")  # a comment is for the board on which it was written
     names = free_names(store, tournament)
-    asked = progress_of(session, tournament).with_bye(number)
+    askers = progress_of(session, tournament).with_bye(number)
+    boards: dict[str, Pair] = {}
     for first, second in pairs:
-        if second == NOBODY:
-            meeting = Meeting(number, first, second, int(first not in asked))
+        if second != NOBODY:
+            name = next(names)
+            boards[name] = first, second
+            meeting = Meeting(number, first, second, board=name)
+        elif first in askers:
+            meeting = Meeting(number, first, NOBODY, outcome=0)
         else:
-            meeting = Meeting(number, first, second, board=next(names))
-            boards[meeting.board] = meeting.pair
+            meeting = Meeting(number, first, NOBODY, outcome=1)
         store.tournaments.add_meeting(*tournament.place, meeting)
-    until = session.now + tournament.round_days * DAY if tournament.round_days else None
+
+    started = []
+    options = tournament.options.split()
     times = Clocks(tournament.nag_days, tournament.forfeit_days, tournament.total_days, tournament.novacation)
+    until = session.now + tournament.round_days * DAY if tournament.round_days else None
     try:
-        begun = [
-            start(quiet, tournament.game, tournament.options.split(), pair, times=times, name=name, until=until)
-            for name, pair in boards.items()
-        ]
+        for name, pair in boards.items():
+            board = start(quiet_session, tournament.game, options, pair, times=times, name=name, until=until)
+            started.append(board)
     except Illegal as why:  # the game may have lost an option since
         where = f"pool {tournament.pool} of {tournament.game.capitalize()}"
         raise Refused(f"No game of {where} can start; its director can `finish` it. {why}") from why
-    _tell_of_boards(quiet, progress_of(session, tournament), number, begun)
+    _tell_of_boards(quiet_session, progress_of(session, tournament), number, started)
     return boards
 
 
 def free_names(store: Store, tournament: Tournament) -> Iterator[str]:
     """Names for the next boards of a pool, such as a7, a8 and so on; names of users and of boards are left out."""
-    for number in count(store.tournaments.last_board_number(*tournament.place) + 1):
+    last = store.tournaments.last_board_number(*tournament.place)
+    for number in count(last + 1):
         name = f"{tournament.pool}{number}"
-        if not (store.users.is_taken(name) or store.boards.get(tournament.game, name)):
-            yield name
+        if store.users.is_taken(name) or store.boards.get(tournament.game, name):
+            continue
+        yield name
 
 
-def _begin(session: Session, tournament: Tournament, due: Round, start: Start) -> Tournament:
-    """Begin a round. It is stored before its boards: starting a board may end it, and that reads the round."""
+def _begin(session: Session, tournament: Tournament, due: Round, start: StartBoard) -> Tournament:
+    """Begin a round, tell everybody concerned, and return the tournament in that round."""
+    # stored before its boards: starting a board may end it, and that reads the round
     tournament = tournament._replace(round=due.number)
     session.store.tournaments.save(tournament)
     boards = start_games(session, tournament, due.number, due.pairs, start)
-    found = progress_of(session, tournament)
-    idle, asked = found.idle, found.with_bye(due.number)
-    session.note("round", **tournament.place_data, round=due.number, boards=[*boards], byes=idle)
+    progress = progress_of(session, tournament)
+    idle = progress.idle
+    session.note("round", **tournament.place_data, round=due.number, boards=list(boards), byes=idle)
+
+    subject = f"round {due.number}"
+    askers = progress.with_bye(due.number)
     for name in idle:
-        text = f"You have a bye in round {due.number}, which counts as a win: nobody is left to play against."
-        if name in asked:
+        if name in askers:
             text = f"You have the bye in round {due.number} that you asked for, which counts as half a point."
-        delivery.queue(session, contests.of_tournament(found, f"round {due.number}", text, to=name))
-    tell_director(session, found, f"round {due.number}", contests.of_pairs(found, due.number, boards, idle))
+        else:
+            text = f"You have a bye in round {due.number}, which counts as a win: nobody is left to play against."
+        delivery.queue(session, contests.of_tournament(progress, subject, text, to=name))
+    tell_director(session, progress, subject, contests.of_pairs(progress, due.number, boards, idle))
     return tournament
 
 
-def _tell_of_boards(session: Session, found: TournamentTable, number: int, begun: Sequence[Board]) -> None:
-    """Tell the players, and those who follow all boards of the game, of new boards."""
-    has_rounds = found.tournament.kind.has_rounds
-    notes = [f"This is a game of round {number} of pool {found.tournament.pool}."] if has_rounds else []
-    mine: dict[str, list[letters.Letter]] = {}
-    for board in begun:
+def _tell_of_boards(session: Session, progress: TournamentTable, number: int, boards: Sequence[Board]) -> None:
+    """Tell the players of new boards, each in one letter, and those who follow all boards of the game."""
+    notes = []
+    if progress.tournament.kind.has_rounds:
+        notes.append(f"This is a game of round {number} of pool {progress.tournament.pool}.")
+    letters_by_player: dict[str, list[letters.Letter]] = {}
+    for board in boards:
         for letter in letters.of_new_board(session, board, notes=notes):
             if letter.to in board.players:
-                mine.setdefault(str(letter.to), []).append(letter)
+                letters_by_player.setdefault(str(letter.to), []).append(letter)
             else:
                 delivery.queue(session, letter)
-    for own in mine.values():
-        delivery.queue(session, own[0] if len(own) == 1 else contests.of_new_boards(own, found, number))
+    for own_letters in letters_by_player.values():
+        if len(own_letters) == 1:
+            letter = own_letters[0]
+        else:
+            letter = contests.of_new_boards(own_letters, progress, number)
+        delivery.queue(session, letter)
 
 
-def tell_director(session: Session, found: TournamentTable, subject: str, told: Told) -> None:
+def tell_director(session: Session, progress: TournamentTable, subject: str, content: Told) -> None:
     """Mail something to the director, if there is one."""
-    if found.tournament.director:
-        delivery.queue(session, contests.of_tournament(found, subject, told, to=found.tournament.director))
+    director = progress.tournament.director
+    if director:
+        delivery.queue(session, contests.of_tournament(progress, subject, content, to=director))
 
 
-def tell_all(session: Session, found: TournamentTable, subject: str, told: Told, answer: str = "") -> None:
+def tell_all(session: Session, progress: TournamentTable, subject: str, content: Told, answer: str = "") -> None:
     """Mail something to all entrants, also those who have withdrawn, and to the director."""
-    names = dict.fromkeys([*found.by_name, *filter(None, [found.tournament.director])])
-    delivery.queue(session, *(contests.of_tournament(found, subject, told, answer=answer, to=name) for name in names))
+    readers = list(progress.by_name)
+    director = progress.tournament.director
+    if director and director not in readers:
+        readers.append(director)
+    own_letters = [contests.of_tournament(progress, subject, content, answer=answer, to=reader) for reader in readers]
+    delivery.queue(session, *own_letters)
 
 
 def tell_of_pause(session: Session, robot: str) -> None:
@@ -160,26 +208,26 @@ def tell_of_pause(session: Session, robot: str) -> None:
         tell_director(session, progress_of(session, tournament), f"{robot} is paused", texts.wrapped_turns(text))
 
 
-def finish_tournament(session: Session, found: TournamentTable, why: str) -> None:
+def finish_tournament(session: Session, progress: TournamentTable, why: str) -> None:
     """End a tournament, and mail the table to all who took part, and to the director.
 
     *why* is a sentence about why it ends earlier than planned; empty if it does not.
     """
-    text = f"It is over. {why}".rstrip()
-    tournament = found.tournament._replace(state="finished")
-    found = found._replace(tournament=tournament)
+    tournament = progress.tournament._replace(state="finished")
+    progress = progress._replace(tournament=tournament)
     session.store.tournaments.save(tournament)
-    first = [line.name for line in found.lines if line.place == 1]
-    session.note("finish", **tournament.place_data, winners=first)
-    tell_all(session, found, "the end", [Paragraph(texts.wrapped_turns(text)), *found.blocks])
+    winners = [line.name for line in progress.lines if line.place == 1]
+    session.note("finish", **tournament.place_data, winners=winners)
+    text = f"It is over. {why}".rstrip()
+    tell_all(session, progress, "the end", [Paragraph(texts.wrapped_turns(text)), *progress.blocks])
 
 
 def note_withdrawal(session: Session, tournament: Tournament, userid: str) -> None:
     """Store that a user has withdrawn; their games go on."""
-    store = session.store
+    tournaments = session.store.tournaments
     entrant = progress_of(session, tournament).by_name[userid]
     if tournament.state == "open":
-        store.tournaments.remove_entrant(*tournament.place, userid)
+        tournaments.remove_entrant(*tournament.place, userid)
     else:
-        store.tournaments.save_entrant(*tournament.place, entrant._replace(withdrawn=tournament.round + 1))
+        tournaments.save_entrant(*tournament.place, entrant._replace(withdrawn=tournament.round + 1))
     session.note("withdraw", **tournament.place_data, userid=userid)

@@ -10,7 +10,7 @@ from pbm.access import quotas
 from pbm.actions import challenges, endings, finding, rounds, turns
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import progress_of
-from pbm.blocks import Paragraph, Table, Told
+from pbm.blocks import Block, Paragraph, Table
 from pbm.letters import Letter, contests
 from pbm.letters.contests import TournamentTable
 from pbm.names import LONGEST_POOL, is_pool
@@ -25,43 +25,47 @@ from pbm.tournaments.tables import TIE_BREAKS
 
 def announce(session: Session, tournament: Tournament, entrants: Sequence[Entrant]) -> TournamentTable:
     """Store a tournament that players can join, and mail it to those who want broadcasts. Raises Refused."""
-    found = set_up(session, tournament, entrants)
-    can_join = _can_join(found)
-    how = f"This lets you play:\n{_joining(*tournament.place)}" if can_join else "Nobody else can join it."
-    told = [
-        Paragraph(f"A {tournament.kind.title} of {tournament.game.capitalize()} is open: {tournament.pool}."),
-        *([Paragraph(f"It starts on {tournament.starts:{texts.TIME_FORMAT}}.")] if tournament.starts else []),
-        *contests.described_tournament(found),
-        Paragraph(how),
-    ]
-    answer = _joining(*tournament.place) if can_join else ""
+    progress = set_up(session, tournament, entrants)
+    title = f"{tournament.kind.title} of {tournament.game.capitalize()}"
+    blocks: list[Block] = [Paragraph(f"A {title} is open: {tournament.pool}.")]
+    if tournament.starts:
+        blocks.append(Paragraph(f"It starts on {tournament.starts:{texts.TIME_FORMAT}}."))
+    blocks += contests.described_tournament(progress)
+    if _can_join(progress):
+        answer = _joining(*tournament.place)
+        blocks.append(Paragraph(f"This lets you play:\n{answer}"))
+    else:
+        answer = ""
+        blocks.append(Paragraph("Nobody else can join it."))
+
     for name in session.store.users.hearing("broadcasts"):
-        letter = contests.of_tournament(found, "open", told, answer=answer, to=name)
+        letter = contests.of_tournament(progress, "open", blocks, answer=answer, to=name)
         delivery.queue(session, letter._replace(is_subscribed=True))
     session.note("open", **tournament.place_data, type=tournament.kind.name)
-    return found
+    return progress
 
 
 def _joining(game: str, pool: str) -> str:
+    """The command by which a player joins."""
     return f"{game} join {pool} USERID PASSWORD"
 
 
 def set_up(session: Session, tournament: Tournament, entrants: Sequence[Entrant]) -> TournamentTable:
     """Store an open tournament with its first entrants. Raises Refused."""
-    store, players = session.store, [each.name for each in entrants]
+    store = session.store
     if not is_pool(tournament.pool):
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {tournament.pool!r}.")
     if store.tournaments.get(*tournament.place) or store.boards.of_tournament(*tournament.place):
-        there = f"There is a pool {tournament.pool} of {tournament.game.capitalize()} already"
-        raise Refused(f"{there}; `pbm help tournament` tells how to direct it.")
+        title = f"pool {tournament.pool} of {tournament.game.capitalize()}"
+        raise Refused(f"There is a {title} already; `pbm help tournament` tells how to direct it.")
     problems = list(_problems_of_plan(session, Progress(tournament, entrants, [])))
-    problems += problems_of_players(session, tournament.game, players)
+    problems += problems_of_players(session, tournament.game, [entrant.name for entrant in entrants])
     refuse(problems)
     if tournament.director and store.users.missing(tournament.director):
         raise Refused(finding.no_user(session, tournament.director))
     store.tournaments.save(tournament)
-    for each in entrants:
-        store.tournaments.add_player(*tournament.place, each.name, team=each.team)
+    for entrant in entrants:
+        store.tournaments.add_player(*tournament.place, entrant.name, team=entrant.team)
     return progress_of(session, tournament)
 
 
@@ -71,16 +75,20 @@ def _problems_of_plan(session: Session, plan: Progress) -> Iterator[str]:
     players = [entrant.name for entrant in plan.entrants]
     if len(players) > tournament.limit:
         yield f"A tournament has 2 to {tournament.limit} players, not {len(players)}."
-    yield from (f"{name} is named twice." for name, count in Counter(players).items() if count > 1)
+    for name, count in Counter(players).items():
+        if count > 1:
+            yield f"{name} is named twice."
     if problem := tournament.kind.problem_of_settings(tournament):
         yield problem
     if problem := _problem_of_teams(plan):
         yield problem
     for group in tournament.apart:
-        if len({*group}) < max(2, len(group)):
+        is_repeated = len(set(group)) < len(group)
+        if len(group) < 2 or is_repeated:
             yield f"--never={':'.join(group)} is not USERID:USERID, with two names or more."
         yield from (finding.no_user(session, name) for name in session.store.users.missing(*group))
-    if unknown := [kind for kind in tournament.tie_breaks.split(",") if kind not in TIE_BREAKS]:
+    unknown = [kind for kind in tournament.tie_breaks.split(",") if kind not in TIE_BREAKS]
+    if unknown:
         yield f"There is no tie-break {unknown[0]!r}; there are {', '.join(TIE_BREAKS)}."
     try:
         games.read_options(games.load(tournament.game), tournament.options.split())
@@ -93,60 +101,63 @@ def _problem_of_teams(progress: Progress) -> str:
     sizes = {team: len(players) for team, players in progress.team_players.items()}
     if len(set(sizes.values())) <= 1:
         return ""
-    sizes_told = [f"{team} has {size}" for team, size in sizes.items()]
-    return f"Teams have equally many players, but {texts.enumerated(sizes_told, 'and')}."
+    parts = [f"{team} has {size}" for team, size in sizes.items()]
+    return f"Teams have equally many players, but {texts.enumerated(parts, 'and')}."
 
 
 def refuse(problems: Iterable[str]) -> None:
-    """Raise Refused if there are problems."""
-    if text := "\n".join(problems):
+    """Raise Refused, with a line for each problem, if there are any."""
+    text = "\n".join(problems)
+    if text:
         raise Refused(text)
 
 
 def problems_of_players(session: Session, game: str, players: Sequence[str]) -> Iterator[str]:
-    """Sentences about those of these players who cannot take part."""
+    """Sentences about the players who cannot take part: unknown users, and robots that cannot play this game."""
     yield from (finding.no_user(session, name) for name in session.store.users.missing(*players))
     yield from challenges.robot_objections(game, session.store.robots.among(players))
 
 
-def problems_of_start(session: Session, found: TournamentTable) -> Iterator[str]:
-    """Why a tournament cannot start with its present entrants."""
-    tournament, count = found.tournament, len(found.entrants)
+def problems_of_start(session: Session, progress: TournamentTable) -> Iterator[str]:
+    """Why a tournament cannot start with its present entrants: a sentence; nothing if it can."""
+    tournament = progress.tournament
+    count = len(progress.entrants)
     if count < 2:
         yield f"A tournament has 2 to {tournament.kind.most} players, not {count}."
     elif problem := tournament.kind.problem_of_players(tournament, count):
         yield problem
-    elif problem := _problem_of_teams(found):
+    elif problem := _problem_of_teams(progress):
         yield problem
-    elif rounds.is_endless(session, found):
+    elif rounds.is_endless(session, progress):
         yield f"A {tournament.kind.title} of robots alone needs --rounds=N, because nothing else would end it."
-    elif tournament.never and not _first_games(found):
+    elif tournament.never and not _first_games(progress):
         yield "No first round is possible, because --never keeps too many players apart."
 
 
-def _first_games(found: TournamentTable) -> Sequence[Pair]:
+def _first_games(progress: TournamentTable) -> Sequence[Pair]:
     """The games and byes of the first round of a tournament that is open."""
-    return rounds.next_games(found._replace(tournament=found.tournament._replace(state="running"))).pairs
+    started = progress.tournament._replace(state="running")
+    return rounds.next_games(progress._replace(tournament=started)).pairs
 
 
-def problems_of_names(session: Session, found: TournamentTable) -> Iterator[str]:
+def problems_of_names(session: Session, progress: TournamentTable) -> Iterator[str]:
     """Sentences about boards of the first round that would have the name of a user; another pool can be chosen."""
-    tournament = found.tournament
-    for number in range(1, len(_first_games(found)) + 1):
-        if session.store.users.is_taken(f"{tournament.pool}{number}"):
-            yield f"A board {tournament.pool}{number} would have the name of a user; choose another pool."
+    tournament = progress.tournament
+    for number, _ in enumerate(_first_games(progress), 1):
+        name = f"{tournament.pool}{number}"
+        if session.store.users.is_taken(name):
+            yield f"A board {name} would have the name of a user; choose another pool."
 
 
-def start_tournament(session: Session, found: TournamentTable) -> TournamentTable:
+def start_tournament(session: Session, progress: TournamentTable) -> TournamentTable:
     """Start an open tournament. Returns it with its first boards.
 
     Raises Refused, with all objections.
     """
-    refuse(problems_of_start(session, found))
-    tournament = found.tournament._replace(state="running")
+    refuse(problems_of_start(session, progress))
+    tournament = progress.tournament._replace(state="running")
     session.store.tournaments.save(tournament)
-    names = [*found.by_name]
-    session.note("start", **tournament.place_data, players=names)
+    session.note("start", **tournament.place_data, players=list(progress.by_name))
     turns.advance_tournament(session, *tournament.place)
     return find(session, *tournament.place)
 
@@ -158,174 +169,208 @@ def find(session: Session, game: str, pool: str) -> TournamentTable:
     """A tournament as it is now. Raises Refused if there is none of that name."""
     tournament = session.store.tournaments.get(game, pool.lower())
     if tournament is None:
-        pools = [each.pool for each in session.store.tournaments.all(game)]
+        pools = [tournament.pool for tournament in session.store.tournaments.all(game)]
         raise Refused(f"There is no pool {pool.lower()!r} of {game.capitalize()}{games.suggestion(pool, pools)}")
     return progress_of(session, tournament)
 
 
 def of_pool(session: Session, game: str, pool: str) -> TournamentTable:
     """A tournament, or a round robin made of boards of that pool that were named one by one. Raises Refused."""
-    is_known = session.store.tournaments.get(game, pool.lower())
-    if is_known or not session.store.boards.of_tournament(game, pool.lower()):
+    store = session.store
+    name = pool.lower()
+    if store.tournaments.get(game, name) or not store.boards.of_tournament(game, name):
         return find(session, game, pool)
     kind = TOURNAMENT_KINDS["roundrobin"]
-    tournament = Tournament(game, pool.lower(), kind, session.now, "running", tie_breaks=kind.tie_breaks)
+    tournament = Tournament(game, name, kind, session.now, "running", tie_breaks=kind.tie_breaks)
     return progress_of(session, tournament)
 
 
 def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Let a user join an open tournament. Raises Refused."""
-    found = find(session, game, pool)
-    tournament = found.tournament
+    progress = find(session, game, pool)
+    tournament = progress.tournament
     if tournament.state != "open":
-        asked = f"; its director, {tournament.director}, can still add you" if _can_be_added(found) else ""
-        raise Refused(f"Nobody can join pool {tournament.pool} any more{asked}.")
+        refusal = f"Nobody can join pool {tournament.pool} any more"
+        if _can_be_added(progress):
+            refusal += f"; its director, {tournament.director}, can still add you"
+        raise Refused(f"{refusal}.")
     if not session.in_shell and not session.take("joining", user=name):  # the director hears of each
         raise Refused(f"You have joined tournaments {quotas.most('joining', 'user')} times today; that is the most.")
-    found = add_player(session, found, name)
-    starts = tournament.starts
-    begins = f"It starts on {starts:{texts.TIME_FORMAT}}." if starts else "You get a mail when it starts."
-    text = f"{name} takes part in pool {tournament.pool} of {game.capitalize()}. {begins}"
-    rounds.tell_director(session, found, f"{name} has joined", f"{name} takes part in pool {tournament.pool}.")
-    return [contests.of_tournament(found, "joined", text)]
+    progress = add_player(session, progress, name)
+    text = f"{name} takes part in pool {tournament.pool} of {game.capitalize()}."
+    if tournament.starts:
+        text += f" It starts on {tournament.starts:{texts.TIME_FORMAT}}."
+    else:
+        text += " You get a mail when it starts."
+    rounds.tell_director(session, progress, f"{name} has joined", f"{name} takes part in pool {tournament.pool}.")
+    return [contests.of_tournament(progress, "joined", text)]
 
 
 def leave_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Let a user leave a tournament."""
     text = withdraw(session, find(session, game, pool), name)
-    found = find(session, game, pool)
-    rounds.tell_director(session, found, f"{name} has left", text)
-    return [contests.of_tournament(found, "left", text)]
+    progress = find(session, game, pool)
+    rounds.tell_director(session, progress, f"{name} has left", text)
+    return [contests.of_tournament(progress, "left", text)]
 
 
 def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Give a user a bye of half a point in the next round of a Swiss tournament. Raises Refused."""
-    found = find(session, game, pool)
-    tournament = found.tournament
-    check_state(found, "ask for a bye", "open", "running")
-    check_entrant(found, name)
+    progress = find(session, game, pool)
+    tournament = progress.tournament
+    check_state(progress, "ask for a bye", "open", "running")
+    check_entrant(progress, name)
     number = tournament.round + 1
-    mine = found.by_name[name]
-    if number in mine.byes:
+    entrant = progress.by_name[name]
+    if number in entrant.byes:
         raise Refused(f"{name} has a bye in round {number} of pool {tournament.pool} already.")
-    if len(mine.byes) >= tournament.byes:
-        most = f"no more than {texts.counted(tournament.byes, 'bye')}" if tournament.byes else "no byes"
-        raise Refused(f"A player can ask for {most} in pool {tournament.pool}.")
+    if not tournament.byes:
+        raise Refused(f"A player can ask for no byes in pool {tournament.pool}.")
+    if len(entrant.byes) >= tournament.byes:
+        most = texts.counted(tournament.byes, "bye")
+        raise Refused(f"A player can ask for no more than {most} in pool {tournament.pool}.")
     if number >= (tournament.rounds or 0):
         raise Refused(f"Nobody can ask for a bye in the last round of pool {tournament.pool}.")
-    session.store.tournaments.save_entrant(game, tournament.pool, mine._replace(byes=mine.byes | {number}))
+    session.store.tournaments.save_entrant(game, tournament.pool, entrant._replace(byes=entrant.byes | {number}))
     title = f"pool {tournament.pool} of {game.capitalize()}"
     text = f"{name} has a bye in round {number} of {title}, which is half a point."
-    found = progress_of(session, tournament)
-    rounds.tell_director(session, found, f"{name} has a bye", text)
-    return [contests.of_tournament(found, "bye", text)]
+    progress = progress_of(session, tournament)
+    rounds.tell_director(session, progress, f"{name} has a bye", text)
+    return [contests.of_tournament(progress, "bye", text)]
 
 
 def table(session: Session, game: str, pool: str) -> list[Letter]:
     """The table of a tournament; without a *pool*, a list of the tournaments that are not over."""
     if not pool:
         return [_listed(session, game)]
-    found = of_pool(session, game, pool)
-    is_open = found.tournament.state == "open"
-    told = contests.described_tournament(found) if is_open else found.blocks
-    answer = _joining(game, found.tournament.pool) if _can_join(found) else f"{game} games tournament"
-    letter = contests.of_tournament(found, "the table", told, answer=answer)
-    return [letter._replace(data=found.data | {"reply": letter.body})]
+    progress = of_pool(session, game, pool)
+    tournament = progress.tournament
+    if tournament.state == "open":  # nobody has a result yet
+        blocks = contests.described_tournament(progress)
+    else:
+        blocks = progress.blocks
+    if _can_join(progress):
+        answer = _joining(game, tournament.pool)
+    else:
+        answer = f"{game} games tournament"
+    letter = contests.of_tournament(progress, "the table", blocks, answer=answer)
+    return [letter._replace(data=progress.data | {"reply": letter.body})]
 
 
 def _listed(session: Session, game: str) -> Letter:
     """The list of tournaments of a game that are not over, with who can join them."""
-    found = [progress_of(session, one) for one in session.store.tournaments.all(game) if not one.is_over]
+    title = game.capitalize()
+    subject = f"{title} tournaments"
+    current = [tournament for tournament in session.store.tournaments.all(game) if not tournament.is_over]
+    if not current:
+        text = f"No tournament of {title} is open, or on."
+        answer = f"{game} games tournament"
+        return letters.plain_letter(text, subject=subject, answer=answer, game=game, tournaments=[])
+
     rows = [("Pool", "Type", "State", "Players", "Round", "Starts (UTC)", "Who can join")]
     data = []
-    for shown in found:
-        tournament, who = shown.tournament, _who_joins(shown)
-        is_open = tournament.state == "open"
-        status = contests.status_of_tournament(shown)
-        players = f"{len(status['players'])}{f' of {tournament.most}' if tournament.most and is_open else ''}"
+    can_any_be_joined = False
+    for tournament in current:
+        progress = progress_of(session, tournament)
+        status = contests.status_of_tournament(progress)
+        players = str(len(status["players"]))
+        starts = ""
+        if tournament.state == "open":
+            if tournament.most:
+                players += f" of {tournament.most}"
+            if tournament.starts:
+                starts = f"{tournament.starts:{texts.ZONELESS_TIME_FORMAT}}"
         number = contests.present_round(tournament) if tournament.round or tournament.rounds else ""
-        starts = f"{tournament.starts:{texts.ZONELESS_TIME_FORMAT}}" if tournament.starts and is_open else ""
+        who = _who_joins(progress)
         rows.append((tournament.pool, tournament.kind.name, tournament.state, players, number, starts, who))
         data.append(status | {"who": who})
-    title = game.capitalize()
-    how = [Paragraph(f"To join: {_joining(game, 'POOL')}")] if any(map(_can_join, found)) else []
-    told: Told = [Table(rows), *how] if found else f"No tournament of {title} is open, or on."
-    answer = f"{game} table POOL" if found else f"{game} games tournament"
-    return letters.plain_letter(told, subject=f"{title} tournaments", answer=answer, game=game, tournaments=data)
+        can_any_be_joined = can_any_be_joined or _can_join(progress)
+
+    blocks: list[Block] = [Table(rows)]
+    if can_any_be_joined:
+        blocks.append(Paragraph(f"To join: {_joining(game, 'POOL')}"))
+    return letters.plain_letter(blocks, subject=subject, answer=f"{game} table POOL", game=game, tournaments=data)
 
 
-def _can_join(found: TournamentTable) -> bool:
+def _can_join(progress: TournamentTable) -> bool:
     """Whether every player can join a tournament."""
-    tournament = found.tournament
-    return tournament.state == "open" and len(found.entrants) < tournament.limit and not found.has_teams
+    tournament = progress.tournament
+    return tournament.state == "open" and len(progress.entrants) < tournament.limit and not progress.has_teams
 
 
-def _can_be_added(found: TournamentTable) -> bool:
+def _can_be_added(progress: TournamentTable) -> bool:
     """Whether the director of a tournament can still add players."""
-    tournament = found.tournament
+    tournament = progress.tournament
     return (
         bool(tournament.director)
         and tournament.state == "running"
         and tournament.kind.takes_latecomers
-        and not found.has_teams
+        and not progress.has_teams
     )
 
 
-def _who_joins(found: TournamentTable) -> str:
-    """Who can join a tournament, as the list says it."""
-    if _can_join(found):
+def _who_joins(progress: TournamentTable) -> str:
+    """Who can join a tournament, as the list says it, such as ``nobody: full``."""
+    if _can_join(progress):
         return "anybody"
-    if _can_be_added(found):
-        return f"ask {found.tournament.director}"
-    return f"nobody{': teams' if found.has_teams else ': full' if found.tournament.state == 'open' else ''}"
+    if _can_be_added(progress):
+        return f"ask {progress.tournament.director}"
+    if progress.has_teams:
+        return "nobody: teams"
+    if progress.tournament.state == "open":
+        return "nobody: full"
+    return "nobody"
 
 
-def add_player(session: Session, found: TournamentTable, name: str) -> TournamentTable:
+def add_player(session: Session, progress: TournamentTable, name: str) -> TournamentTable:
     """Let a user take part; in a running tournament, from the next round on. Raises Refused."""
-    tournament = found.tournament
-    before = found.by_name.get(name)
-    if before and before.withdrawn is None:
+    tournament = progress.tournament
+    entrant = progress.by_name.get(name)  # also who has withdrawn, and comes back
+    if entrant and entrant.withdrawn is None:
         raise Refused(f"{name} takes part in pool {tournament.pool} already.")
-    if found.has_teams:
+    if progress.has_teams:
         raise Refused(f"Pool {tournament.pool} is played by teams, which nobody can join; `replace` changes a player.")
-    if not before and len(found.entrants) >= tournament.limit:
+    if not entrant and len(progress.entrants) >= tournament.limit:
         raise Refused(f"Pool {tournament.pool} is full: it takes {texts.counted(tournament.limit, 'player')}.")
     refuse(problems_of_players(session, tournament.game, [name]))
-    if before:
-        again = before._replace(joined=tournament.round + 1, withdrawn=None)
-        session.store.tournaments.save_entrant(*tournament.place, again)
+    next_round = tournament.round + 1
+    if entrant:
+        entrant = entrant._replace(joined=next_round, withdrawn=None)
+        session.store.tournaments.save_entrant(*tournament.place, entrant)
     else:
-        session.store.tournaments.add_player(*tournament.place, name, tournament.round + 1)
+        session.store.tournaments.add_player(*tournament.place, name, next_round)
     session.note("join", **tournament.place_data, userid=name)
     return progress_of(session, tournament)
 
 
-def withdraw(session: Session, found: TournamentTable, name: str) -> str:
+def withdraw(session: Session, progress: TournamentTable, name: str) -> str:
     """Withdraw a player, who loses their running games, unrated. Returns sentences about it. Raises Refused."""
-    tournament = found.tournament
-    check_state(found, "leave", "open", "running", "closing")
-    check_entrant(found, name)
+    tournament = progress.tournament
+    check_state(progress, "leave", "open", "running", "closing")
+    check_entrant(progress, name)
     rounds.note_withdrawal(session, tournament, name)
-    lost = [number for number, meeting in found.running.items() if name in meeting.pair]
+    lost = [number for number, meeting in progress.running.items() if name in meeting.pair]
     for number in lost:
         board = find_board(session, tournament.game, number)
         why = f"{name} has withdrawn from the tournament."
         delivery.queue(session, *endings.forfeit(session, board, name, "withdrawn", why))
-    told = f"{name} does not take part in pool {tournament.pool} any more."
+    text = f"{name} does not take part in pool {tournament.pool} any more."
     if lost:
-        told += f" They lose on {texts.enumerated(lost, 'and')}."
-    return told
+        text += f" They lose on {texts.enumerated(lost, 'and')}."
+    return text
 
 
-def check_state(found: TournamentTable, what: str, *states: str) -> None:
-    """Raise Refused unless a tournament is in one of these *states*; *what* names the deed, such as `start it`."""
-    if found.tournament.state not in states:
-        where = texts.enumerated(states, "or")
-        raise Refused(f"{found.title} is {found.tournament.state}; you can {what} only while it is {where}.")
+def check_state(progress: TournamentTable, deed: str, *states: str) -> None:
+    """Raise Refused unless a tournament is in one of these *states*; the *deed* is a verb, such as `start it`."""
+    state = progress.tournament.state
+    if state not in states:
+        allowed = texts.enumerated(states, "or")
+        raise Refused(f"{progress.title} is {state}; you can {deed} only while it is {allowed}.")
 
 
-def check_entrant(found: TournamentTable, name: str) -> None:
+def check_entrant(progress: TournamentTable, name: str) -> None:
     """Raise Refused unless a user takes part."""
-    if name not in found.players:
-        hint = games.suggestion(name, found.players)
-        raise Refused(f"{name} does not take part in pool {found.tournament.pool}{hint}")
+    players = progress.players
+    if name not in players:
+        hint = games.suggestion(name, players)
+        raise Refused(f"{name} does not take part in pool {progress.tournament.pool}{hint}")
