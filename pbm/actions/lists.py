@@ -1,9 +1,9 @@
 """Lists: boards shown one by one, tables of boards, and the pages in which long lists are mailed."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, TypeVar
 
 import games
@@ -30,7 +30,7 @@ Row = dict[str, str]
 def page_number(session: Session, word: str) -> int:
     """The page that a word asks for. Without a word, it is 1 by mail, and in a shell 0, all pages. Raises Refused."""
     if not word:
-        return int(not session.in_shell)
+        return 0 if session.in_shell else 1
     if not re.fullmatch("[0-9]{1,7}", word, re.ASCII) or int(word) == 0:
         raise Refused(f"{word!r} is no page; the first one is 1.")
     return int(word)
@@ -46,19 +46,27 @@ def on_page(
     *missing*, in which ``{page}`` is the number of a page that does not exist.
     """
     page = page_number(session, word)
-    last = page * LINES_OF_PAGE + 1
-    lines = [*islice(find(last), last - LINES_OF_PAGE - 1, last)] if page else [*find(-1)]
-    if not lines and page > 1:
-        raise Refused(missing.format(page=page))
-    following = page + 1 if page and len(lines) > LINES_OF_PAGE else 0
-    if following:
-        del lines[LINES_OF_PAGE:]
-    return (lines[::-1] if is_backwards else lines), following
+    following = 0
+    if page == 0:
+        lines = list(find(-1))
+    else:
+        first = (page - 1) * LINES_OF_PAGE
+        behind_page = first + LINES_OF_PAGE
+        lines = list(islice(find(behind_page + 1), first, behind_page + 1))
+        if not lines and page > 1:
+            raise Refused(missing.format(page=page))
+        if len(lines) > LINES_OF_PAGE:  # the line behind the page is only there to tell that another page follows
+            lines.pop()
+            following = page + 1
+    if is_backwards:
+        lines.reverse()
+    return lines, following
 
 
 def aligned(rows: Sequence[Row], numbers: Collection[str] = (), rare: Collection[str] = ()) -> Table:
     """A table of rows. Columns of *numbers* are aligned to the right; *rare* columns are left out if they are empty."""
-    columns = [name for name in rows[0] if name not in rare or any(row[name] not in {"", "0"} for row in rows)]
+    used = {name for row in rows for name, cell in row.items() if cell not in {"", "0"}}
+    columns = [name for name in rows[0] if name not in rare or name in used]
     cells = [[row[name] for name in columns] for row in rows]
     return Table([columns, *cells], [name for name in columns if name in numbers])
 
@@ -78,10 +86,13 @@ def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
 
 def showas(session: Session, game: str, reader: str | None, words: Sequence[str]) -> list[Letter]:
     """Boards as one player, the *reader*, sees them."""
+    boards = finding.wanted(session, game, words, userid=reader)
     show_board = partial(_letter_of_board, session, reader, Budget(in_shell=session.in_shell), game)
-    found, missing = _find_each(finding.wanted(session, game, words, userid=reader), show_board)
-    told = found or [_letter_of_nothing(finding.none_found(game, words), f"{game} games")]
-    return [*told, *_not_found(missing, f"{game} games")]
+    answer = f"{game} games"
+    shown, missing = _find_each(boards, show_board)
+    if not shown:
+        shown = [_letter_of_nothing(finding.none_found(game, words), answer)]
+    return shown + _not_found(missing, answer)
 
 
 def show_own(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -96,50 +107,53 @@ def turns(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     """The boards of a user in all games: if the state is `active`, all active ones, else where they are to move."""
-    name, state = userid.lower(), state.lower() or "next"
+    name = userid.lower()
+    state = state.lower() or "next"
     if state not in {"next", "active"}:
         raise Refused(f"`all show` is for `next` or `active` boards, and not for {state!r}.")
     if not session.store.users.is_taken(name):
         raise Refused(finding.no_user(session, name))
-    wanted = [
-        f"{game} {row.board}"
-        for game in games.names()
-        for row in finding.rows(session, BoardFilter([game], [name], over=False, to_move=state == "next"))
-    ]
-    if len(wanted) > finding.MOST_BOARDS:
-        raise Refused(f"These are {len(wanted)} boards, which would be too much mail; ask game by game.")
-    if not wanted:
-        what = "is to move" if state == "next" else "plays"
-        return [_letter_of_nothing(f"There is no active board on which {name} {what}.", "list")]
+    rows: list[BoardRow] = []
+    for game in games.names():
+        rows += finding.rows(session, BoardFilter([game], [name], over=False, to_move=state == "next"))
+    if len(rows) > finding.MOST_BOARDS:
+        raise Refused(f"These are {len(rows)} boards, which would be too much mail; ask game by game.")
+    if not rows:
+        verb = "is to move" if state == "next" else "plays"
+        return [_letter_of_nothing(f"There is no active board on which {name} {verb}.", "list")]
     show_board = partial(_letter_of_board, session, None, Budget(in_shell=session.in_shell))
-    found, missing = _find_each(wanted, lambda place: show_board(*place.split()))
-    return [*found, *_not_found(missing, f"all games {name}")]
+    places = [f"{row.game} {row.board}" for row in rows]
+    shown, missing = _find_each(places, lambda place: show_board(*place.split()))
+    return shown + _not_found(missing, f"all games {name}")
 
 
 def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     """A table of the boards of some users in all games; the active ones if no word selects others."""
     named = finding.without_fillers(words)
-    page = named.pop() if named and named[-1].isdecimal() else ""
+    page = ""
+    if named and named[-1].isdecimal():
+        page = named.pop()
     among = finding.read(session, "", named)
     if not among.userids:
         raise Refused("`all games` needs the userid of a player.")
-    among = among._replace(over=bool(among.over))
-    each = [among._replace(games=[game]) for game in games.names()]
-    rows, following = on_page(
-        session,
-        page,
-        lambda most: chain.from_iterable(finding.rows(session, one, most) for one in each),
-        "There is no page {page} of these boards.",
-    )
+    among = among._replace(over=bool(among.over))  # active boards, where no word says which
+
+    def find_rows(most: int) -> Iterator[BoardRow]:
+        for game in games.names():
+            yield from finding.rows(session, among._replace(games=[game]), most)
+
+    rows, following = on_page(session, page, find_rows, "There is no page {page} of these boards.")
     if not rows:
         return [_letter_of_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
+    table_rows = aligned([_waiting(session, row, among.userids) for row in rows])
     letter = letters.plain_letter(
-        [aligned([_waiting(session, row, among.userids) for row in rows]), *_calendar(session, among.userids)],
+        [table_rows, *_calendar(session, among.userids)],
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
         boards=[_waiting_data(session, row, among.userids) for row in rows],
     )
-    return [with_next(letter, " ".join(["all games", *named]), following)]
+    command = " ".join(["all games", *named])
+    return [with_next(letter, command, following)]
 
 
 def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
@@ -148,44 +162,50 @@ def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
     A forged From field does no harm: the answer goes to the user's own address.
     """
     web = session.server.web
-    if session.on_page or not (web and {*userids} <= session.senders):
+    if not web or session.on_page:
         return []
-    urls = [
-        f"{web}/calendar/{tokens.calendar_token(session.server, each.userid, each.number)}.ics"
-        for each in session.store.users.addresses(*userids)
-        if each.address.lower() == str(session.sender).lower()
-    ]
-    return [Paragraph("\n".join(["For a calendar program, until when you have to move:", *urls]))]
+    if not set(userids) <= session.senders:
+        return []
+    lines = ["For a calendar program, until when you have to move:"]
+    for address in session.store.users.addresses(*userids):
+        if address.address.lower() == str(session.sender).lower():
+            token = tokens.calendar_token(session.server, address.userid, address.number)
+            lines.append(f"{web}/calendar/{token}.ics")
+    return [Paragraph("\n".join(lines))]
 
 
 def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
     """A row of the table of all games, about a board of one of these users."""
-    told, zone = _waiting_data(session, row, userids), session.zone(None)
+    data = _waiting_data(session, row, userids)
+    zone = session.zone(None)
     since = row.happened.astimezone(zone)
-    return {
-        "Game": row.game,
-        "Board": row.board,
-        **({"Player": told["userid"]} if len(userids) > 1 else {}),
-        "Opponent": told["opponent"],
-        "Turn": f"{letters.status(row)} ({row.reason})" if row.ended else told["turn"],
-        f"Since ({zone})": f"{since:{texts.ZONELESS_TIME_FORMAT}}",
-        "Days left": "" if told["days_left"] is None else f"{told['days_left']} for {told['waits_for']}",
-    }
+    cells = {"Game": row.game, "Board": row.board}
+    if len(userids) > 1:  # else it would be the same user in all rows
+        cells["Player"] = data["userid"]
+    cells["Opponent"] = data["opponent"]
+    cells["Turn"] = f"{letters.status(row)} ({row.reason})" if row.ended else data["turn"]
+    cells[f"Since ({zone})"] = f"{since:{texts.ZONELESS_TIME_FORMAT}}"
+    cells["Days left"] = ""
+    if data["days_left"] is not None:
+        cells["Days left"] = f"{data['days_left']} for {data['waits_for']}"
+    return cells
 
 
 def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> dict[str, Any]:
-    """The same row for programs."""
-    players = row.players
-    seat = int(players[0] not in userids)
-    is_timed = not (row.ended or clocks.waits_for_robot(session.store, row))
-    left = max(0, clocks.time_left(session.store, row, session.now).days) if is_timed else None
+    """A row of the table of all games for programs, about a board of one of these users."""
+    player, opponent = row.players
+    if player not in userids:
+        player, opponent = opponent, player
+    days_left = None
+    if not row.ended and not clocks.waits_for_robot(session.store, row):
+        days_left = max(0, clocks.time_left(session.store, row, session.now).days)
     return {
         **row.place_data,
-        "userid": players[seat],
-        "opponent": players[1 - seat],
+        "userid": player,
+        "opponent": opponent,
         "turn": row.turn,
         "since": row.happened.isoformat(),
-        "days_left": left,
+        "days_left": days_left,
         "waits_for": None if row.ended else clocks.awaited(row),
     }
 
@@ -205,39 +225,53 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
         is_backwards=finding.is_backwards(among),
     )
     if not rows:
-        text, subject = finding.none_found(game, named), f"List of {game.capitalize()} games"
-        answer = f"{game} challenge USERID1 USERID2"
-        return [letters.plain_letter(text, subject=subject, answer=answer, boards=[])]
+        letter = letters.plain_letter(
+            finding.none_found(game, named),
+            subject=f"List of {game.capitalize()} games",
+            answer=f"{game} challenge USERID1 USERID2",
+            boards=[],
+        )
+        return [letter]
+    # The number of the next page must not be read as that of a board.
     if not named and (following >= finding.FIRST_NUMBER or session.store.boards.get(game, str(following))):
-        named = ["all"]  # else the number of the page would be that of a board
+        named = ["all"]
     command = " ".join([game, "games", *named])
     return [with_next(_letter_of_table(session, game, rows), command, following)]
 
 
 def _letter_of_table(session: Session, game: str, rows: Sequence[BoardRow]) -> Letter:
     """The letter with a table of these boards."""
-    shown = aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})
     data: dict[str, Any] = {"boards": []}
-    for row in rows if session.as_json else ():
-        try:
-            data["boards"].append(letters.data(board_of(session, row).present))
-        except Refused:  # it cannot be read, but the table has it
-            data.setdefault("missing", []).append(row.board)
-    subject = f"List of {game.capitalize()} games"
-    return letters.plain_letter([shown], subject=subject, answer=f"{game} show {rows[0].board}", **data)
+    if session.as_json:
+        for row in rows:
+            try:
+                data["boards"].append(letters.data(board_of(session, row).present))
+            except Refused:  # it cannot be read, but the table has it
+                data.setdefault("missing", []).append(row.board)
+    return letters.plain_letter(
+        [aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})],
+        subject=f"List of {game.capitalize()} games",
+        answer=f"{game} show {rows[0].board}",
+        **data,
+    )
 
 
 def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
     """The number of boards of each game; if games are named, their active boards instead."""
-    names = [word.lower() for word in words]
-    for name in names:
-        check_game(name)
-    if names:
-        return [letter for name in dict.fromkeys(names) for letter in table(session, name, ["active"])]
-    counts = {name: session.store.boards.totals(name)[1] for name in games.names()}
-    lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
-    told = [Table(lines)]
-    return [letters.plain_letter(told, subject="List of games", answer="help GAME", games=counts)]
+    named = list(dict.fromkeys(word.lower() for word in words))
+    for game in named:
+        check_game(game)
+    if named:
+        tables: list[Letter] = []
+        for game in named:
+            tables += table(session, game, ["active"])
+        return tables
+    counts = {}
+    for game in games.names():
+        _, counts[game] = session.store.boards.totals(game)
+    rows = [("Game", "Boards")]
+    rows += [(game, str(count)) for game, count in counts.items()]
+    return [letters.plain_letter([Table(rows)], subject="List of games", answer="help GAME", games=counts)]
 
 
 def _letter_of_board(session: Session, reader: str | None, budget: Budget, game: str, board: str) -> Letter:
@@ -247,22 +281,24 @@ def _letter_of_board(session: Session, reader: str | None, budget: Budget, game:
         raise Refused(f"{place} is left out, because all of them are too much work; ask for fewer boards.")
     point = find_point(session, game, board)
     [letter] = letters.of_board(session, point, reader, is_full=True)
-    if name := player_at_sender(session, point.board, reader):
+    name = player_at_sender(session, point.board, reader)
+    if name:
         letter = letter._replace(reader=name, command=letters.next_command(point, name))
     return letter._replace(to=None)
 
 
 def _find_each(boards: Iterable[str], find: Callable[[str], Item]) -> tuple[list[Item], dict[str, str]]:
     """What *find* returns for each board, and why it refused the others. Raises Refused if it refused all."""
-    found, missing = [], {}
+    items = []
+    missing = {}
     for board in boards:
         try:
-            found.append(find(board))
+            items.append(find(board))
         except Refused as why:
             missing[board] = str(why)
-    if missing and not found:
+    if missing and not items:
         raise Refused("\n".join(missing.values()))
-    return found, missing
+    return items, missing
 
 
 def _letter_of_nothing(text: str, answer: str) -> Letter:
@@ -280,15 +316,19 @@ def _not_found(missing: Mapping[str, str], answer: str) -> list[Letter]:
 
 def _row(session: Session, row: BoardRow) -> Row:
     """A row of the table of a game's boards."""
-    players = row.players
-    vote = f"; {row.voter} proposes {'a draw' if row.vote == 'draw' else 'undo'}" if row.vote else ""
-    is_unrated = row.reason and not session.store.players.results_of_board(*row.place)
+    status = letters.status(row)
+    if row.vote:
+        proposal = "a draw" if row.vote == "draw" else "undo"
+        status += f"; {row.voter} proposes {proposal}"
+    reason = row.reason or ""
+    if reason and not session.store.players.results_of_board(*row.place):
+        reason += ", unrated"
     return {
         "Board": row.board,
         "Moves": str(row.moves),
-        "Players": " ".join(players),
-        "Robot": ", ".join(session.store.robots.among(players)),
-        "Status": f"{letters.status(row)}{vote}",
-        "Reason": f"{row.reason or ''}{', unrated' if is_unrated else ''}",
+        "Players": " ".join(row.players),
+        "Robot": ", ".join(session.store.robots.among(row.players)),
+        "Status": status,
+        "Reason": reason,
         "Options": clocks.all_options(row),
     }

@@ -1,20 +1,21 @@
 """The lists of a game: its players by rating, and the games that are over."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import tzinfo
 from functools import partial
 from itertools import groupby
 from math import ceil
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 from pbm import letters
 from pbm.actions import finding, lists
-from pbm.blocks import Block, Paragraph, Preformatted
+from pbm.blocks import Block, Paragraph, Preformatted, Told
 from pbm.board.ratings import Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import PlayerRow, Robot, Section
+from pbm.store import BoardRow, PlayerRow, Robot, Section
 from pbm.texts import WIDTH, ZONELESS_TIME_FORMAT, counted
 
 SECTIONS = {
@@ -38,33 +39,59 @@ HEIGHT = 16
 """How many lines the drawing of a rating has at most."""
 
 
+class Line(NamedTuple):
+    """A line of one of the tables of the standings."""
+
+    title: str
+    """The title of its table."""
+    rank: int
+    """The place by rating; 0 for a line that is about no rating."""
+    content: PlayerRow | lists.Row
+    """A rated player, or the cells of a line about anybody else."""
+
+
 def standings(session: Session, game: str, page: str, named: Mapping[str, str | None]) -> list[Letter]:
     """The players of a game by rating, the tables of its tournaments, and seekers who have no rating yet.
 
     If ``plot`` names a player, it is a drawing of their ratings instead.
     """
-    if userid := named["plot"]:
+    userid = named["plot"]
+    if userid:
         return plotted(session, game, userid)
-    name, number = game.capitalize(), lists.page_number(session, page)
-    found, following = lists.on_page(session, page, partial(_lines, session, game), _no_page(game, "standings"))
-    is_nobody = number < 2 and not session.store.players.by_rating(game, most=1)
-    tables = []
-    for title, part in groupby(found, lambda line: line[0]):
-        lines = [*part]
-        names = [one.userid for *_, one in lines if isinstance(one, PlayerRow)]
-        active, robots = session.store.boards.active_counts(names, game), session.store.robots.among(names)
-        rows = [
-            _row(rank, one, active[one.userid][game], robots) | ({"": _mark(one)} if title == ALL_RATED else {})
-            if isinstance(one, PlayerRow)
-            else one
-            for _, rank, one in lines
-        ]
-        tables.append(f"{title}\n{lists.aligned(rows, NUMBERS, RARE if 'Rank' in rows[0] else ()).text}")
-    told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if is_nobody else []
-    told += [Preformatted("\n\n".join(tables))] if tables else []
-    data = {"game": game} if number else _data(session, game)
-    letter = letters.plain_letter(told, subject=f"{name} Standings", answer=f"{game} challenge USERID1 USERID2", **data)
+    number = lists.page_number(session, page)
+    lines, following = lists.on_page(session, page, partial(_lines, session, game), _no_page(game, "standings"))
+    blocks: list[Block] = []
+    if number < 2 and not session.store.players.by_rating(game, most=1):
+        blocks.append(Paragraph(f"Nobody has a rating in {game.capitalize()} yet."))
+    tables = [_table(session, game, title, list(part)) for title, part in groupby(lines, lambda line: line.title)]
+    if tables:
+        blocks.append(Preformatted("\n\n".join(tables)))
+    letter = letters.plain_letter(
+        blocks,
+        subject=f"{game.capitalize()} Standings",
+        answer=f"{game} challenge USERID1 USERID2",
+        **_data(session, game, is_whole=number == 0),
+    )
     return [lists.with_next(letter, f"{game} standings", following)]
+
+
+def _table(session: Session, game: str, title: str, lines: Sequence[Line]) -> str:
+    """One of the tables of the standings below its title."""
+    userids = [line.content.userid for line in lines if isinstance(line.content, PlayerRow)]
+    active = session.store.boards.active_counts(userids, game)
+    robots = session.store.robots.among(userids)
+    rows = []
+    for line in lines:
+        if not isinstance(line.content, PlayerRow):
+            rows.append(line.content)
+            continue
+        player = line.content
+        row = _row(line.rank, player, active[player.userid][game], robots)
+        if title == ALL_RATED:
+            row[""] = _mark(player)
+        rows.append(row)
+    rare = RARE if "Rank" in rows[0] else ()  # a table of a pool has all its columns
+    return f"{title}\n{lists.aligned(rows, NUMBERS, rare).text}"
 
 
 def _no_page(game: str, command: str) -> str:
@@ -74,71 +101,89 @@ def _no_page(game: str, command: str) -> str:
 
 def plotted(session: Session, game: str, userid: str) -> list[Letter]:
     """A drawing of all ratings that a player has had. Raises Refused if there are none."""
-    player, name = userid.lower(), game.capitalize()
+    player = userid.lower()
+    title = game.capitalize()
     results = session.store.players.results_of_user(game, player)
     if not results:
-        known = session.store.users.is_taken(player)
-        raise Refused(f"{player} has no rated game of {name}." if known else finding.no_user(session, player))
-    ratings = [results[0].before, *(result.after for result in results)]
+        if session.store.users.is_taken(player):
+            raise Refused(f"{player} has no rated game of {title}.")
+        raise Refused(finding.no_user(session, player))
+    first = results[0]
     last = results[-1]
+    ratings = [first.before]
+    ratings += [result.after for result in results]
     kind = "established" if Rating(last.after, last.games).is_established else "provisional"
     count = counted(len(results), "rated game")
-    said = f"{player}: {last.after} ({kind})\n{count} of {name}, highest {max(ratings)}, lowest {min(ratings)}"
-    drawn = drawing(ratings, f"{results[0].ended:%Y-%m-%d}", f"{last.ended:%Y-%m-%d}")
-    shown = [
+    summary = f"{player}: {last.after} ({kind})\n{count} of {title}, highest {max(ratings)}, lowest {min(ratings)}"
+    graph = drawing(ratings, f"{first.ended:%Y-%m-%d}", f"{last.ended:%Y-%m-%d}")
+    results_data = [
         {
-            "board": one.board,
-            "outcome": one.outcome,
-            "before": one.before,
-            "after": one.after,
-            "ended": one.ended.isoformat(),
+            "board": result.board,
+            "outcome": result.outcome,
+            "before": result.before,
+            "after": result.after,
+            "ended": result.ended.isoformat(),
         }
-        for one in results
+        for result in results
     ]
-    told = Paragraph(said), Preformatted(drawn)
-    subject, answer = f"{name} Standings", f"{game} standings"
-    return [letters.plain_letter(told, subject=subject, answer=answer, game=game, userid=player, results=shown)]
+    letter = letters.plain_letter(
+        [Paragraph(summary), Preformatted(graph)],
+        subject=f"{title} Standings",
+        answer=f"{game} standings",
+        game=game,
+        userid=player,
+        results=results_data,
+    )
+    return [letter]
 
 
 def history(session: Session, game: str, page: str) -> list[Letter]:
     """The games that are over, the oldest first; page 1 has the latest ones."""
-    name, history = game.capitalize(), partial(session.store.boards.history, game)
-    found, following = lists.on_page(session, page, history, _no_page(game, "history"), is_backwards=True)
+    title = game.capitalize()
+    find_games = partial(session.store.boards.history, game)
+    ended_games, following = lists.on_page(session, page, find_games, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)
-    rows = [
-        {
-            f"Ended ({zone})": f"{(row.ended or row.started).astimezone(zone):{ZONELESS_TIME_FORMAT}}",
-            "Board": row.board,
-            "Winner": row.winner or "TIE",
-            "Pts": str(POINTS),
-            "Moves": str(row.moves),
-            "Rated": "" if is_rated else "unrated",
-            "Reason": row.reason or "",
-            "Players": f"{row.first_player} {row.second_player}",
-        }
-        for row, is_rated in found
-    ]
-    shown = [
-        {
-            "board": row.board,
-            "ended": row.ended and row.ended.isoformat(),
-            "winner": row.winner or "draw",
-            "points": POINTS,
-            "moves": row.moves,
-            "rated": is_rated,
-            "reason": row.reason,
-            "players": [*row.players],
-        }
-        for row, is_rated in found
-    ]
+    rows = [_ended_row(row, zone, is_rated=is_rated) for row, is_rated in ended_games]
+    content: Told = f"No game of {title} is over yet."
+    if rows:
+        content = [_fitting(lists.aligned(rows, NUMBERS, RARE).text)]
     letter = letters.plain_letter(
-        [_fitting(lists.aligned(rows, NUMBERS, RARE).text)] if rows else f"No game of {name} is over yet.",
-        subject=f"Historical List of {name} games",
+        content,
+        subject=f"Historical List of {title} games",
         answer=f"{game} standings",
         game=game,
-        games=shown,
+        games=[_ended_data(row, is_rated=is_rated) for row, is_rated in ended_games],
     )
     return [lists.with_next(letter, f"{game} history", following)]
+
+
+def _ended_row(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> lists.Row:
+    """A line of the history, with its time in a *zone*."""
+    ended = (row.ended or row.started).astimezone(zone)
+    return {
+        f"Ended ({zone})": f"{ended:{ZONELESS_TIME_FORMAT}}",
+        "Board": row.board,
+        "Winner": row.winner or "TIE",
+        "Pts": str(POINTS),
+        "Moves": str(row.moves),
+        "Rated": "" if is_rated else "unrated",
+        "Reason": row.reason or "",
+        "Players": f"{row.first_player} {row.second_player}",
+    }
+
+
+def _ended_data(row: BoardRow, *, is_rated: bool) -> dict[str, Any]:
+    """A line of the history for programs."""
+    return {
+        "board": row.board,
+        "ended": row.ended and row.ended.isoformat(),
+        "winner": row.winner or "draw",
+        "points": POINTS,
+        "moves": row.moves,
+        "rated": is_rated,
+        "reason": row.reason,
+        "players": list(row.players),
+    }
 
 
 def drawing(ratings: Sequence[int], first: str, last: str) -> str:
@@ -146,101 +191,143 @@ def drawing(ratings: Sequence[int], first: str, last: str) -> str:
 
     If there are more ratings than columns, a column shows several.
     """
-    step = 10 * max(1, ceil((max(ratings) - min(ratings)) / (10 * (HEIGHT - 2))))
+    span = max(ratings) - min(ratings)
+    step = 10 * max(1, ceil(span / (10 * (HEIGHT - 2))))  # rating points to a line; rounding adds up to two lines
     lowest = min(ratings) // step
     heights = [round(rating / step) - lowest for rating in ratings]
     labels = [str((lowest + height) * step) for height in range(max(heights) + 1)]
     margin = max(map(len, labels))
     width = WIDTH - margin - 2
     grid = [[" "] * width for _ in labels]
-    column, height = 0, heights[0]
-    for number, new in enumerate(heights):
-        left, column = column, number * (width - 1) // (len(heights) - 1)
-        for at in range(left + 1, column):
-            grid[height][at] = "-"
-        for at in range(min(height, new), max(height, new)):
-            if grid[at][column] != "*":
-                grid[at][column] = "|"
-        grid[new][column] = "*"
-        height = new
-    lines = [f"{label:>{margin}} |{''.join(row).rstrip()}" for label, row in zip(labels, grid, strict=True)]
-    axis = f"{'':{margin}} +{'-' * width}"
-    dates = f"{'':{margin}}  {first}{last:>{width - len(first)}}"
-    return "\n".join([*reversed(lines), axis, dates])
+    """The characters of each line, from the lowest one up."""
+
+    column = 0
+    height = heights[0]
+    for number, new_height in enumerate(heights):
+        new_column = number * (width - 1) // (len(heights) - 1)
+        for between in range(column + 1, new_column):
+            grid[height][between] = "-"
+        column = new_column
+        for between in range(min(height, new_height), max(height, new_height)):
+            if grid[between][column] != "*":
+                grid[between][column] = "|"
+        height = new_height
+        grid[height][column] = "*"
+
+    lines = []
+    for label, row in zip(labels, grid, strict=True):
+        line = "".join(row).rstrip()
+        lines.append(f"{label:>{margin}} |{line}")
+    lines.reverse()
+    lines.append(f"{'':{margin}} +{'-' * width}")
+    lines.append(f"{'':{margin}}  {first}{last:>{width - len(first)}}")
+    return "\n".join(lines)
 
 
-def _lines(session: Session, game: str, most: int) -> Iterator[tuple[str, int, PlayerRow | lists.Row]]:
-    """The lines of all tables of the standings: the title of the table, the rank, and the player or a row.
+def _lines(session: Session, game: str, most: int) -> Iterator[Line]:
+    """The lines of all tables of the standings.
 
     Each of SECTIONS comes first, then all players if there is more than one section, then pools and seekers. At most
     *most* lines are of players; -1 is no limit.
     """
     store = session.store
-    parts: dict[str, Section | None] = {
-        title: one for title, one in SECTIONS.items() if store.players.by_rating(game, one, most=1)
-    }
-    if len(parts) > 1:
-        parts[ALL_RATED] = None
-    for title, section in parts.items():
-        players = store.players.by_rating(game, section, most)
+    sections: dict[str, Section | None] = {}
+    for title, section in SECTIONS.items():
+        if store.players.by_rating(game, section, most=1):
+            sections[title] = section
+    if len(sections) > 1:
+        sections[ALL_RATED] = None
+    for title, part in sections.items():
+        players = store.players.by_rating(game, part, most)
         most -= len(players)  # below 0, there is no limit
         for rank, player in enumerate(players, 1):
-            yield title, rank, player
-    for row in store.tournaments.pool_players(game):
-        yield "Tournaments", 0, dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
+            yield Line(title, rank, player)
+    for pool, userid, won, lost, tied in store.tournaments.pool_players(game):
+        cells = {"Pool": pool, "Name": userid, "Won": str(won), "Lost": str(lost), "Ties": str(tied)}
+        yield Line("Tournaments", 0, cells)
     for player in store.players.seekers(game, session.now.date()):
-        yield "Not rated yet, seeking challenges", 0, {"Name": player.userid, "Seeking": str(player.seeking)}
+        cells = {"Name": player.userid, "Seeking": str(player.seeking)}
+        yield Line("Not rated yet, seeking challenges", 0, cells)
 
 
 def _mark(player: PlayerRow) -> str:
     """The character that says in which of SECTIONS a player is: `E`, `P` or `I`."""
-    return "I" if player.inactive else "E" if Rating(games=player.games).is_established else "P"
+    if player.inactive:
+        return "I"
+    return "E" if Rating(games=player.games).is_established else "P"
 
 
-def _data(session: Session, game: str) -> dict[str, Any]:
-    """The standings for programs."""
+def _data(session: Session, game: str, *, is_whole: bool) -> dict[str, Any]:
+    """The standings for programs; unless *is_whole*, without players, as for a page."""
+    if not is_whole:
+        return {"game": game}
     store = session.store
     rated = store.players.by_rating(game)
-    names = [player.userid for player in rated]
-    active, robots = store.boards.active_counts(names, game), store.robots.among(names)
-    pools = store.tournaments.pool_players(game)
-    seekers = store.players.seekers(game, session.now.date())
+    userids = [player.userid for player in rated]
+    active = store.boards.active_counts(userids, game)
+    robots = store.robots.among(userids)
     return {
         "game": game,
-        "players": [_of_player(one, active[one.userid][game], is_robot=one.userid in robots) for one in rated],
-        "pools": [dict(zip(("pool", "userid", "won", "lost", "tied"), pool, strict=True)) for pool in pools],
-        "seekers": [{"userid": player.userid, "seeking": player.seeking} for player in seekers],
+        "players": [
+            _player_data(player, active[player.userid][game], is_robot=player.userid in robots) for player in rated
+        ],
+        "pools": [
+            {"pool": pool, "userid": userid, "won": won, "lost": lost, "tied": tied}
+            for pool, userid, won, lost, tied in store.tournaments.pool_players(game)
+        ],
+        "seekers": [
+            {"userid": player.userid, "seeking": player.seeking}
+            for player in store.players.seekers(game, session.now.date())
+        ],
     }
 
 
-def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot]) -> dict[str, str]:
-    """A row of the standings."""
-    robot = robots.get(player.userid)
-    limit = "" if player.most is None else f"/ {player.most}" if player.most else "/reject"
+def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot]) -> lists.Row:
+    """A line of the standings about a player with a number of *active* boards."""
     return {
         "Rank": str(rank),
         "Name": player.userid,
-        "Robot": "" if robot is None else f"level {robot.level}" if robot.level else "program",
+        "Robot": _kind_of_robot(robots.get(player.userid)),
         "Rating": str(player.rating),
         "Won": str(player.won),
         "Lost": str(player.lost),
         "Ties": str(player.tied),
         "Active": str(active or ""),
-        "Limit": limit,
+        "Limit": _limit(player),
         "Seeking": str(player.seeking or ""),
     }
 
 
+def _kind_of_robot(robot: Robot | None) -> str:
+    """What the standings say of a robot, such as ``level 3``; ``program`` without a level, nothing for a person."""
+    if robot is None:
+        return ""
+    if robot.level:
+        return f"level {robot.level}"
+    return "program"
+
+
+def _limit(player: PlayerRow) -> str:
+    """On how many boards a player plays at most, behind the number of active ones; empty without a limit."""
+    if player.most is None:
+        return ""
+    if player.most == 0:
+        return "/reject"
+    return f"/ {player.most}"
+
+
 def _fitting(table: str) -> Preformatted:
     """A table of games; a second player who does not fit into the line goes below the first one."""
-    below = " " * min(table.index("Players"), WIDTH - LONGEST)
-    lines = (part for line in table.split("\n") for part in wrap(line, WIDTH, subsequent_indent=below))
+    indent = " " * min(table.index("Players"), WIDTH - LONGEST)
+    lines: list[str] = []
+    for line in table.split("\n"):
+        lines += wrap(line, WIDTH, subsequent_indent=indent)
     return Preformatted("\n".join(lines))
 
 
-def _of_player(player: PlayerRow, active: int, *, is_robot: bool) -> dict[str, Any]:
-    """A row of the standings for programs."""
-    return {
+def _player_data(player: PlayerRow, active: int, *, is_robot: bool) -> dict[str, Any]:
+    """A line of the standings for programs, about a player with a number of *active* boards."""
+    data = {
         "userid": player.userid,
         "rating": player.rating,
         "established": Rating(games=player.games).is_established,
@@ -251,5 +338,7 @@ def _of_player(player: PlayerRow, active: int, *, is_robot: bool) -> dict[str, A
         "active": active,
         "limit": player.most,
         "seeking": player.seeking,
-        **({"robot": True} if is_robot else {}),
     }
+    if is_robot:
+        data["robot"] = True
+    return data
