@@ -17,13 +17,15 @@ from pbm.board import clocks
 from pbm.console import answer, answer_list, open_existing
 from pbm.console.usage import Commands, game_name, split_options
 from pbm.letters import contests
+from pbm.letters.contests import TournamentTable
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.terminal import say
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Entrant, Kind, Tournament
+from pbm.tournaments.kinds import Entrant, Kind, Pair, Tournament
 
 MOST_ROUNDS = 50
+"""How many rounds a tournament has at most."""
 MOST_GAMES = 9
 """How many games a match of a knockout has at most."""
 
@@ -106,24 +108,22 @@ def tournament(
 ) -> None:
     """Start a tournament, let it be joined, direct it, or show how it stands."""
     options, named = split_options(words, ctx)
-    others = [word.lower() for word in named]
-    if not others:
+    if not named:
         raise click.UsageError("No game is named; `pbm tournament symple` lists the pools of Symple.", ctx)
-    if others[0] in DIRECTIONS and len(others) > 2:
-        others = [*others[1:3], others[0], *others[3:]]
-    game, pool, players = game_name(others[0]), "".join(others[1:2]), others[2:]
+    game, pool, others = _game_pool_and_others([word.lower() for word in named])
     teams = _teams(settings["team"])
     is_described = any(settings.values()) or bool(options)
     session = Session(open_existing())
-    if players and players[0] in DIRECTIONS:
+    if others and others[0] in DIRECTIONS:
         if is_described or as_csv or as_trf or form:
-            raise Refused(f"`{players[0]}` takes no options but --dry-run.")
-        _direct(session, game, pool, players, dry_run=dry_run)
-    elif players and teams:
+            raise Refused(f"`{others[0]}` takes no options but --dry-run.")
+        _direct(session, game, pool, others, dry_run=dry_run)
+    elif others and teams:
         raise Refused("Where teams play, each player is named in a team.")
-    elif players or teams or settings["is_open"]:
-        _check_no_direction(session, game, pool, *players[:1])
-        entrants = [*map(Entrant, players), *teams]
+    elif others or teams or settings["is_open"]:
+        _check_no_direction(session, game, pool, others)
+        entrants = [Entrant(userid) for userid in others]
+        entrants += teams
         tournament = _planned(session, game, pool, options, settings)
         if settings["is_open"]:
             _announce(session, tournament, entrants, dry_run=dry_run)
@@ -132,51 +132,65 @@ def tournament(
     elif is_described or dry_run:
         raise click.UsageError("These options are for a tournament that begins; its players are missing.", ctx)
     elif pool:
-        _show(session, game, pool, "csv" if as_csv else "trf" if as_trf else form)
+        _show(session, game, pool, form, as_csv=as_csv, as_trf=as_trf)
     else:
         _list(session, game, as_csv=as_csv)
 
 
-def _check_no_direction(session: Session, game: str, pool: str, word: str = "") -> None:
+def _game_pool_and_others(words: list[str]) -> tuple[str, str, list[str]]:
+    """The game, the pool or nothing, and what stands behind them: userids, or a direction and what follows it."""
+    if words[0] in DIRECTIONS and len(words) > 2:
+        direction, game, pool, *arguments = words  # `withdraw symple a bob` is `symple a withdraw bob`
+        return game_name(game), pool, [direction, *arguments]
+    pool = words[1] if len(words) > 1 else ""
+    return game_name(words[0]), pool, words[2:]
+
+
+def _check_no_direction(session: Session, game: str, pool: str, others: Sequence[str]) -> None:
     """Raise Refused if the word behind a pool can only be a direction: the pool is there, and there is no such user.
 
     A direction in front of its pool is known by what it is like.
     """
+    if not others:
+        return
+    word = others[0]
     store = session.store
     with store.reading():
-        if not word or not store.users.missing(word):
+        if not store.users.missing(word):
             return
         if games.nearest(pool, DIRECTIONS) and not store.tournaments.get(game, pool):
             pool, word = word, pool
-        is_there = store.tournaments.get(game, pool) is not None
-    if is_there:
-        there = f"There is a pool {pool} of {game.capitalize()} already; `pbm help tournament` tells how to direct it."
-        raise Refused(f"{directing.unknown_direction(word)}\n{there}")
+        if store.tournaments.get(game, pool) is None:
+            return
+    title = f"pool {pool} of {game.capitalize()}"
+    raise Refused(
+        f"{directing.unknown_direction(word)}\n"
+        f"There is a {title} already; `pbm help tournament` tells how to direct it."
+    )
 
 
 def _teams(written: Sequence[str]) -> list[Entrant]:
-    """The players of teams, as --team names them."""
-    found: list[Entrant] = []
-    for one in written:
-        name, colon, names = one.partition(":")
-        if not (re.fullmatch(r"[\w.-]{1,16}", name) and colon and all(names.split(","))):
-            raise Refused(f"--team={one} is not NAME:USERID,USERID,... with a name of 1 to 16 letters or digits.")
-        if any(each.team == name for each in found):
-            raise Refused(f"There are two teams {name}.")
-        found += [Entrant(userid, team=name) for userid in names.lower().split(",")]
+    """The players of teams, as --team names them. Raises Refused."""
+    entrants: list[Entrant] = []
+    for text in written:
+        team, colon, userids = text.partition(":")
+        players = userids.lower().split(",")
+        is_name = re.fullmatch(r"[\w.-]{1,16}", team)
+        if not is_name or not colon or not all(players):
+            raise Refused(f"--team={text} is not NAME:USERID,USERID,... with a name of 1 to 16 letters or digits.")
+        if any(entrant.team == team for entrant in entrants):
+            raise Refused(f"There are two teams {team}.")
+        entrants += [Entrant(userid, team=team) for userid in players]
     if len(written) == 1:
         raise Refused("A team needs another one to play against.")
-    return found
+    return entrants
 
 
 def _planned(session: Session, game: str, pool: str, options: Sequence[str], settings: Mapping[str, Any]) -> Tournament:
     """The tournament that the options describe. Raises Refused, with all objections to them."""
     kind = _kind(settings)
     times, problems = clocks.read({name: settings.get(name) for name in clocks.OPTIONS}, is_tournament=True)
-    for name in dict.fromkeys(name for one in TOURNAMENT_KINDS.values() for name in one.settings):
-        if settings[name] and name not in kind.settings:
-            titles = (one.title for one in TOURNAMENT_KINDS.values() if name in one.settings)
-            problems.append(f"--{name.replace('_', '-')} is for {' and '.join(titles)}.")
+    problems += _problems_of_kind(kind, settings)
     limits = {
         "rounds": (1, MOST_ROUNDS),
         "best_of": (1, MOST_GAMES),
@@ -184,10 +198,17 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
         "byes": (0, MOST_ROUNDS),
         "round_days": (1, clocks.MOST_DAYS),
     }
-    numbers: dict[str, Any] = {name: _number(problems, name, settings[name], *limits[name]) for name in limits}
-    moments = {name: _moment(problems, name, settings[name], session.now) for name in ("starts", "until")}
-    if numbers["best_of"] and numbers["best_of"] % 2 == 0:
-        problems.append(f"--best-of takes an odd number: a match of {numbers['best_of']} games can end in a tie.")
+    values: dict[str, Any] = {}
+    """What these options and times give; those that are not given keep the default of `Tournament`."""
+    for name, (least, most) in limits.items():
+        if settings[name] is not None:
+            values[name] = _number(problems, name, settings[name], least, most)
+    for name in ("starts", "until"):
+        if settings[name] is not None:
+            values[name] = _moment(problems, name, settings[name], session.now)
+    best_of = values.get("best_of", 1)
+    if best_of > 0 and best_of % 2 == 0:
+        problems.append(f"--best-of takes an odd number: a match of {best_of} games can end in a tie.")
     if not settings["is_open"] and (settings["starts"] or settings["most"]):
         problems.append("--starts and --most are for a tournament with --open.")
     if problems:
@@ -206,8 +227,27 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
         tie_breaks=(settings["tiebreaks"] or kind.tie_breaks).lower(),
         director=(settings["director"] or "").lower() or None,
         never=" ".join(settings["never"]).lower(),
-        **{name: value for name, value in (numbers | moments).items() if value is not None},
+        **values,
     )
+
+
+def _problems_of_kind(kind: Kind, settings: Mapping[str, Any]) -> list[str]:
+    """Sentences about the options that are given, and that only other kinds of tournaments take."""
+    titles: dict[str, list[str]] = {}
+    """The titles of the kinds that take an option, by its name."""
+    for each_kind in TOURNAMENT_KINDS.values():
+        for name in each_kind.settings:
+            titles.setdefault(name, []).append(each_kind.title)
+    problems = []
+    for name, titles_of_kinds in titles.items():
+        if settings[name] and name not in kind.settings:
+            problems.append(f"{_option(name)} is for {' and '.join(titles_of_kinds)}.")
+    return problems
+
+
+def _option(name: str) -> str:
+    """An option as it is typed, such as ``--best-of`` for ``best_of``."""
+    return f"--{name.replace('_', '-')}"
 
 
 def _kind(settings: Mapping[str, Any]) -> Kind:
@@ -216,44 +256,49 @@ def _kind(settings: Mapping[str, Any]) -> Kind:
         raise Refused("Choose one of --double and --pairs.")
     if settings["pairs"] and settings["kind"] not in {None, "pairs"}:
         raise Refused("Choose one of --pairs and --type.")
-    name = "pairs" if settings["pairs"] else (settings["kind"] or "roundrobin").lower()
+    name = (settings["kind"] or "roundrobin").lower()
+    if settings["pairs"]:
+        name = "pairs"
     if name not in TOURNAMENT_KINDS:
         raise Refused(f"--type={name} is none of {', '.join(TOURNAMENT_KINDS)}.")
     return TOURNAMENT_KINDS[name]
 
 
-def _number(problems: list[str], name: str, text: str | None, least: int, most: int) -> int | None:
-    """The number that an option gives; None without the option. A wrong one is added to *problems*."""
-    if text is None:
-        return None
-    value = int(text) if re.fullmatch("[0-9]{1,4}", text, re.ASCII) else -1
-    if not least <= value <= most:
-        problems.append(f"--{name.replace('_', '-')} takes a whole number from {least} to {most}.")
-    return value
+def _number(problems: list[str], name: str, text: str, least: int, most: int) -> int:
+    """The number that an option gives. A wrong one is added to *problems*."""
+    number = -1  # less than any bound
+    if re.fullmatch("[0-9]{1,4}", text, re.ASCII):
+        number = int(text)
+    if not least <= number <= most:
+        problems.append(f"{_option(name)} takes a whole number from {least} to {most}.")
+    return number
 
 
-def _moment(problems: list[str], name: str, text: str | None, now: datetime) -> datetime | None:
+def _moment(problems: list[str], name: str, text: str, now: datetime) -> datetime | None:
     """The time that an option gives, in UTC; a day alone means its midnight. A wrong one is added to *problems*."""
-    if text is None:
-        return None
     try:
         moment = datetime.fromisoformat(text)
-        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if moment.tzinfo:
+            moment = moment.astimezone(UTC)
+        else:
+            moment = moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        problems.append(f"--{name} takes a day such as 2027-01-31, or a time such as 2027-01-31T18:00.")
+        problems.append(f"{_option(name)} takes a day such as 2027-01-31, or a time such as 2027-01-31T18:00.")
         return None
     if moment <= now:
-        problems.append(f"--{name}={text} is over already.")
+        problems.append(f"{_option(name)}={text} is over already.")
     return moment
 
 
 def _announce(session: Session, tournament: Tournament, entrants: Sequence[Entrant], *, dry_run: bool) -> None:
     """Announce a tournament, and print it."""
     with on_trial(session, dry_run=dry_run):
-        found = tournaments.announce(session, tournament, entrants)
-    text = text_of(contests.described_tournament(found))
-    data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
-    answer(f"Nothing is done yet. This would happen:\n\n{text}" if dry_run else text, data)
+        progress = tournaments.announce(session, tournament, entrants)
+    text = text_of(contests.described_tournament(progress))
+    data = contests.status_of_tournament(progress) | {"dry_run": dry_run, "reply": text}
+    if dry_run:
+        text = f"Nothing is done yet. This would happen:\n\n{text}"
+    answer(text, data)
 
 
 def _start(
@@ -261,58 +306,74 @@ def _start(
 ) -> None:
     """Start a tournament, and print its boards."""
     with on_trial(session, dry_run=dry_run):
-        found = tournaments.set_up(session, tournament, entrants)
-        problems = [*tournaments.problems_of_start(session, found)] or tournaments.problems_of_names(session, found)
+        progress = tournaments.set_up(session, tournament, entrants)
+        problems = list(tournaments.problems_of_start(session, progress))
+        if not problems:
+            problems = list(tournaments.problems_of_names(session, progress))
         tournaments.refuse(problems)
-        found = tournaments.start_tournament(session, found)
-    boards, idle = found.boards, found.idle
-    rows = found.board_rows(boards)
-    schedule: list[dict[str, Any]] = [{"board": name, "players": pair} for name, pair in boards.items()]
-    if found.has_teams:
-        for board in schedule:
-            board["teams"] = [found.team_of[name] for name in board["players"]]
+        progress = tournaments.start_tournament(session, progress)
+    boards = progress.boards
+    idle = progress.idle
+    schedule = [_pair_data(progress, board, players) for board, players in boards.items()]
     data = {**tournament.place_data, "dry_run": dry_run, "schedule": schedule}
     if tournament.kind.has_rounds:
         data |= {"type": tournament.kind.name, "round": 1, "byes": idle}
+    rows = progress.board_rows(boards)
     if as_csv:
         answer(contests.comma_separated(rows), data)
         return
-    done = "would be" if dry_run else "is" if len(boards) == 1 else "are"
-    count = f"{texts.counted(len(boards), 'board')} of {tournament.game.capitalize()} {done} started."
-    answer("\n\n".join([texts.table(rows), *(f"{name} has a bye." for name in idle), count]), data)
+    parts = [texts.table(rows)]
+    parts += [f"{name} has a bye." for name in idle]
+    verb = "is" if len(boards) == 1 else "are"
+    if dry_run:
+        verb = "would be"
+    parts.append(f"{texts.counted(len(boards), 'board')} of {tournament.game.capitalize()} {verb} started.")
+    answer("\n\n".join(parts), data)
+
+
+def _pair_data(progress: TournamentTable, board: str, players: Pair) -> dict[str, Any]:
+    """A board of a tournament for programs, with its players and their teams."""
+    data: dict[str, Any] = {"board": board, "players": players}
+    if progress.has_teams:
+        data["teams"] = [progress.team_of[name] for name in players]
+    return data
 
 
 def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry_run: bool) -> None:
     """Carry out one of DIRECTIONS, and print the answer."""
-    found, told = directing.direct(session, game, pool, words, dry_run=dry_run)
-    text = text_of(told)
-    answer(text, contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text})
+    progress, blocks = directing.direct(session, game, pool, words, dry_run=dry_run)
+    text = text_of(blocks)
+    answer(text, contests.status_of_tournament(progress) | {"dry_run": dry_run, "reply": text})
 
 
-def _show(session: Session, game: str, pool: str, form: str | None) -> None:
-    """Print the table of a pool."""
+def _show(session: Session, game: str, pool: str, form: str | None, *, as_csv: bool, as_trf: bool) -> None:
+    """Print the table of a pool: as CSV, as a report for FIDE's programs, in one of FORMATS, or else as text."""
     with session.store.reading():
-        found = tournaments.of_pool(session, game, pool)
-    if form == "trf":
-        report = found.tournament.kind.report(found, found.title)
+        progress = tournaments.of_pool(session, game, pool)
+    if as_csv:
+        answer(progress.text("csv"), progress.data)
+    elif as_trf:
+        report = progress.tournament.kind.report(progress, progress.title)
         if not report:
             raise Refused(f"Pool {pool} is no Swiss tournament; only these have a report for FIDE's programs.")
-        answer(report, found.data | {"trf": report})
+        answer(report, progress.data | {"trf": report})
     elif form == "json":
-        say("", found.data, as_json=True)
+        say("", progress.data, as_json=True)
     else:
-        answer(found.text(form or "text"), found.data)
+        answer(progress.text(form or "text"), progress.data)
 
 
 def _list(session: Session, game: str, *, as_csv: bool) -> None:
     """Print the pools of a game."""
     with session.store.reading():
-        players = Counter(pool for pool, *_ in session.store.tournaments.pool_players(game))
-        found = session.store.tournaments.all(game)
-    data = {"game": game, "pools": {one.pool: players[one.pool] for one in found}}
-    rows = [(one.pool, str(players[one.pool]), one.kind.name, one.state) for one in found]
+        counts = Counter(pool for pool, *_ in session.store.tournaments.pool_players(game))
+        pools = session.store.tournaments.all(game)
+    data = {"game": game, "pools": {tournament.pool: counts[tournament.pool] for tournament in pools}}
+    rows = []
+    for tournament in pools:
+        rows.append((tournament.pool, str(counts[tournament.pool]), tournament.kind.name, tournament.state))
     if as_csv:
         answer(contests.comma_separated([("pool", "players", "type", "state"), *rows]), data)
-    else:
-        lines = [("Pool", "Players", "Type", "State"), *rows]
-        answer_list(lines, data, f"There are no tournaments of {game.capitalize()}.")
+        return
+    headings = ("Pool", "Players", "Type", "State")
+    answer_list([headings, *rows], data, f"There are no tournaments of {game.capitalize()}.")
