@@ -35,10 +35,10 @@ def directed(
     session: Session, game: str, pool: str, name: str, words: Sequence[str], named: Mapping[str, str | None]
 ) -> list[Letter]:
     """Carry out a command of a player, the director. Raises Refused if they do not direct that tournament."""
-    direction = words or ["status"]
+    words = words or ["status"]
     dry_run = named["dry-run"] is not None
-    progress, blocks = direct(session, game, pool, direction, director=name, dry_run=dry_run)
-    return [contests.of_tournament(progress, direction[0].lower(), blocks)]
+    progress, blocks = direct(session, game, pool, words, director=name, dry_run=dry_run)
+    return [contests.of_tournament(progress, words[0].lower(), blocks)]
 
 
 class _OnTrial(Exception):
@@ -64,16 +64,17 @@ def direct(
     """
     with on_trial(session, dry_run=dry_run):
         progress = find(session, game, pool)
-        if director not in {None, progress.tournament.director}:
+        if director is not None and director != progress.tournament.director:
             raise Refused(f"{progress.title} is not directed by {director}.")
         verb, *arguments = [word.lower() for word in words]
         if verb not in DIRECTIONS:
             raise Refused(unknown_direction(verb))
         direction = DIRECTIONS[verb]
-        # `adjudicate` counts what can stand behind its two words itself.
-        has_more = len(arguments) > direction.least and verb != "adjudicate"
-        if len(arguments) < direction.least or has_more:
-            raise Refused(f"`{verb}` is written `{f'{verb} {direction.arguments}'.strip()}`.")
+        # `adjudicate` alone can have a third word, and looks at it itself
+        has_too_many = len(arguments) > direction.least and verb != "adjudicate"
+        if len(arguments) < direction.least or has_too_many:
+            syntax = f"{verb} {direction.arguments}".strip()
+            raise Refused(f"`{verb}` is written `{syntax}`.")
         blocks = blocks_of(direction.carry_out(session, progress, *arguments))
         before = progress.tournament
         # a tournament without boards that is cancelled is not stored any more
@@ -98,12 +99,14 @@ def unknown_direction(word: str) -> str:
 
 
 def _start(session: Session, progress: TournamentTable) -> list[Block]:
+    """Start an open tournament. Returns who meets whom."""
     check_state(progress, "start it", "open")
     progress = start_tournament(session, progress)
     return contests.of_pairs(progress, progress.tournament.round, progress.boards, progress.idle)
 
 
 def _add(session: Session, progress: TournamentTable, name: str) -> str:
+    """Add a player. In a running round robin, they get a board against everybody at once."""
     tournament = progress.tournament
     check_state(progress, "add players", "open", "running")
     if tournament.state == "running" and not tournament.kind.takes_latecomers:
