@@ -31,14 +31,16 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def choices(board: Board) -> list[int]:
     """The turns in which a player had a choice, each as the number of turns before it. Raises Refused if none had."""
-    name = f"{board.row.game.capitalize()} board {board.row.board}"
+    title = f"{board.row.game.capitalize()} board {board.row.board}"
     if not board.is_over:
-        raise Refused(f"The game on {name} goes on; it can be analysed when it is over.")
-    numbers = [
-        number
-        for number, (state, turn) in enumerate(zip(board.states, board.turns, strict=False))
-        if turn.text not in LEAVING and len([*islice(state.moves(), 2)]) > 1
-    ]
+        raise Refused(f"The game on {title} goes on; it can be analysed when it is over.")
+    numbers = []
+    for number, turn in enumerate(board.turns):
+        if turn.text in LEAVING:
+            continue
+        first_two = islice(board.states[number].moves(), 2)  # there may be thousands
+        if len(list(first_two)) > 1:
+            numbers.append(number)
     if not numbers:
-        raise Refused(f"There was no choice between turns on {name}.")
+        raise Refused(f"There was no choice between turns on {title}.")
     return numbers

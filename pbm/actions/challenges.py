@@ -11,6 +11,7 @@ from pbm import delivery, letters, texts
 from pbm.access import quotas
 from pbm.actions import endings, finding, lists, turns
 from pbm.actions.finding import find_point, played_source
+from pbm.blocks import Block, Paragraph
 from pbm.board import clocks
 from pbm.board.board import LEAVING, Point
 from pbm.letters import Letter
@@ -35,53 +36,79 @@ def challenge(
 
     In *named*, ``name`` is the name of a tournament board, and ``from`` a position of another board to begin with.
     """
-    first, second, name, source = userid1.lower(), userid2.lower(), named["name"], named["from"]
-    problems = []
-    if not session.in_shell and not session.senders:
-        problems.append("A challenge by mail has to come from an address that a user has confirmed.")
-    elif not session.in_shell and not session.take("challenge"):
-        most = quotas.most("challenge", "address")
-        problems.append(f"There were {most} challenges from your address today; that is the most.")
-    users = dict.fromkeys((first, second))
+    first = userid1.lower()
+    second = userid2.lower()
+    users = list(dict.fromkeys([first, second]))  # once, if somebody plays both sides
+    board_name = named["name"]
+    source = named["from"]
+    is_named = board_name is not None
+    problems = _sender_objections(session)
     unknown = session.store.users.missing(*users)
-    asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
-    refusing = _limit_objections(session, game, asked)
+    asked: list[str] = []
+    if not problems and not is_named:  # a tournament does not ask its players
+        asked = [userid for userid in users if userid not in unknown]
+    refusals = _limit_objections(session, game, asked)
     robots = session.store.robots.among(users)
-    talks = [option for option in options if option.lower() == TALK]
-    options = [option for option in options if option not in talks]
-    problems += [finding.no_user(session, userid) for userid in unknown] + refusing
-    if name is None:
+    talks = any(option.lower() == TALK for option in options)
+    options = [option for option in options if option.lower() != TALK]
+    problems += [finding.no_user(session, userid) for userid in unknown]
+    problems += refusals
+    if not is_named:
         senders = session.senders
         problems += _block_objections(session, game, {first, second} - senders, senders | {first, second})
-    problems += _robot_board_objections(session, game, [*users], is_named=name is not None)
+    problems += _robot_board_objections(session, game, users, is_named=is_named)
     if talks and not robots:
         problems.append(f"{TALK} is for boards on which a robot plays.")
-    problems += [] if name is None else _name_objections(session, game, name)
+    if board_name is not None:
+        problems += _name_objections(session, game, board_name)
+    beginning = None
     try:
         games.read_options(games.load(game), options)
-        beginning = _beginning(session, game, source, options, name, has_robot=bool(robots)) if source else None
+        if source:
+            beginning = _beginning(session, game, source, options, board_name, has_robot=bool(robots))
+            options = beginning.board.row.options.split()
     except (Illegal, Refused) as why:
         problems.append(str(why))
-    times_wanted, wrong = clocks.read({one: named[one] for one in clocks.OPTIONS}, is_tournament=name is not None)
-    problems += wrong
+    clock_options = {option: named[option] for option in clocks.OPTIONS}
+    times, wrong_times = clocks.read(clock_options, is_tournament=is_named)
+    problems += wrong_times
     if problems:
-        for userid in asked:
-            if session.store.players.get(game, userid).most == 0:  # they refuse, which makes them inactive
-                endings.deactivate(session, game, userid)
-        raise Refused("\n".join(problems), subject="Invalid challenge", stands=bool(refusing))
+        _deactivate_who_refuse(session, game, asked)
+        raise Refused("\n".join(problems), subject="Invalid challenge", stands=bool(refusals))
     board = turns.start(
         session,
         game,
-        beginning.board.row.options.split() if beginning else options,
+        options,
         (first, second),
-        times=times_wanted,
-        name=name and name.lower(),
+        times=times,
+        name=board_name and board_name.lower(),
         beginning=beginning,
     )
-    for robot in robots if talks else ():
+    talking = robots if talks else ()
+    for robot in talking:
         session.store.robots.let_talk(board.row, robot, "always")
-    is_director = not {first, second} & session.senders
-    return letters.of_new_board(session, board, *([None] if is_director else []))
+    if {first, second} & session.senders:
+        return letters.of_new_board(session, board)
+    return letters.of_new_board(session, board, None)  # who lets others play gets an answer, too
+
+
+def _sender_objections(session: Session) -> list[str]:
+    """What forbids a challenge by mail, whoever is to play. Counts the challenge."""
+    if session.in_shell:
+        return []
+    if not session.senders:
+        return ["A challenge by mail has to come from an address that a user has confirmed."]
+    if not session.take("challenge"):
+        most = quotas.most("challenge", "address")
+        return [f"There were {most} challenges from your address today; that is the most."]
+    return []
+
+
+def _deactivate_who_refuse(session: Session, game: str, asked: Sequence[str]) -> None:
+    """Make those who were challenged, and take no challenges, inactive in the standings."""
+    for name in asked:
+        if session.store.players.get(game, name).most == 0:
+            endings.deactivate(session, game, name)
 
 
 def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -95,8 +122,11 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if row.rematch and session.store.boards.get(row.game, row.rematch):
         raise Illegal(f"There was a rematch already: {row.game.capitalize()} board {row.rematch}.")
     opponent = row.opponent(name)
-    problems = [f"There is no user {gone!r} any more." for gone in session.store.users.missing(opponent)]
-    problems += _limit_objections(session, row.game, [opponent] if opponent != name else [])
+    problems = []
+    if session.store.users.missing(opponent):
+        problems.append(f"There is no user {opponent!r} any more.")
+    if opponent != name:
+        problems += _limit_objections(session, row.game, [opponent])
     problems += _block_objections(session, row.game, {opponent}, {name})
     problems += _robot_board_objections(session, row.game, [name, opponent], is_named=False)
     if not session.in_shell and not session.take("challenge"):
@@ -104,38 +134,40 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if problems:
         raise Refused("\n".join(problems), subject="Invalid challenge")
     players = row.second_player, row.first_player
-    board = turns.start(
-        session, row.game, row.options.split(), players, times=clocks.of(clocks.outside_tournament(row))
-    )
+    times = clocks.of(clocks.outside_tournament(row))
+    board = turns.start(session, row.game, row.options.split(), players, times=times)
     session.store.boards.save(row._replace(rematch=board.row.board))
     return letters.of_new_board(session, board)
 
 
 def _beginning(
-    session: Session, game: str, source: str, options: Sequence[str], name: str | None, *, has_robot: bool
+    session: Session, game: str, source: str, options: Sequence[str], board_name: str | None, *, has_robot: bool
 ) -> Point:
     """The position of another board with which a new one begins. Raises Refused.
 
-    A robot may not take part while two people still play the other board, or one from which that began: it would show
-    them how to go on.
+    The *source* is that board, perhaps with its game and a number of moves, such as `symple-101#5`. A robot may not
+    take part while two people still play that board, or one from which it began: it would show them how to go on.
     """
-    of = re.match("[a-z][a-z0-9]*(?=-)", source.lower())
-    word = source[of.end() + 1 :] if of else source
-    if of and of[0] != game:
+    word = source
+    if source_game := re.match("([a-z][a-z0-9]*)-", source.lower()):
+        word = source[source_game.end() :]
+    if source_game and source_game[1] != game:
         raise Refused(f"--from={source} is no board of {game.capitalize()}; a board goes on as the game that it is.")
     if options:
         raise Refused(f"The options are those of the board that --from names, so {options[0]} cannot be given.")
-    if name is not None:
+    if board_name is not None:
         raise Refused("Use --from or --name, not both: a tournament board starts from the first position.")
     point = find_point(session, game, word)
-    played = point.board.turns[: point.moves]
-    if point.state.result() is not None or (played and played[-1].text in LEAVING):
+    turns_so_far = point.board.turns[: point.moves]
+    gave_up = turns_so_far and turns_so_far[-1].text in LEAVING
+    if point.state.result() is not None or gave_up:
+        earlier = f"{point.board.row.board}#{point.moves - 1}"
+        raise Refused(f"The game was over then; --from={earlier} is before its last turn.")
+    if not has_robot:
+        return point
+    if still_played := played_source(session, point.board.row):
         raise Refused(
-            f"The game was over then; --from={point.board.row.board}#{point.moves - 1} is before its last turn."
-        )
-    if has_robot and (still_on := played_source(session, point.board.row)):
-        raise Refused(
-            f"{game.capitalize()} {still_on} is still being played; no robot takes part in what begins with its "
+            f"{game.capitalize()} {still_played} is still being played; no robot takes part in what begins with its "
             "positions."
         )
     return point
@@ -156,15 +188,21 @@ def _limit_objections(session: Session, game: str, players: Sequence[str]) -> li
 
 def _block_objections(session: Session, game: str, players: Collection[str], challengers: Collection[str]) -> list[str]:
     """A sentence for each player who blocks a challenger. It says that they take no challenges, and not why."""
-    blocked_by = session.store.users.blocked_by
-    return [_takes_none(game, name) for name in sorted(players) if {*challengers} & {*blocked_by(name)}]
+    problems = []
+    for name in sorted(players):
+        blocked = session.store.users.blocked_by(name)
+        if any(challenger in blocked for challenger in challengers):
+            problems.append(_takes_none(game, name))
+    return problems
 
 
 def _at_limit(name: str, active: int, most: int) -> str:
+    """The sentence that a player has as many boards as they want."""
     return f"{name} has {texts.counted(active, 'active board')}, and takes challenges only below {most}."
 
 
 def _takes_none(game: str, name: str) -> str:
+    """The sentence that a player takes no challenges."""
     return f"{name} takes no challenges of {game.capitalize()}."
 
 
@@ -173,8 +211,8 @@ def robot_objections(game: str, robots: Mapping[str, Robot]) -> list[str]:
     problems = []
     for name, robot in robots.items():
         if robot.games and game not in robot.games:
-            others = " and ".join(map(str.capitalize, robot.games))
-            problems.append(f"{name} is a robot that does not play {game.capitalize()}; it plays {others}.")
+            own_games = " and ".join(own_game.capitalize() for own_game in robot.games)
+            problems.append(f"{name} is a robot that does not play {game.capitalize()}; it plays {own_games}.")
         if robot.paused:
             problems.append(f"{name} is a robot that is paused, and takes no challenges for now.")
     return problems
@@ -182,7 +220,8 @@ def robot_objections(game: str, robots: Mapping[str, Robot]) -> list[str]:
 
 def _robot_board_objections(session: Session, game: str, users: Sequence[str], *, is_named: bool) -> list[str]:
     """What forbids a board of these users if some are robots. A tournament board, which *is_named*, has no limits."""
-    store, robots = session.store, session.store.robots.among(users)
+    store = session.store
+    robots = store.robots.among(users)
     if not robots:
         return []
     problems = robot_objections(game, robots)
@@ -190,29 +229,30 @@ def _robot_board_objections(session: Session, game: str, users: Sequence[str], *
         active = store.boards.active_counts([name])[name].total()
         if not is_named and active >= robot.most:
             problems.append(_at_limit(name, active, robot.most))
-    others = [name for name in users if name not in robots]
-    if not (others or session.in_shell):
+    people = [name for name in users if name not in robots]
+    if not (people or session.in_shell):
         problems.append("A board of robots alone is started by the operator, in a shell.")
     most = session.server.robot_boards
-    if not is_named and any(store.robots.boards_against_robots(name) >= most for name in others):
-        problems.append(
-            f"{others[0]} has {texts.counted(most, 'active board')} against robots, and may not have more. Please end "
-            f"one first, by `resign` if need be; `all games {others[0]}` lists them."
-        )
+    for name in people:  # one at most, because a robot has the other side
+        if not is_named and store.robots.boards_against_robots(name) >= most:
+            problems.append(
+                f"{name} has {texts.counted(most, 'active board')} against robots, and may not have more. Please end "
+                f"one first, by `resign` if need be; `all games {name}` lists them."
+            )
     return problems
 
 
-def _name_objections(session: Session, game: str, name: str) -> list[str]:
+def _name_objections(session: Session, game: str, board_name: str) -> list[str]:
     """What is wrong with the name of a tournament board."""
     if not session.in_shell:
         return ["Only the operator names boards, in a shell."]
-    if not is_tournament_board(name):
-        return [f"--name={name} should be letters and then digits, such as --name=a1."]
-    pool = session.store.tournaments.get(game, name.lower().rstrip("0123456789"))
-    if pool and pool.kind.has_rounds:
-        return [f"The boards of pool {pool.pool} are started by its rounds; choose another name."]
-    if session.store.boards.get(game, name.lower()):
-        return [f"There is a {game.capitalize()} board {name} already."]
+    if not is_tournament_board(board_name):
+        return [f"--name={board_name} should be letters and then digits, such as --name=a1."]
+    tournament = session.store.tournaments.get(game, board_name.lower().rstrip("0123456789"))
+    if tournament and tournament.kind.has_rounds:
+        return [f"The boards of pool {tournament.pool} are started by its rounds; choose another name."]
+    if session.store.boards.get(game, board_name.lower()):
+        return [f"There is a {game.capitalize()} board {board_name} already."]
     return []
 
 
@@ -239,20 +279,30 @@ def reject(session: Session, game: str, name: str) -> list[Letter]:
 
 def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
     """Take challenges up to a number of active boards; without a word, tell that number."""
-    player, title = session.store.players.get(game, name), game.capitalize()
-    subject = f"{title} limit status"
+    title = game.capitalize()
+    player = session.store.players.get(game, name)
     if word:
         player = session.store.players.change(game, name, most=_read_limit(word.lower()))
-        how = "accepted" if player.most is None else "limited" if player.most else "rejected"
-        subject = f"{title} challenges now {how}"
-    text = f"You take {'all' if player.most is None else 'no'} challenges of {title}."
-    if player.most:
+    if player.most is None:
+        now = "accepted"
+        text = f"You take all challenges of {title}."
+    elif player.most == 0:
+        now = "rejected"
+        text = f"You take no challenges of {title}."
+    else:
+        now = "limited"
         text = f"You take challenges of {title} up to {texts.counted(player.most, 'active board')}."
+    subject = f"{title} limit status"
+    if word:
+        subject = f"{title} challenges now {now}"
     return [_letter_to(game, player, text, subject)]
 
 
 def _letter_to(game: str, player: PlayerRow, text: str, subject: str, answer: str = "") -> Letter:
-    """The letter to a player about the challenges that they take or seek."""
+    """The letter to a player about the challenges that they take or seek.
+
+    *answer* is the command to reply with; by default, the one for the standings.
+    """
     wanted = {"limit": player.most, "seeking": player.seeking}
     answer = answer or f"{game} standings"
     return letters.to_user(player.userid, text, subject=subject, answer=answer, game=game, **wanted)
@@ -265,33 +315,42 @@ def seek(
     title = game.capitalize()
     player = session.store.players.get(game, name)
     subject = f"{title} seek status"
-    wanted = " ".join(filter(None, [named["options"], *options])).replace("'", "").replace('"', "")
+    wanted_options = list(options)
+    if named["options"]:
+        wanted_options.insert(0, named["options"])  # which may be several words
+    wanted = " ".join(wanted_options).replace("'", "").replace('"', "")
     if (wanted or named["rating"]) and not word:
         raise Refused(f"With --rating or --options, say how many challenges you seek: `{game} seek {name} PASSWORD N`.")
     if word:
-        if not (re.fullmatch("[0-9]{1,2}", word, re.ASCII)):
+        if not re.fullmatch("[0-9]{1,2}", word, re.ASCII):
             raise Refused(f"{word!r} is no number of challenges; it is from 0 to {MOST_SOUGHT}.")
-        if wrong := next((one for one in wanted.split() if not one.startswith("-")), ""):
-            raise Refused(f"{wrong!r} is no option; an option begins with a hyphen{games.such_as_option(game)}.")
+        wrong = [option for option in wanted.split() if not option.startswith("-")]
+        if wrong:
+            raise Refused(f"{wrong[0]!r} is no option; an option begins with a hyphen{games.such_as_option(game)}.")
         games.read_options(games.load(game), wanted.split())
-        rating = _read_ratings(named["rating"]) if named["rating"] else None
+        rating = None
+        if named["rating"]:
+            rating = _read_ratings(named["rating"])
         player = session.store.players.change(
             game, name, seeking=int(word), wanted_rating=rating, wanted_options=wanted or None
         )
         session.store.users.change(name, heard=session.now)
         subject = f"Now seeking {player.seeking} {title} challenges"
-    sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
-    wish = f" ({player.wish})" if player.seeking and player.wish else ""
-    text = f"You seek {sought} of {title}{wish}."
-    if player.seeking and not session.store.players.takes_challenges(game, name, session.now.date()):
+    if not player.seeking:
+        return [_letter_to(game, player, f"You seek no challenges of {title}.", subject)]
+    text = f"You seek {texts.counted(player.seeking, 'challenge')} of {title}"
+    if player.wish:
+        text += f" ({player.wish})"
+    text += "."
+    if not session.store.players.takes_challenges(game, name, session.now.date()):
         text += "\nNo list shows it while you take no challenges, have reached your limit, or are on vacation."
     return [_letter_to(game, player, text, subject)]
 
 
 def _read_ratings(text: str) -> str:
     """The lowest and the highest rating that a player seeks, such as ``1500-1700``. Raises Refused."""
-    found = re.fullmatch("([0-9]{1,4})-([0-9]{1,4})", text, re.ASCII)
-    if not found or int(found[1]) > int(found[2]):
+    ratings = re.fullmatch("([0-9]{1,4})-([0-9]{1,4})", text, re.ASCII)
+    if not ratings or int(ratings[1]) > int(ratings[2]):
         raise Refused(f"--rating={text} should be two ratings, such as --rating=1500-1700.")
     return text
 
@@ -300,34 +359,34 @@ def seekers(session: Session, word: str) -> list[Letter]:
     """The players who seek challenges and can take one now, of all games."""
     missing = "There is no page {page} of these players."
     find = partial(session.store.players.all_seekers, session.now.date())
-    found, following = lists.on_page(session, word, find, missing)
-    told = [
-        {
-            "game": game,
-            "userid": who.userid,
-            "rating": who.rating,
-            "seeking": who.seeking,
-            "wanted_rating": who.wanted_rating,
-            "wanted_options": who.wanted_options,
-        }
-        for game, who in found
-    ]
-    rows = [
-        {
-            "Game": game,
-            "Name": who.userid,
-            "Rating": str(who.rating or ""),
-            "Seeking": str(who.seeking),
-            "Wants": who.wish,
-        }
-        for game, who in found
-    ]
-    letter = letters.plain_letter(
-        [lists.aligned(rows, {"Rating", "Seeking"}, {"Wants"})] if rows else "Nobody seeks challenges.",
-        subject="List of seekers",
-        answer="GAME seek USERID PASSWORD 1",
-        seekers=told,
-    )
+    players, following = lists.on_page(session, word, find, missing)
+    rows = []
+    data = []
+    for game, player in players:
+        rows.append(
+            {
+                "Game": game,
+                "Name": player.userid,
+                "Rating": str(player.rating or ""),
+                "Seeking": str(player.seeking),
+                "Wants": player.wish,
+            }
+        )
+        data.append(
+            {
+                "game": game,
+                "userid": player.userid,
+                "rating": player.rating,
+                "seeking": player.seeking,
+                "wanted_rating": player.wanted_rating,
+                "wanted_options": player.wanted_options,
+            }
+        )
+    content: list[Block] = [Paragraph("Nobody seeks challenges.")]
+    if rows:
+        content = [lists.aligned(rows, {"Rating", "Seeking"}, {"Wants"})]
+    answer = "GAME seek USERID PASSWORD 1"
+    letter = letters.plain_letter(content, subject="List of seekers", answer=answer, seekers=data)
     return [lists.with_next(letter, "all seekers", following)]
 
 
@@ -349,6 +408,6 @@ def _read_limit(word: str) -> int | None:
         return None
     if word.startswith("reject"):
         return 0
-    if not (re.fullmatch("[0-9]{1,3}", word, re.ASCII)):
+    if not re.fullmatch("[0-9]{1,3}", word, re.ASCII):
         raise Refused(f"{word!r} is no limit; it is a number from 0 to {MOST_LIMIT}, `all` or `reject`.")
     return int(word)

@@ -53,8 +53,10 @@ def clean_up(session: Session) -> Done:
     for game, number in due:
         try:
             with session.store.writing():
-                if row := session.store.boards.get(game, number):  # else it has been removed in the meantime
-                    counts[_do_due(session, board_of(session, row))] += 1
+                row = session.store.boards.get(game, number)
+                if row:  # else it has been removed in the meantime
+                    count = _do_due(session, board_of(session, row))
+                    counts[count] += 1
         except Unusable:
             raise
         except Exception as why:  # a game of another package may raise anything, and must not hold up others
@@ -72,7 +74,13 @@ def clean_up(session: Session) -> Done:
         except Exception as why:
             problems.append(f"puzzle: {told_of(why)}")
         digests = send_digests(session)
-    return Done(counts["reminded"], counts["forfeited"], counts["drawn"], digests, tuple(problems))
+    return Done(
+        reminded=counts["reminded"],
+        forfeited=counts["forfeited"],
+        drawn=counts["drawn"],
+        digests=digests,
+        problems=tuple(problems),
+    )
 
 
 def _do_due(session: Session, board: Board) -> str:
@@ -87,9 +95,10 @@ def _do_due(session: Session, board: Board) -> str:
             session.store.users.take_vacation_day(late, session.now.date())
         delivery.queue(session, reminders.remind(session, board, late))
         return "reminded"
-    done = "drawn" if step is DueStep.DRAW else "forfeited"
     delivery.queue(session, *_end_game(session, board, step, late))
-    return done
+    if step is DueStep.DRAW:
+        return "drawn"
+    return "forfeited"
 
 
 def _end_game(session: Session, board: Board, step: DueStep, late: str) -> list[Letter]:
@@ -101,8 +110,9 @@ def _end_game(session: Session, board: Board, step: DueStep, late: str) -> list[
     since = texts.counted(clocks.whole_days(board.row, session.now), "day")
     is_gone = session.store.users.password_of(late) is None
     if step is DueStep.DRAW:
-        silent = f"{late} has not answered, and the last move was {since} ago"
-        why = f"{late} has signed off" if is_gone else silent
+        why = f"{late} has not answered, and the last move was {since} ago"
+        if is_gone:
+            why = f"{late} has signed off"
         return endings.agree_draw(session, board, f"{why}, which counts as accepting.")
     if is_gone:
         return endings.forfeit(session, board, late, "signed off", f"{late} has signed off.")
@@ -136,24 +146,30 @@ def _parts(held: Iterable[HeldMail]) -> Iterator[list[HeldMail]]:
     for mail in held:
         if part and length + len(mail.blocks) > LONGEST_DIGEST:
             yield part
-            part, length = [], 0
+            part = []
+            length = 0
         part.append(mail)
         length += len(mail.blocks)
     yield part
 
 
 def _digest(userid: str, game: str, held: list[HeldMail], zone: tzinfo) -> Letter:
-    name = game.capitalize()
+    """A digest of mails about boards of a game, with times in the time zone of its reader."""
+    title = game.capitalize()
     times = [mail.queued.astimezone(zone) for mail in held]
-    first, last = f"{times[0]:{texts.ZONELESS_TIME_FORMAT}}", f"{times[-1]:{texts.TIME_FORMAT}}"
-    mails = texts.counted(len(held), "mail")
-    told: list[Block] = [Paragraph(heading("digest", mails=mails, game=name, times=f"{first} to {last}"))]
+    first = f"{times[0]:{texts.ZONELESS_TIME_FORMAT}}"
+    last = f"{times[-1]:{texts.TIME_FORMAT}}"
+    count = texts.counted(len(held), "mail")
+    digest: list[Block] = [Paragraph(heading("digest", mails=count, game=title, times=f"{first} to {last}"))]
     for mail, time in zip(held, times, strict=True):
-        told += [Rule("="), Paragraph(f"{mail.subject}\n{time:{texts.TIME_FORMAT}}"), *blocks.from_json(mail.blocks)]
+        digest.append(Rule("="))
+        digest.append(Paragraph(f"{mail.subject}\n{time:{texts.TIME_FORMAT}}"))
+        digest += blocks.from_json(mail.blocks)
+    digest.append(Rule("=", is_end=True))
     return Letter(
         to=userid,
-        subject=f"{name} Digest {last[:10]}",
-        blocks=(*told, Rule("=", is_end=True)),
+        subject=f"{title} Digest {last[:10]}",  # the date of the last mail
+        blocks=tuple(digest),
         command=NextCommand(f"{game} games {userid}"),
         data={},
         game=game,

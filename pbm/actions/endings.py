@@ -44,17 +44,17 @@ def unresign(session: Session, board: Board, name: str) -> list[Letter]:
 
 
 def quit_board(
-    session: Session, board: Board, name: str, turn: str = RESIGN, reason: str | None = None
+    session: Session, board: Board, name: str, text: str = RESIGN, reason: str | None = None
 ) -> list[Letter]:
     """End a game by the turn RESIGN or FORFEIT of a player, or remove its board (`can_leave`). Returns the letters.
 
     The *reason* is one of REASONS; None stands for the usual one of that turn.
     """
     if not can_leave(board):
-        return turns.play_turn(session, board, name, turn, reason)
+        return turns.play_turn(session, board, name, text, reason)
     remove_board(session, board, userid=name)
     deactivate(session, board.row.game, name)
-    writer = turns.commenter(name, turn)
+    writer = turns.commenter(name, text)
     return [
         letters.of_removal(board, name, session.comment, to=reader, writer=writer) for reader in turns.readers_of(board)
     ]

@@ -1,5 +1,6 @@
 """How a user gets mails about boards: when, in which form, and with times in which zone."""
 
+from collections.abc import Mapping
 from zoneinfo import available_timezones
 
 import games
@@ -27,16 +28,17 @@ NO_PICTURES = "\nThis server draws no pictures yet, so they come as html for now
 
 def choose(session: Session, game: str, user: str, how: str) -> list[Letter]:
     """Store which of CHOICES a user wants for the boards of a game. Raises Refused."""
-    how, name = how.lower(), game.capitalize()
+    how = how.lower()
+    title = game.capitalize()
     if how not in CHOICES:
         hint = games.suggestion(how, CHOICES)
         raise Refused(
-            f"Mails about {name} boards come each, as a digest, or none at all; {how!r} is not one of these{hint}"
+            f"Mails about {title} boards come each, as a digest, or none at all; {how!r} is not one of these{hint}"
         )
     session.store.players.change(game, user, mail=how)
-    text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n{IN_ANY_CASE}"
-    subject, answer = f"{name} mail {how}", f"{game} help mail"
-    return [letters.to_user(user, text, subject=subject, answer=answer, game=game, mail=how)]
+    text = f"From now on, a mail about a {title} board {CHOICES[how]}.\n{IN_ANY_CASE}"
+    subject = f"{title} mail {how}"
+    return [letters.to_user(user, text, subject=subject, answer=f"{game} help mail", game=game, mail=how)]
 
 
 def choose_for_all(session: Session, user: str, word: str) -> list[Letter]:
@@ -67,14 +69,27 @@ def _choose_form(session: Session, user: str, form: str) -> list[Letter]:
 
 def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
     """Store in which time zone a user is told times. Raises Refused, with the nearest, if there is no such zone."""
-    zones = {name.lower(): name for name in sorted({UTC_NAME, *available_timezones()})}
+    names = sorted(available_timezones() | {UTC_NAME})
+    zones = {zone.lower(): zone for zone in names}
     zone = zones.get(word.lower())
     if zone is None:
-        towns = {spelling.rpartition("/")[2]: name for spelling, name in zones.items()}
-        nearest = zones.get(games.nearest(word, zones, 0.7)) or towns.get(games.nearest(word, towns, 0.6))
-        hint = f"did you mean {nearest}?" if nearest else "it is written like Europe/Berlin or America/New_York."
+        hint = "it is written like Europe/Berlin or America/New_York."
+        if nearest := _nearest_zone(word, zones):
+            hint = f"did you mean {nearest}?"
         raise Refused(f"There is no time zone {word!r}; {hint}")
-    session.store.users.change(user, zone=None if zone == UTC_NAME else zone)
-    now = f"{session.now.astimezone(session.zone(user)):{texts.TIME_FORMAT}}"
-    text = f"Times in your mails are in the time zone {zone}; it is {now} now."
+    if zone == UTC_NAME:  # the time zone of all who have chosen none
+        session.store.users.change(user, zone=None)
+    else:
+        session.store.users.change(user, zone=zone)
+    local_time = session.now.astimezone(session.zone(user))
+    text = f"Times in your mails are in the time zone {zone}; it is {local_time:{texts.TIME_FORMAT}} now."
     return [letters.to_user(user, text, subject="pbm timezone", answer="help timezone", timezone=zone)]
+
+
+def _nearest_zone(word: str, zones: Mapping[str, str]) -> str | None:
+    """The time zone, or the one of the town, that is written nearly as a word; *zones* are named in lower case."""
+    if zone := games.nearest(word, zones, 0.7):
+        return zones[zone]
+    towns = {spelling.rpartition("/")[2]: zone for spelling, zone in zones.items()}
+    # names of towns are short, so that less of them has to agree
+    return towns.get(games.nearest(word, towns, 0.6))

@@ -1,6 +1,7 @@
 """Plans: what the server plays for a player as soon as the opponent has moved. A queued move is the simplest plan."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import games
 from games import SKIP, Illegal
@@ -28,12 +29,14 @@ def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine], 
         raise Illegal("It is your turn. Make your move; a plan can stand below it, above your comment.")
     if lines:
         add(session, board, name, lines)
+    all_notes = list(notes)
     planned = _planned(board, name)
-    if any(len(line) > 1 for line in planned):
-        notes = (*notes, "\n".join(["Your plan as a tree:", *plan_lines.tree(planned)]))
-    elif not planned:
-        notes = (*notes, "You have no plan on this board.")
-    return board_for(session, board, name, *notes)
+    if not planned:
+        all_notes.append("You have no plan on this board.")
+    elif any(len(line) > 1 for line in planned):  # a tree of single steps would repeat the plan
+        tree = "\n".join(plan_lines.tree(planned))
+        all_notes.append(f"Your plan as a tree:\n{tree}")
+    return board_for(session, board, name, *all_notes)
 
 
 def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *after: str) -> None:
@@ -50,14 +53,25 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
     for move in after:
         trial.play(str(trial.turn), move, session.now)
     added = _checked(session, trial, name, lines)
-    known = _checked(session, trial, name, _planned(board, name), is_new=False)
-    stored_plans.replace(session, board, name, plan_lines.text_of_plan(plan_lines.merged(known, added)))
+    earlier = _checked(session, trial, name, _planned(board, name), is_new=False)
+    stored_plans.replace(session, board, name, plan_lines.text_of_plan(plan_lines.merged(earlier, added)))
 
 
 def _planned(board: Board, name: str) -> list[PlanLine]:
     """The lines of a player's plan. There are none if they will resign."""
     plan = board.plans.get(name, "")
-    return [] if plan == RESIGN else plan_lines.branches(plan)
+    if plan == RESIGN:
+        return []
+    return plan_lines.branches(plan)
+
+
+class TriedBranch(NamedTuple):
+    """The beginning of a line of a plan, when its moves have been tried."""
+
+    steps: PlanLine
+    """Its steps, with canonical moves as far as these could be tried."""
+    board: Board | None
+    """The board after them; None if its position is not known."""
 
 
 def _checked(
@@ -68,30 +82,40 @@ def _checked(
     Raises Illegal, naming the branch, for a wrong move in new lines. In older ones it is left as it is: when they were
     typed, their position was not known.
     """
-    tried: dict[PlanLine, tuple[PlanLine, Board | None]] = {(): ((), present)}
+    opponent = present.row.opponent(name)
+    tried: dict[PlanLine, TriedBranch] = {(): TriedBranch((), present)}  # lines that begin alike are tried once
     for line in lines:
-        if present.has_dice and any(step.theirs != ANY_MOVE for step in line):
-            raise Illegal(
-                f"In a game with dice, only `any` can stand behind `if`, and not as in `{text_of_branch(line)}`."
-            )
-        for at, step in enumerate(line):
-            begin = line[: at + 1]
-            if begin in tried:
+        _check_conditions(present, line)
+        for length, step in enumerate(line, 1):
+            branch = line[:length]
+            if branch in tried:
                 continue
-            steps, before = tried[line[:at]]
-            trial = before.trial() if before and step.theirs != ANY_MOVE else None
+            earlier = tried[line[: length - 1]]
+            trial = None
+            if earlier.board and step.theirs != ANY_MOVE:
+                trial = earlier.board.trial()
             moves: list[str] = []
-            for mover, move in (present.row.opponent(name), step.theirs), (name, step.mine):
+            for mover, move in (opponent, step.theirs), (name, step.mine):
                 try:
-                    moves.append(_tried(session, trial, mover, move) if trial else _written(present, move))
+                    if trial:
+                        moves.append(_tried(session, trial, mover, move))
+                    else:
+                        moves.append(_written(present, move))
                 except Illegal as why:
-                    if is_new:  # a queued move is no branch
-                        branch = "" if plan_lines.queued([line]) else f" This is about `{text_of_branch(begin)}`."
-                        raise Illegal(f"{why}{branch}") from why
+                    if is_new and plan_lines.queued([line]):  # a queued move is no branch
+                        raise
+                    if is_new:
+                        raise Illegal(f"{why} This is about `{text_of_branch(branch)}`.") from why
                     moves.append(move)
                     trial = None
-            tried[begin] = (*steps, Conditional(*moves)), trial
-    return [tried[line][0] for line in lines]
+            tried[branch] = TriedBranch((*earlier.steps, Conditional(*moves)), trial)
+    return [tried[line].steps for line in lines]
+
+
+def _check_conditions(board: Board, line: PlanLine) -> None:
+    """Raises Illegal if a line names moves of the opponent in a game with dice, whose throws nobody knows before."""
+    if board.has_dice and any(step.theirs != ANY_MOVE for step in line):
+        raise Illegal(f"In a game with dice, only `any` can stand behind `if`, and not as in `{text_of_branch(line)}`.")
 
 
 def _tried(session: Session, trial: Board, name: str, text: str) -> str:
@@ -108,14 +132,17 @@ def _tried(session: Session, trial: Board, name: str, text: str) -> str:
 
 def _written(board: Board, text: str) -> str:
     """A move as it was typed, if it can be one. Raises Illegal."""
-    word, _ = typed_moves.split_number(text)
+    move, _ = typed_moves.split_number(text)
+    word = move.lower()
     if len(text) > LONGEST_MOVE:
         raise Illegal(f"{text[:20]!r} begins a word of {len(text)} characters, which is no move.")
-    if word.lower() in votes.INSTEAD_OF_A_MOVE:
-        raise Illegal(f"`{word.lower()}` cannot be planned; give it with `move`, also when it is not your turn.")
-    if word.lower() == "move":
-        raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(board.row.game)}).")
-    return SKIP if word.lower() == "pass" else clean(text)
+    if word in votes.INSTEAD_OF_A_MOVE:
+        raise Illegal(f"`{word}` cannot be planned; give it with `move`, also when it is not your turn.")
+    if word == "move":
+        raise Illegal(f"{move} is a placeholder; write your move in its place ({games.notation(board.row.game)}).")
+    if word == "pass":
+        return SKIP
+    return clean(text)
 
 
 def forget(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -140,5 +167,7 @@ def forget_queued(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def board_for(session: Session, board: Board, name: str, *notes: str) -> list[Letter]:
     """The letter that shows a player their board. A command sent to a reply address is answered to its sender."""
-    told = letters.of_board(session, board.present, name, notes=notes)
-    return [letter._replace(to=None) for letter in told] if session.proved else told
+    [letter] = letters.of_board(session, board.present, name, notes=notes)
+    if session.proved:
+        return [letter._replace(to=None)]
+    return [letter]

@@ -66,7 +66,8 @@ def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence
         return plans.forget_queued(session, row, name)
     if name == board.turn:
         return move(session, row, name, text, lines)
-    plans.add(session, board, name, [(Conditional(ANY_MOVE, text),), *lines])
+    queued: PlanLine = (Conditional(ANY_MOVE, text),)
+    plans.add(session, board, name, [queued, *lines])
     return plans.board_for(session, board, name)
 
 
@@ -79,15 +80,10 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
     session.store.boards.save(board.row)
     trial = board.trial()
     _try(trial, canonical, session.now)
-    [shown] = letters.of_board(
-        session,
-        trial.present,
-        None,
-        kind="Submit",
-        notes=[f"Nothing is played yet: `confirm` plays {texts.wrapped_turns(canonical)}."],
-        command=NextCommand(f"{row.game} confirm {row.board} {name} PASSWORD", "confirm"),
-    )
-    return [shown._replace(data=shown.data | {"submitted": canonical})]
+    note = f"Nothing is played yet: `confirm` plays {texts.wrapped_turns(canonical)}."
+    confirm_command = NextCommand(f"{row.game} confirm {row.board} {name} PASSWORD", "confirm")
+    [letter] = letters.of_board(session, trial.present, None, kind="Submit", notes=[note], command=confirm_command)
+    return [letter._replace(data=letter.data | {"submitted": canonical})]
 
 
 def confirm(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
@@ -104,28 +100,36 @@ def preview(
 ) -> list[Letter]:
     """A board after some moves on trial; nothing is stored, and no dice are thrown.
 
-    The letter ends with the command that plays the first of them, unless the *reader* is known and not to move.
+    *where* is a board, perhaps at one of its moves, such as `101#5`, or `new`. The letter ends with the command that
+    plays the first of the moves, unless the *reader* is known and not to move.
     """
-    is_new = where.lower() == "new"
-    if is_new:
-        if "2" not in typed[:1]:
-            raise Refused(f"{game.capitalize()} is for 2 players: {game} preview new 2 [-options] MOVE ...")
-        row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now)
-        board, moves, is_present = Board(row, [], {}, is_stored=False), typed[1:], False
-    else:
-        if options:
-            raise Refused(f"The options of board {where} are set, so {options[0]} cannot be given.")
-        point = find_point(session, game, where)
-        if point.is_over and typed:
-            raise Refused(f"The game has ended: {letters.status(point.board.row)}.")
-        board, moves, is_present = point.board.trial(point.moves), typed, point.is_present
-    mover, before = board.turn, len(board.turns)
-    point = _play_on_trial(board, moves, session.now, is_present=is_present)
-    command = None if is_new else NextCommand(f"{game} show {board.row.board}", "show")
-    if is_present and len(board.turns) > before and reader in {None, mover}:
-        text = board.turns[before].text
-        command = NextCommand(f"{game} move {board.row.board} {mover} PASSWORD {text}#{before + 1}", text)
-    return letters.of_board(session, point, None, kind="Preview", is_full=True, command=command)
+    if where.lower() == "new":
+        return _preview_of_new(session, game, options, typed)
+    if options:
+        raise Refused(f"The options of board {where} are set, so {options[0]} cannot be given.")
+    point = find_point(session, game, where)
+    board = point.board
+    if point.is_over and typed:
+        raise Refused(f"The game has ended: {letters.status(board.row)}.")
+    trial = board.trial(point.moves)
+    mover = trial.turn
+    tried = _play_on_trial(trial, typed, session.now, is_present=point.is_present)
+    command = NextCommand(f"{game} show {board.row.board}", "show")
+    if point.is_present and len(trial.turns) > point.moves and reader in {None, mover}:
+        first_move = trial.turns[point.moves].text
+        move_command = f"{game} move {board.row.board} {mover} PASSWORD {first_move}#{point.moves + 1}"
+        command = NextCommand(move_command, first_move)
+    return letters.of_board(session, tried, None, kind="Preview", is_full=True, command=command)
+
+
+def _preview_of_new(session: Session, game: str, options: Sequence[str], typed: Sequence[str]) -> list[Letter]:
+    """A new board after some moves on trial. The number of players, 2, stands in front of the moves."""
+    if "2" not in typed[:1]:
+        raise Refused(f"{game.capitalize()} is for 2 players: {game} preview new 2 [-options] MOVE ...")
+    row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now)
+    board = Board(row, [], {}, is_stored=False)
+    tried = _play_on_trial(board, typed[1:], session.now, is_present=False)
+    return letters.of_board(session, tried, None, kind="Preview", is_full=True, command=None)
 
 
 def preview_own(session: Session, row: BoardRow, name: str, typed: Sequence[str]) -> list[Letter]:
@@ -134,28 +138,39 @@ def preview_own(session: Session, row: BoardRow, name: str, typed: Sequence[str]
 
 
 def _play_on_trial(board: Board, words: Sequence[str], now: datetime, *, is_present: bool) -> Point:
-    """Play moves, and suppose dice, on a board that is not stored. Raises Refused, which shows the board so far."""
+    """Play moves, and suppose dice, on a board that is not stored; what follows the end of the game is left out.
+
+    *is_present* says that the first move is for the present position, whose dice are thrown. Raises Refused, which
+    shows the board so far.
+    """
     for number, word in enumerate(words):
         if board.turn is None:
             break
-        name, equals, numbers = word.partition("=")
-        if name.lower() == "dice" and equals:
+        key, equals, numbers = word.partition("=")
+        if key.lower() == "dice" and equals:
             if number == 0 and is_present and games.needs_dice(board.state):
                 why = "The dice of this turn are thrown already; dice= is for the turns after it."
                 raise Refused(why, point=board.present)
-            if not re.fullmatch("[1-6](,[1-6])?", numbers, re.ASCII):
-                raise Refused(f"{word!r} should be dice= and one or two numbers from 1 to 6, such as dice=4,2.")
-            board.set_dice(tuple(int(die) for die in numbers.split(",")))
+            board.set_dice(_read_dice(word, numbers))
             continue
         if games.needs_dice(board.state) and not board.state.dice:
             why = f"The dice for {word} are not thrown yet; write for example dice=4,2 before it."
             raise Refused(why, point=board.present)
         try:
             _try(board, board.state.parse(word), now)
-        except Illegal as why:
-            which = f"{word}: " if len(words) > 1 else ""
-            raise Refused(f"{which}{why}", point=board.present) from why
+        except Illegal as objection:
+            why = str(objection)
+            if len(words) > 1:
+                why = f"{word}: {why}"
+            raise Refused(why, point=board.present) from objection
     return board.present
+
+
+def _read_dice(word: str, numbers: str) -> tuple[int, ...]:
+    """The dice behind the equals sign of a word such as `dice=4,2`. Raises Refused."""
+    if not re.fullmatch("[1-6](,[1-6])?", numbers, re.ASCII):
+        raise Refused(f"{word!r} should be dice= and one or two numbers from 1 to 6, such as dice=4,2.")
+    return tuple(int(die) for die in numbers.split(","))
 
 
 def _try(board: Board, move: str, now: datetime) -> None:

@@ -23,7 +23,9 @@ def switch(session: Session, name: str, word: str) -> list[Letter]:
         raise Refused(f"`puzzles` is followed by `on` or by `off`, and not by {word!r}.")
     wants = word.lower() == "on"
     session.store.users.change(name, hears_puzzles=wants)
-    text = f"You get {'one puzzle a week' if wants else 'no puzzles any more'}."
+    text = "You get no puzzles any more."
+    if wants:
+        text = "You get one puzzle a week."
     return [letters.to_user(name, text, answer="help puzzles", puzzles=wants)]
 
 
@@ -34,17 +36,25 @@ def send_puzzle(session: Session) -> None:
     puzzle counts as mailed then: the next week has another one.
     """
     readers = session.store.users.hearing("puzzles")
-    puzzle = session.store.robots.take_puzzle(session.now, session.now - BETWEEN_PUZZLES) if readers else None
+    if not readers:
+        return
+    puzzle = session.store.robots.take_puzzle(session.now, session.now - BETWEEN_PUZZLES)
     if puzzle is None:
         return
-    game, board, moves, answer, is_proven = puzzle
-    task = "One turn wins, and no other" if is_proven else "A long search found one turn that wins, and no other"
-    point = find_board(session, game, board).after(moves)
-    told = (
-        Paragraph(f"{caption(point)}\n{task}. The answer stands far below."),
-        letters.picture(point)[0],
-        Paragraph(f"{SCROLL}The answer: {answer}"),
+    game, number, moves, answer, is_proven = puzzle
+    task = "A long search found one turn that wins, and no other"
+    if is_proven:
+        task = "One turn wins, and no other"
+    point = find_board(session, game, number).after(moves)
+    drawing, *_ = letters.picture(point)  # without the last turn
+    letter = letters.plain_letter(
+        [
+            Paragraph(f"{caption(point)}\n{task}. The answer stands far below."),
+            drawing,
+            Paragraph(f"{SCROLL}The answer: {answer}"),
+        ],
+        subject=f"{game.capitalize()} puzzle",
+        answer=f"{game} show {number}#{moves}",
     )
-    letter = letters.plain_letter(told, subject=f"{game.capitalize()} puzzle", answer=f"{game} show {board}#{moves}")
     for reader in readers:
         delivery.queue(session, letter._replace(to=reader, game=PUZZLES, is_subscribed=True))

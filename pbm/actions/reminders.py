@@ -1,7 +1,8 @@
 """Reminders, by the server or by the other player, to move or to answer a proposal; and days given for a move."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from games import Illegal
 from pbm import letters, texts
@@ -21,32 +22,37 @@ MOST_GIVEN = 30
 
 def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Remind the other player in the name of this one. Raises Refused, and Illegal if they are not to be reminded."""
-    board, late = board_of_player(session, row, name), clocks.awaited(row)
-    if name in {board.turn, late}:
-        what = "yours to answer the proposal" if name == late != board.turn else "your turn"
-        raise Illegal(f"It is {what}, so there is nobody to remind.")
+    board = board_of_player(session, row, name)
+    late = clocks.awaited(row)
+    if name == board.turn:
+        raise Illegal("It is your turn, so there is nobody to remind.")
+    if name == late:
+        raise Illegal("It is yours to answer the proposal, so there is nobody to remind.")
     if late in board.about.robots:
         raise Illegal(f"{late} is a robot, and is not reminded.")
-    away = None if row.novacation else clocks.planned_until(session.store, late, session.now.date())
-    if away:
-        raise Illegal(f"{late} is on vacation through {away}, and is not reminded.")
-    last = session.store.boards.last_nag(*row.place, name)
-    if last and session.now < last + BETWEEN_NAGS:
-        again = f"{(last + BETWEEN_NAGS).astimezone(session.zone(name)):{texts.TIME_FORMAT}}"
-        why = f"You have reminded {late} of this board within the last 3 days; you can again from {again} on."
-        raise Illegal(why)
+    if not row.novacation:
+        last_day = clocks.planned_until(session.store, late, session.now.date())
+        if last_day:
+            raise Illegal(f"{late} is on vacation through {last_day}, and is not reminded.")
+    last_nag = session.store.boards.last_nag(*row.place, name)
+    if last_nag and session.now < last_nag + BETWEEN_NAGS:
+        again = (last_nag + BETWEEN_NAGS).astimezone(session.zone(name))
+        raise Illegal(
+            f"You have reminded {late} of this board within the last {BETWEEN_NAGS.days} days; you can again from "
+            f"{again:{texts.TIME_FORMAT}} on."
+        )
     session.store.boards.note_nag(*row.place, name, session.now)
     reminder = remind(session, board, late, f"{name} reminds you of this board.")
-    text = letters.heading("reminded", player=late, board=f"{row.game.capitalize()} board {row.board}")
-    told = letters.to_user(
+    game = row.game.capitalize()
+    receipt = letters.to_user(
         name,
-        text,
-        subject=f"{row.game.capitalize()} nag",
+        letters.heading("reminded", player=late, board=f"{game} board {row.board}"),
+        subject=f"{game} nag",
         answer=f"{row.game} show {row.board}",
         **row.place_data,
         reminded=late,
     )
-    return [told, reminder]
+    return [receipt, reminder]
 
 
 def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
@@ -57,9 +63,13 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
     if board.turn in board.about.robots:
         raise Illegal(f"{board.turn} is a robot, for which no time is counted.")
     endings.enforce_time(session, board)
-    days = int(word) if re.fullmatch("[0-9]{1,2}", word, re.ASCII) else 0
-    if not 1 <= days + row.more_days <= MOST_GIVEN or not days:
-        already = f", and {board.turn} has {row.more_days} of them already" if row.more_days else ""
+    days = 0
+    if re.fullmatch("[0-9]{1,2}", word, re.ASCII):
+        days = int(word)
+    if days == 0 or days + row.more_days > MOST_GIVEN:
+        already = ""
+        if row.more_days:
+            already = f", and {board.turn} has {row.more_days} of them already"
         raise Illegal(f"You can give 1 to {MOST_GIVEN} days for a move{already}.")
     board.change(more_days=row.more_days + days, nagged=None)
     session.store.outbox.drop_reminders(board.name)
@@ -70,38 +80,60 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
 
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     """Note on a board that a player is reminded. Returns the letter, which tells when, and by which rule, they lose."""
-    row, store, now = board.row, session.store, session.now
-    _, forfeit = clocks.limits(row)
-    days, allowed = (texts.counted(number, "day") for number in (clocks.whole_days(row, now), forfeit))
+    row = board.row
+    store = session.store
+    now = session.now
+    end = now + clocks.time_left(store, row, now)
+    # else it is the round that ends, or their total time
+    is_by_move = end != row.until and end >= clocks.ends_at(store, row, now)
+    loss = _loss(board, late, end, is_by_move=is_by_move)
+    task = "move"
     if row.vote == "draw":
-        what, rule = "answer the proposal", f"A player who does not answer for {allowed} accepts"
-        then = "your silence counts as accepting"
-    elif endings.can_leave(board):
-        what, rule, then = "move", f"A board that does not begin within {allowed} is removed", "it is removed"
-    else:
-        what, rule, then = "move", f"A player who does not move for {allowed} forfeits", "you forfeit"
-    end, is_by_move = now + clocks.time_left(store, row, now), False
-    if end == row.until:
-        rule = "Whoever is to move at the end of the round forfeits"
-        then = "you forfeit" if late == row.turn else f"{row.turn} forfeits"
-    elif end < clocks.ends_at(store, row, now):
-        if not endings.can_leave(board):
-            rule = f"A player who uses {texts.counted(row.total_days or 0, 'day')} in the whole game forfeits"
-            then = "you forfeit"
-    else:
-        is_by_move = True
-    told = [
-        f"{late}, please {what}; the last move was {days} ago.",
-        f"{rule}.\nFrom {end.astimezone(session.zone(late)):{texts.TIME_FORMAT}} on, {then}.",
+        task = "answer the proposal"
+    days = texts.counted(clocks.whole_days(row, now), "day")
+    time = end.astimezone(session.zone(late))
+    lines = [
+        f"{late}, please {task}; the last move was {days} ago.",
+        f"{loss.rule}.\nFrom {time:{texts.TIME_FORMAT}} on, {loss.outcome}.",
     ]
     if is_by_move and store.users.has_auto_vacation(late) and not row.novacation:
-        today = now.date()
-        left = clocks.days_left(store, late, today.year)
-        told.append(
+        year = now.year
+        left = clocks.days_left(store, late, year)
+        lines.append(
             "After that, each day takes a day of your vacation in place of the game.\n"
-            f"Left in {today.year}: {texts.counted(left, 'day')}."
+            f"Left in {year}: {texts.counted(left, 'day')}."
         )
-    [letter] = letters.of_board(session, board.present, late, notes=[*notes, "\n".join(told)])
+    reminder = "\n".join(lines)
+    [letter] = letters.of_board(session, board.present, late, notes=[*notes, reminder])
     board.change(nagged=clocks.next_time(row, now))
     store.boards.save(board.row)
     return letter._replace(subject=f"Nag: {letter.subject}", is_urgent=True, reminds=board.name)
+
+
+class Loss(NamedTuple):
+    """How a player loses who does nothing, in words for a reminder."""
+
+    rule: str
+    """The rule by which they lose, as a sentence without its full stop."""
+    outcome: str
+    """What happens then, such as ``you forfeit``."""
+
+
+def _loss(board: Board, late: str, end: datetime, *, is_by_move: bool) -> Loss:
+    """How a player loses at the *end* of their time; *is_by_move* tells that it is the time of one move."""
+    row = board.row
+    if end == row.until:
+        rule = "Whoever is to move at the end of the round forfeits"
+        if late != row.turn:  # they are asked to answer a proposal
+            return Loss(rule, f"{row.turn} forfeits")
+        return Loss(rule, "you forfeit")
+    if not is_by_move and not endings.can_leave(board):
+        total = texts.counted(row.total_days or 0, "day")
+        return Loss(f"A player who uses {total} in the whole game forfeits", "you forfeit")
+    _, forfeit_days = clocks.limits(row)
+    allowed = texts.counted(forfeit_days, "day")
+    if row.vote == "draw":
+        return Loss(f"A player who does not answer for {allowed} accepts", "your silence counts as accepting")
+    if endings.can_leave(board):
+        return Loss(f"A board that does not begin within {allowed} is removed", "it is removed")
+    return Loss(f"A player who does not move for {allowed} forfeits", "you forfeit")

@@ -90,9 +90,9 @@ def play_turn(session: Session, board: Board, name: str, text: str, reason: str 
     return letters_about(session, board, *notes)
 
 
-def commenter(name: str, turn: str) -> str:
+def commenter(name: str, text: str) -> str:
     """The writer of the comment of a player's turn: the server for FORFEIT, for which the comment is the reason."""
-    if turn == FORFEIT:
+    if text == FORFEIT:
         return SERVER
     return name
 
@@ -124,7 +124,7 @@ def store_turns(session: Session, board: Board) -> None:
 
     The end of a game lets its tournament go on.
     """
-    before = board.row.moves
+    stored = board.row.moves
     board.change(moves=len(board.turns), turn=board.turn)
     if board.row.weekends and board.turn:
         board.change(weekends=str(session.zone(board.turn)))
@@ -132,14 +132,15 @@ def store_turns(session: Session, board: Board) -> None:
         _end(session, board)
     row = board.row
     session.store.outbox.drop_reminders(board.name)
-    session.store.boards.save(row, before + 1, board.turns[before:])
+    session.store.boards.save(row, stored + 1, board.turns[stored:])
     place = {**row.place_data, "pool": row.pool}
-    first = max(before, row.given)
+    first = max(stored, row.given)  # turns of the board from which this one began have happened there
     for number, turn in enumerate(board.turns[first:], first + 1):
         kind = EVENT_OF_TURN.get(turn.text, "move")
         session.note(kind, **place, userid=turn.userid, move=turn.text, number=number, automatic=turn.automatic)
     if board.is_over:
-        session.note("end", **place, players=[*board.players], winner=row.winner or "draw", reason=row.reason)
+        winner = row.winner or "draw"
+        session.note("end", **place, players=list(board.players), winner=winner, reason=row.reason)
         if row.pool:
             advance_tournament(session, row.game, row.pool)
 

@@ -27,31 +27,37 @@ def undo(session: Session, board: Board, name: str) -> list[Letter]:
 def accept(session: Session, board: Board, name: str) -> list[Letter]:
     """Accept what the other player has proposed, and do it. Raises Illegal."""
     _check_open(board)
-    if name == board.row.voter and name != board.row.opponent(name):
-        raise Illegal(f"You proposed this yourself. Waiting for {board.row.opponent(name)} to answer.")
+    opponent = board.row.opponent(name)
+    if name == board.row.voter and name != opponent:  # who plays both sides answers their own proposal
+        raise Illegal(f"You proposed this yourself. Waiting for {opponent} to answer.")
     _set_comment(session, board, name)
-    return endings.agree_draw(session, board) if board.row.vote == "draw" else _take_back(session, board)
+    if board.row.vote == "draw":
+        return endings.agree_draw(session, board)
+    return _take_back(session, board)
 
 
 def reject(session: Session, board: Board, name: str) -> list[Letter]:
     """Reject what the other player has proposed, or withdraw one's own proposal. Raises Illegal."""
     _check_open(board)
-    what = PROPOSALS[str(board.row.vote)]
+    proposal = PROPOSALS[str(board.row.vote)]
     _set_comment(session, board, name)
     board.change(vote=None, voter=None)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(board.row)
-    return turns.letters_about(session, board, f"{name} has rejected the proposal: {what}.")
+    return turns.letters_about(session, board, f"{name} has rejected the proposal: {proposal}.")
 
 
-def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[Letter]:
-    if board.row.vote == what:
-        who = "You have" if board.row.voter == name else f"{board.row.voter} has"
-        how = "" if board.row.voter == name else "; `accept` or `reject` answers"
-        raise Illegal(f"{who} proposed {letters.proposal(board, name)} already{how}.")
+def _put_to_vote(session: Session, board: Board, name: str, vote: str) -> list[Letter]:
+    """Store a proposal, one of PROPOSALS, in the place of an earlier one. Raises Illegal if it was made already."""
+    voter = board.row.voter
+    if board.row.vote == vote:
+        proposal = letters.proposal(board, name)
+        if voter == name:
+            raise Illegal(f"You have proposed {proposal} already.")
+        raise Illegal(f"{voter} has proposed {proposal} already; `accept` or `reject` answers.")
     _set_comment(session, board, name)
-    board.change(vote=what, voter=name)
-    if name == board.row.opponent(name):
+    board.change(vote=vote, voter=name)
+    if name == board.row.opponent(name):  # who plays both sides need not ask
         return accept(session, board, name)
     session.store.boards.save(board.row)
     return turns.letters_about(session, board)
@@ -60,10 +66,11 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
 def _take_back(session: Session, board: Board) -> list[Letter]:
     """Take back the turns that the proposal names."""
     first = board.turns_before_undo(str(board.row.voter))
-    taken = ", ".join(turn.text for turn in board.turns[first:])
+    taken_back = ", ".join(turn.text for turn in board.turns[first:])
     board.stop_clock(session.now)
     board.take_back(first)
-    for name in [name for name, plan in board.plans.items() if plan != RESIGN]:
+    planning = [name for name, plan in board.plans.items() if plan != RESIGN]
+    for name in planning:
         stored_plans.drop(session, board, name, "Your plan is dropped, because a move was taken back.")
     board.change(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
     if board.row.weekends:
@@ -71,10 +78,11 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.take_back_turns(board.row)
     session.note("undo", **board.row.place_data, pool=board.row.pool, moves=first)
-    return turns.letters_about(session, board, f"Taken back: {taken}.")
+    return turns.letters_about(session, board, f"Taken back: {taken_back}.")
 
 
 def _check_open(board: Board) -> None:
+    """Raises Illegal if nothing is proposed on a board."""
     if not board.row.vote:
         raise Illegal("Nothing is proposed on this board.")
 
