@@ -240,10 +240,10 @@ def _hypertext_row(cells: Sequence[str], tag: str) -> str:
 # What players, and the director, are told
 
 
-def status_of_tournament(shown: TournamentTable) -> dict[str, Any]:
+def status_of_tournament(progress: TournamentTable) -> dict[str, Any]:
     """How far a tournament is, for programs."""
-    tournament = shown.tournament
-    byes = {entrant.name: sorted(entrant.byes) for entrant in shown.entrants if entrant.byes}
+    tournament = progress.tournament
+    byes = {entrant.name: sorted(entrant.byes) for entrant in progress.entrants if entrant.byes}
     data: dict[str, Any] = {
         **tournament.place_data,
         "type": tournament.kind.name,
@@ -253,29 +253,29 @@ def status_of_tournament(shown: TournamentTable) -> dict[str, Any]:
         "director": tournament.director,
         "starts": tournament.starts and tournament.starts.isoformat(),
         "most": tournament.most,
-        "players": shown.players,
-        "withdrawn": [entrant.name for entrant in shown.entrants if entrant.withdrawn is not None],
-        "running": list(shown.running),
+        "players": progress.players,
+        "withdrawn": [entrant.name for entrant in progress.entrants if entrant.withdrawn is not None],
+        "running": list(progress.running),
     }
     if tournament.never:
         data["never"] = tournament.apart
     if byes:
         data["byes"] = byes
-    if shown.has_teams:
-        data["teams"] = shown.team_players
+    if progress.has_teams:
+        data["teams"] = progress.team_players
     return data
 
 
-def described_tournament(shown: TournamentTable) -> list[Block]:
+def described_tournament(progress: TournamentTable) -> list[Block]:
     """How far a tournament is, for people."""
-    lines = [_fact(name, text) for name, text in _facts(shown.tournament).items()]
-    for team, players in shown.team_players.items():
+    lines = [_fact(name, text) for name, text in _facts(progress.tournament).items()]
+    for team, players in progress.team_players.items():
         lines += texts.lines_of_turns(_fact("Team", f"{team}: {', '.join(players)}"))
-    data = status_of_tournament(shown)
+    data = status_of_tournament(progress)
     for name in ("players", "withdrawn", "running"):
         if data[name]:
             lines += texts.lines_of_turns(_fact(name.capitalize(), ", ".join(data[name])))
-    return [Paragraph(shown.title), Preformatted("\n".join(lines))]
+    return [Paragraph(progress.title), Preformatted("\n".join(lines))]
 
 
 def _facts(tournament: Tournament) -> dict[str, str]:
@@ -307,39 +307,39 @@ def _fact(name: str, text: str) -> str:
 
 
 def of_tournament(
-    shown: TournamentTable, subject: str, content: Told, *, answer: str = "", to: str | None = None
+    progress: TournamentTable, subject: str, content: Told, *, answer: str = "", to: str | None = None
 ) -> Letter:
     """A letter about a tournament, to a user or to whoever gives the command.
 
     *answer* is the command to reply with; by default, the one for the table.
     """
-    tournament = shown.tournament
+    tournament = progress.tournament
     return plain_letter(
         content,
         subject=f"{tournament.game.capitalize()} tournament {tournament.pool}: {subject}",
         answer=answer or f"{tournament.game} table {tournament.pool}",
         to=to,
-        **status_of_tournament(shown),
+        **status_of_tournament(progress),
     )
 
 
-def of_pairs(shown: TournamentTable, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
+def of_pairs(progress: TournamentTable, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
     """Who meets whom in a round: its *boards* with their players, and the *idle* players, who have a bye."""
-    tournament = shown.tournament
+    tournament = progress.tournament
     blocks: list[Block] = [Paragraph(f"Round {number} of pool {tournament.pool} of {tournament.game.capitalize()}:")]
     if boards:
-        blocks.append(Table(shown.board_rows(boards)))
-    askers = shown.with_bye(number)
+        blocks.append(Table(progress.board_rows(boards)))
+    askers = progress.with_bye(number)
     for name in idle:
         worth = "half a point" if name in askers else "a win"
         blocks.append(Paragraph(f"{name} has a bye, which counts as {worth}."))
     return blocks
 
 
-def of_new_boards(letters: Sequence[Letter], shown: TournamentTable, number: int) -> Letter:
+def of_new_boards(letters: Sequence[Letter], progress: TournamentTable, number: int) -> Letter:
     """All new boards of a player in one letter, each with the command to answer with."""
-    game = shown.tournament.game.capitalize()
-    pool = shown.tournament.pool
+    game = progress.tournament.game.capitalize()
+    pool = progress.tournament.pool
     count = texts.counted(len(letters), "board")
     blocks: list[Block] = [Paragraph(heading("round", number=number, pool=pool, game=game, boards=count))]
     for letter in letters:

@@ -93,5 +93,5 @@ def team_match(teams: Mapping[str, Sequence[str]], *, double: bool) -> list[Pair
 
 
 def _reversed(pairs: Sequence[Pair]) -> list[Pair]:
-    """The same games with the sides exchanged."""
+    """These games with the sides exchanged."""
     return [(second, first) for first, second in pairs]
