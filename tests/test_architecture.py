@@ -66,6 +66,16 @@ def test_imports_go_down_only_and_in_no_circle():
     assert left == {}
 
 
+def test_no_test_module_imports_another_one():
+    shared = [
+        f"{path.name} -> {one.module}"
+        for path in sorted((TOP / "tests").rglob("*.py"))
+        for one in sources.source(path).imports
+        if one.module == "conftest" or one.module.startswith("test_")
+    ]
+    assert shared == []  # it belongs into helpers/
+
+
 def exists(name):
     """Whether a name such as `board/board.Board.play` or `letters/boards.py` is that of something in the code."""
     path, _, inside = name.partition(".")

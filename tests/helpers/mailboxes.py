@@ -74,6 +74,7 @@ class Talk(socketserver.StreamRequestHandler):
         self.wfile.flush()
 
     def handle(self):
+        """Answer the commands of a client, one after another, until it hangs up or one is broken."""
         self.box, self.folder, self.searched = self.server.mailbox, "", 0
         self.say(f"* OK [CAPABILITY {self.box.can}] ready")
         while line := self.rfile.readline().decode().rstrip():
@@ -108,6 +109,7 @@ class Talk(socketserver.StreamRequestHandler):
         return self.log_in(*(re.sub(r"\\(.)", r"\1", word) for word in re.findall(r'"((?:[^"\\]|\\.)*)"', rest)))
 
     def log_in(self, user, password):
+        """Note who logs in, and answer whether the password is right."""
         self.box.users.append(user)
         return "OK done" if password == self.box.password else "NO wrong password"
 
@@ -133,6 +135,7 @@ class Talk(socketserver.StreamRequestHandler):
         self.searched = self.last()
 
     def last(self):
+        """The highest number of a mail in the folder that is selected."""
         return max(self.box.folders[self.folder], default=0)
 
     def do_fetch(self, rest):

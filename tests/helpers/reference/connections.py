@@ -1,4 +1,7 @@
-"""What is connected on a board, for the references of the games, which know nothing of `games`."""
+"""What is connected on a board, for the references of the games, which know nothing of `games`.
+
+``parts({1, 2, 4}, lambda n: {n - 1, n + 1})`` is ``[frozenset({1, 2}), frozenset({4})]``.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any

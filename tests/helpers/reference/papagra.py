@@ -3,6 +3,8 @@
 Written from the rules alone, to be compared with games/papagra.py. In a place, x counts half spaces from the left and
 y rows from the bottom, both from the middle of the board; the neighbours of a space are two to the left and to the
 right, and one up or down and one to either side.
+
+``Papagra(size=4, removals=0).play("+c3")`` puts a stone of pink; `view` is what `games.papagra` shows of it.
 """
 
 from collections import Counter
@@ -27,6 +29,7 @@ def spaces(size):
 
 
 def around(place):
+    """The six places beside a place, on the board or not."""
     return {(place[0] + dx, place[1] + dy) for dx, dy in AROUND}
 
 
@@ -40,6 +43,7 @@ def same_shape(one, other):
 
 
 def moved_home(places):
+    """The same shape, moved so that its least place is (0, 0)."""
     first_x, first_y = min(places)
     return {(x - first_x, y - first_y) for x, y in places}
 

@@ -2,6 +2,8 @@
 
 Two players sit at one board. Each has a tree: what they play after which move of the other. A tree is a dictionary,
 from a move of the other player, or `ANY`, to the answer and the tree below it.
+
+``merged({}, {"b1": Reply("c2", {})})`` is the tree of `if b1 then c2`; `Board` plays such trees.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,10 +58,12 @@ def branches(tree: Tree) -> Iterator[Line]:
 
 
 def depth(tree: Tree) -> int:
+    """How many moves of the other the longest branch answers."""
     return max((1 + depth(reply.then) for reply in tree.values()), default=0)
 
 
 def size(tree: Tree) -> int:
+    """How many moves of the other a tree answers in all."""
     return sum(1 + size(reply.then) for reply in tree.values())
 
 

@@ -2,6 +2,8 @@
 
 Each method is something that the secretary is told. It returns the mails that follow from it as pairs: the userid of
 the reader, None for whoever gave the command, and the subject. Only the rules of the games are not written down again.
+
+``Secretary().message("alice", "bob")`` is ``[(None, "Message"), ("bob", "Message from alice")]``.
 """
 
 import hmac
@@ -56,6 +58,7 @@ def ratings(tables):
 
 
 def games_of(player):
+    """How many games a player has ended."""
     return player["won"] + player["lost"] + player["tied"]
 
 
@@ -71,6 +74,7 @@ def new_rating(own, played, other, other_played, outcome):
 
 
 def toward_zero(number, by):
+    """A quotient without what is behind its point: -1 for -3 / 2."""
     return int(number / by)
 
 

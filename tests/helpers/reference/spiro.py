@@ -1,4 +1,8 @@
-"""Spiro once more, the plain and slow way: every order of using the dice is tried, on stacks in a dictionary."""
+"""Spiro once more, the plain and slow way: every order of using the dice is tried, on stacks in a dictionary.
+
+``Rules(small=True).sequences(cells, "X", (4, 2))`` lists all ways to use two dice;
+`spelled` writes one of them.
+"""
 
 from typing import NamedTuple
 
@@ -121,6 +125,7 @@ def is_blocked(stack, enemy):
 
 
 def frozen(cells):
+    """A position that can be in a set."""
     return frozenset(cells.items())
 
 
@@ -135,6 +140,7 @@ def legal(sequences, side):
 
 
 def pips(uses):
+    """What the dice of these uses come to."""
     return sum(use.die for use in uses)
 
 
@@ -173,6 +179,7 @@ def fits(uses, links, at):
 
 
 def is_done(chain, mark, goal):
+    """Whether these uses of one piece are what a move says behind its first place."""
     if goal == "+":
         return len(chain) == 1 and chain[0].jumps
     if mark == ":" and any(use.jumps for use in chain):

@@ -2,6 +2,8 @@
 
 A board is a dict from points (x, y) to colour and height. At the end of each turn is noted which colours have several
 groups, and in a turn, which have lost a group by enclosure.
+
+``Reference(size=5).play("c3:2")`` drops two stones of black, and raises `Refused` for what the rules forbid.
 """
 
 import re
@@ -18,6 +20,7 @@ class Refused(Exception):
 
 @cache
 def neighbours(size, x, y):
+    """The points beside a point of a board of that size."""
     return [(i, j) for i, j in ((x, y + 1), (x + 1, y), (x, y - 1), (x - 1, y)) if 0 <= i < size and 0 <= j < size]
 
 

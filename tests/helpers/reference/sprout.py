@@ -1,4 +1,7 @@
-"""Sprout-R-Out once more, from the rulebook: sets of names, no bits, nothing clever. Slow on purpose."""
+"""Sprout-R-Out once more, from the rulebook: sets of names, no bits, nothing clever. Slow on purpose.
+
+``Reference("limping-3").play("c3")`` puts a stone of black, and raises `Refused` for what the rules forbid.
+"""
 
 import re
 from functools import cache
@@ -141,14 +144,17 @@ def from_wall(lines):
 
 
 def inside_of_the_walls(lines, y, x):
+    """The places of a picture beside a place, as far as no wall is between."""
     return [(y, x) for y, x in ((y + 1, x), (y - 1, x), (y, x + 1), (y, x - 1)) if lines[y][x] in " ."]
 
 
 class Refused(Exception):
-    pass
+    """The rules do not allow it."""
 
 
 class Reference:
+    """A game in progress; `play` changes it."""
+
     def __init__(self, board):
         self.near = geometry(board)
         self.order = list(self.near)

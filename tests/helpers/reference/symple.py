@@ -1,4 +1,7 @@
-"""Symple once more, from its rulebook alone: points are pairs (x, y), every set is a plain set, nothing is fast."""
+"""Symple once more, from its rulebook alone: points are pairs (x, y), every set is a plain set, nothing is fast.
+
+``Position(size=5).play("c3")`` puts a stone of white; `view` is what `games.symple` shows of the same position.
+"""
 
 import re
 from itertools import combinations
@@ -9,15 +12,18 @@ WHITE, BLACK = "white", "black"
 
 
 def neighbours(point):
+    """The points beside a point, on the board or not."""
     x, y = point
     return {(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)}
 
 
 def name(point):
+    """The name of a point, such as c3 of (2, 2)."""
     return f"{chr(ord('a') + point[0])}{point[1] + 1}"
 
 
 def point(text):
+    """The point of that name, such as (2, 2) of c3."""
     return ord(text[0]) - ord("a"), int(text[1:]) - 1
 
 
