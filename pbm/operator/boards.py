@@ -34,20 +34,27 @@ def list_boards(words: tuple[str, ...], *, wants_all: bool) -> None:
     users is to move), `tournament` and `standard`. You can give several.
     """
     server = open_existing()
-    asked = [word.lower() for word in words]
+    selectors = [word.lower() for word in words]
     with server.store.reading():
-        kinds = server.store.boards.games()
-        game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
-        among = finding.read(Session(server), "", asked)
-        among = among._replace(over=None if wants_all else bool(among.over))
-        rows = server.store.boards.found(among._replace(games=[game] if game else kinds), f"game, {BY_NUMBER}")
+        listed_games = server.store.boards.games()
+        # a game that is not installed any more may still have boards
+        if selectors and (selectors[0] in listed_games or games.exists(selectors[0])):
+            listed_games = [selectors.pop(0)]
+        wanted = finding.read(Session(server), "", selectors)._replace(games=listed_games)
+        if wants_all:
+            wanted = wanted._replace(over=None)
+        elif wanted.over is None:  # no selector says whether games are over
+            wanted = wanted._replace(over=False)
+        rows = server.store.boards.found(wanted, f"game, {BY_NUMBER}")
     lines = [("Game", "Board", "Moves", "Players", "Status", "Started", "Days", "Options")]
     data = []
     for row in rows:
         age = clocks.whole_days(row, server.now())
         options = clocks.all_options(row)
         players = f"{row.first_player} {row.second_player}"
-        status = f"{letters.status(row)} ({row.reason})" if row.reason else letters.status(row)
+        status = letters.status(row)
+        if row.reason:
+            status += f" ({row.reason})"
         started = f"{row.started:%Y-%m-%d}"
         lines.append((*row.place, str(row.moves), players, status, started, str(age), options))
         data.append(
@@ -86,10 +93,10 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
         row = _find_unrated(session, *row.place)  # the game may have ended meanwhile
         followers = BoardContext(subscribers=server.store.boards.followers(*row.place)[SUBSCRIBER])
         # options and turns may be damaged, and are not read
-        found = Board(row._replace(options=""), [], {}, followers)
-        found.change(options=row.options)
-        answer_with = letters.challenge(found, *found.players)
-        endings.remove_and_tell(session, found, "was removed by the operator of this server.", answer_with)
+        unread = Board(row._replace(options=""), [], {}, followers)
+        unread.change(options=row.options)
+        answer_with = letters.challenge(unread, *unread.players)
+        endings.remove_and_tell(session, unread, "was removed by the operator of this server.", answer_with)
         if row.pool:
             server.store.tournaments.void_meeting(*row.place)
             turns.advance_tournament(session, row.game, row.pool)
@@ -121,6 +128,8 @@ def mend_board(game: str, board: str) -> None:
         server.store.boards.save(right)
         if row.pool:  # it may wait for the end of this game
             turns.advance_tournament(session, row.game, row.pool)
-    changed = list(differences(row, right))
-    text = "\n".join(["Mended:", *changed]) if changed else "There was nothing to mend."
-    answer(text, {**row.place_data, "mended": changed})
+    changes = list(differences(row, right))
+    text = "There was nothing to mend."
+    if changes:
+        text = "\n".join(["Mended:", *changes])
+    answer(text, {**row.place_data, "mended": changes})

@@ -80,8 +80,12 @@ def completion(shell: str) -> None:
     printed it. Print it again if pbm moves to another folder, or if a game is added.
     """
     program = Path(sys.argv[0])
-    pbm = [str(program.absolute())] if program.name == "pbm" else [sys.executable, "-m", "pbm"]
-    script = SCRIPTS[shell].replace("@PROGRAMS@", " ".join(["pbm", *games.names()])).replace("@PBM@", shlex.join(pbm))
+    if program.name == "pbm":
+        pbm = [str(program.absolute())]
+    else:
+        pbm = [sys.executable, "-m", "pbm"]
+    programs = ["pbm", *games.names()]
+    script = SCRIPTS[shell].replace("@PROGRAMS@", " ".join(programs)).replace("@PBM@", shlex.join(pbm))
     answer(script.rstrip(), {"shell": shell, "script": script})
 
 
@@ -91,7 +95,9 @@ def complete() -> None:
     program, *before = sys.stdin.read().removesuffix("\n").split("\n")
     current = before.pop() if before else ""
     name = Path(program).name.lower()
-    candidates = _candidates([name, *before] if games.exists(name) else before, current)
+    if games.exists(name):  # as in `spiro move`
+        before.insert(0, name)
+    candidates = _candidates(before, current)
     offered = [word for word in candidates if word.startswith(current.lower())]
     answer("\n".join(offered), {"offered": offered})
 
@@ -101,9 +107,12 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     given = (word for word in before if not word.startswith(OFFERED_ANYWHERE))
     rest = words.tidied(" ".join(given))
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
-    node: click.Command | None = console.OPERATORS if rest and rest[0].lower() in console.MODULES else root
+    node: click.Command | None = root
+    if rest and rest[0].lower() in console.MODULES:
+        node = console.OPERATORS
     while isinstance(node, click.Group) and rest:
-        ctx, word = click.Context(node), rest.pop(0)
+        word = rest.pop(0)
+        ctx = click.Context(node)
         node = node.get_command(ctx, word.lower()) or node.get_command(ctx, words.command(word))
     if node is None:
         return []
@@ -114,17 +123,24 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
         return []
     is_move = isinstance(node, Command) and node.split([*rest, current])[2]
     if current.startswith("-"):
-        return OFFERED_ANYWHERE if is_move else [*OFFERED_ANYWHERE, *_options(node, game, current)]
-    if not behind and (states := STATES_OF_POOLS.get(str(node.name))):
+        if is_move:  # which may begin with a hyphen, as `-e3` of Symple does
+            return OFFERED_ANYWHERE
+        return [*OFFERED_ANYWHERE, *_options(node, game, current)]
+    states = STATES_OF_POOLS.get(str(node.name))
+    if states and not behind:
         return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED, states))
-    return [] if is_move else _values(_kind(node, len(behind)), game, current)
+    if is_move:
+        return []
+    return _values(_kind(node, len(behind)), game, current)
 
 
 def _names(group: click.Group) -> list[str]:
     """The words that may follow the name of a group of commands."""
-    own = [name for name, command in group.commands.items() if not command.hidden]
-    operators = [name for name in console.MODULES if name != complete.name]
-    return [*own, *games.names(), *operators] if group is root else own
+    names = [name for name, command in group.commands.items() if not command.hidden]
+    if group is root:
+        names += games.names()
+        names += [name for name in console.MODULES if name != complete.name]
+    return names
 
 
 def _behind(node: click.Command, rest: Sequence[str]) -> list[str] | None:
@@ -144,19 +160,30 @@ def _behind(node: click.Command, rest: Sequence[str]) -> list[str] | None:
 def _options(node: click.Command, game: str, current: str) -> Iterator[str]:
     """The options of a command; those that take a value end in an equals sign."""
     if isinstance(node, Command):
-        yield from (f"--{name}{'=' if value else ''}" for name, value in node.named.items())
+        takes_game_options = node.takes_options
+        for name, value in node.named.items():
+            yield f"--{name}=" if value else f"--{name}"
     else:
-        yield from (option.opts[0] + ("" if option.is_flag else "=") for option in _own_options(node))
-    if game and (
-        node.takes_options if isinstance(node, Command) else "ignore_unknown_options" in node.context_settings
-    ):
-        for own in games.load(game).OPTIONS:
-            begin = f"-{own.name}" + ("" if own.values is None else "=")
-            of_words = isinstance(own.values, tuple) and current.lower().startswith(begin)
-            yield from (f"{begin}{word}" for word in own.values or ()) if of_words else [begin]
+        takes_game_options = "ignore_unknown_options" in node.context_settings
+        for option in _own_options(node):
+            yield option.opts[0] if option.is_flag else f"{option.opts[0]}="
+    if not (game and takes_game_options):
+        return
+    for game_option in games.load(game).OPTIONS:
+        values = game_option.values
+        if values is None:
+            yield f"-{game_option.name}"
+            continue
+        begin = f"-{game_option.name}="
+        if isinstance(values, tuple) and current.lower().startswith(begin):
+            for word in values:
+                yield f"{begin}{word}"
+        else:
+            yield begin
 
 
 def _own_options(node: click.Command) -> list[click.Option]:
+    """The options of an operator's command, without its arguments."""
     return [parameter for parameter in node.params if isinstance(parameter, click.Option)]
 
 
@@ -175,14 +202,16 @@ def _kind(node: click.Command, number: int) -> str:
         for word in argument.make_metavar(ctx).split():
             named = re.findall("[A-Z_]+", word)
             kinds += ["|".join(named)] if "|" in word else named
-    repeats = arguments and arguments[-1].nargs < 0
-    return kinds[number] if number < len(kinds) else kinds[-1] if repeats else ""
+    if number < len(kinds):
+        return kinds[number]
+    is_last_repeated = arguments and arguments[-1].nargs < 0
+    return kinds[-1] if is_last_repeated else ""
 
 
 def _values(kind: str, game: str, current: str) -> Sequence[str]:
     """The values of a word of that kind."""
     if "|" in kind:
-        return [value for one in kind.split("|") for value in _values(one, game, current)]
+        return [value for part in kind.split("|") for value in _values(part, game, current)]
     if not kind.isupper():
         return kind.split()
     match noun := kind.rpartition("_")[2].removesuffix("S"):
@@ -195,19 +224,17 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
         case "DIRECTION":
             from pbm.actions.directing import DIRECTIONS  # saves a sixth of the time of every other key
 
-            return [*DIRECTIONS]
+            return list(DIRECTIONS)
         case "BOARD":
+            active = BoardFilter([game], over=False)
             return _from_store(
-                lambda store: [
-                    board
-                    for _, board in store.boards.names(BoardFilter([game], over=False), "rowid DESC", MOST_OFFERED)
-                ]
+                lambda store: [board for _, board in store.boards.names(active, "rowid DESC", MOST_OFFERED)]
             )
         case "POOL":
             return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED))
         case "USERID" | "SELECTOR":
-            states = [*STATES, *KINDS] if noun == "SELECTOR" and current else []
-            return states + _from_store(lambda store: store.users.ids_from(current.lower(), MOST_OFFERED))
+            selectors = [*STATES, *KINDS] if noun == "SELECTOR" and current else []
+            return selectors + _from_store(lambda store: store.users.ids_from(current.lower(), MOST_OFFERED))
     return []
 
 

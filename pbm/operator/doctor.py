@@ -33,7 +33,7 @@ from pbm.settings import address, transport
 from pbm.store import BoardRow, Store, TurnRow, Unusable
 
 MISSED = timedelta(days=2)
-"""How long a forfeit may be due."""
+"""How long a forfeit may be due before it is said that no clean-up runs, which is due once a day."""
 IDLE = timedelta(days=30)
 """How long no mail has come from what is barred before it is said that it holds nobody."""
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
@@ -70,16 +70,21 @@ def doctor(processes: int | None, sample: int | None) -> int:
 
     If all boards take too long, --sample=N plays N boards again, chosen at random.
     """
-    path, now = existing_database(), datetime.now(UTC)
+    path = existing_database()
+    now = datetime.now(UTC)
     with progress_bar("Boards") as progress:
-        found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
-    told = [f"{finding.where}: {finding.what}\n  {finding.mend}" for finding in found]
+        findings = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
     notes = [*foreign_table_notes(path), *idle_bars(path, now)]
-    told += notes
     limits = ", as far as a sample of its boards tells" if sample else ""
-    told.append(f"Found {texts.counted(len(found), 'fault')}." if found else f"All is well with {path}{limits}.")
-    answer("\n".join(told), {"ok": not found, "findings": [finding._asdict() for finding in found], "notes": notes})
-    return 1 if found else 0
+    lines = [f"{finding.where}: {finding.what}\n  {finding.mend}" for finding in findings]
+    lines += notes
+    if findings:
+        lines.append(f"Found {texts.counted(len(findings), 'fault')}.")
+    else:
+        lines.append(f"All is well with {path}{limits}.")
+    data = {"ok": not findings, "findings": [finding._asdict() for finding in findings], "notes": notes}
+    answer("\n".join(lines), data)
+    return 1 if findings else 0
 
 
 def examine(
@@ -91,8 +96,9 @@ def examine(
 ) -> Iterator[Finding]:
     """The faults of a database, the settings and the games.
 
-    That many *processes* replay boards: a random *sample* of that many, or all. *progress* is called with the number of
-    boards replayed since its last call, and the number of all.
+    *processes* is how many processes replay boards at a time. *sample* is how many boards they replay, chosen at
+    random; None for all. *progress* is called with the number of boards replayed since its last call, and the number of
+    all.
     """
     yield from _file(path)
     try:
@@ -120,8 +126,9 @@ def examine(
 def foreign_table_notes(path: Path) -> Iterator[str]:
     """A sentence that names the tables of other programs in the database, if there are any."""
     with suppress(Unusable), Store(path, read_only=True) as store, store.reading():
-        if told := store.health.foreign_tables():
-            yield told
+        note = store.health.foreign_tables()
+        if note:
+            yield note
 
 
 def idle_bars(path: Path, now: datetime) -> Iterator[str]:
@@ -134,20 +141,21 @@ def idle_bars(path: Path, now: datetime) -> Iterator[str]:
         for bar in store.trust.bars():
             if held[bar.bar] or (bar.last and bar.last > now - IDLE):
                 continue
-            last = (
-                f"the last mail from there came on {bar.last:%Y-%m-%d}" if bar.last else "no mail has come from there"
-            )
+            last = "no mail has come from there"
+            if bar.last:
+                last = f"the last mail from there came on {bar.last:%Y-%m-%d}"
             what = f"{bar.bar} has been barred since {bar.since:%Y-%m-%d} and holds nobody"
             yield f"{what}: no user has such an address, and {last}. `pbm users unbar {bar.bar}` ends that."
 
 
 def _file(path: Path) -> Iterator[Finding]:
     """Check who may read and replace the file, and whether something was left behind beside it."""
-    for one in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-        if one.exists() and one.stat().st_mode & 0o077:
+    for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        if file.exists() and file.stat().st_mode & 0o077:
             what = "others may read the addresses and the hashes of passwords in it."
-            yield Finding(str(one), what, f"chmod 600 {one}")
+            yield Finding(str(file), what, f"chmod 600 {file}")
     folder = path.absolute().parent
+    # in a folder with the sticky bit, 0o1000, nobody can replace the files of others
     if folder.stat().st_mode & 0o1022 in {0o002, 0o020, 0o022}:
         yield Finding(str(folder), "others may put files of theirs in place of the database.", f"chmod go-w {folder}")
     for left in left_behind(folder):
@@ -174,17 +182,19 @@ def _boards(
     parts = [places[at : at + BOARDS_AT_ONCE] for at in range(0, len(places), BOARDS_AT_ONCE)]
     examine_part = partial(_examined, store.path, now)
     late = 0
+    # fewer boards are replayed sooner than processes are started
+    workers = min(processes, len(places) // BOARDS_AT_ONCE)
     with ExitStack() as opened:
-        if (count := min(processes, len(places) // BOARDS_AT_ONCE)) > 1:
+        if workers > 1:
             # a process that is forked would share our connection to the database
-            pool = opened.enter_context(get_context("spawn").Pool(count, _begin_process))
-            results: Iterator[tuple[int, list[Finding]]] = pool.imap(examine_part, parts)
+            pool = opened.enter_context(get_context("spawn").Pool(workers, _begin_process))
+            results: Iterator[ExaminedBoards] = pool.imap(examine_part, parts)
         else:
             results = map(examine_part, parts)
-        for part, (late_here, found) in zip(parts, results, strict=True):
+        for part, result in zip(parts, results, strict=True):
             progress(len(part), len(places))
-            late += late_here
-            yield from found
+            late += result.late
+            yield from result.findings
     if late:
         what = f"boards on which somebody should have forfeited some days ago: {late}."
         yield Finding("cleanup", what, "Let `pbm cleanup` run once a day, from cron or a systemd timer.")
@@ -199,9 +209,18 @@ def _begin_process() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> tuple[int, list[Finding]]:
-    """Replay boards. Returns on how many of them a forfeit is late, and their faults."""
-    late, found = 0, []
+class ExaminedBoards(NamedTuple):
+    """What was found out about some boards."""
+
+    late: int
+    """On how many of them a forfeit is late."""
+    findings: list[Finding]
+
+
+def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> ExaminedBoards:
+    """Replay boards, and find their faults."""
+    late = 0
+    findings: list[Finding] = []
     with Store(path, read_only=True) as store, store.reading():
         for game, board in places:
             try:
@@ -211,18 +230,21 @@ def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> t
                 again = replayed(row, _turns(store, game, board))
             except (Unsound, *FAULTS) as why:
                 mend = PACKAGE if isinstance(why.__cause__, games.Unloadable) else BACKUP
-                found.append(Finding(f"{game} {board}", str(why), mend))
+                findings.append(Finding(f"{game} {board}", str(why), mend))
                 continue
-            found += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again)]
-            if not (again.is_over or row.drawn):
-                # the clean-up of two days ago should have ended it already
-                late += all(clocks.due(store, row, again.seat, moment)[0].ends for moment in (now - MISSED, now))
-    return late, found
+            findings += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again)]
+            if again.is_over or row.drawn:
+                continue
+            # the clean-up of two days ago should have ended it already
+            if all(clocks.due(store, row, again.seat, moment)[0].ends for moment in (now - MISSED, now)):
+                late += 1
+    return ExaminedBoards(late, findings)
 
 
 def _turns(store: Store, game: str, board: str) -> list[TurnRow]:
     """The turns of a board. Raises Unsound if one is missing."""
-    turns, last = store.boards.turns(game, board), store.health.last_turn_number(game, board)
+    turns = store.boards.turns(game, board)
+    last = store.health.last_turn_number(game, board)
     if last != len(turns):
         raise Unsound(f"its turns are numbered up to {last}, but there are {len(turns)}.")
     return turns
@@ -249,7 +271,9 @@ def _ratings(store: Store) -> Iterator[Finding]:
         what = f"rated game {number} begins with {before}, but {texts.counted(count, 'game')} led to {led}."
         yield Finding(f"{game}, {userid}", what, BACKUP)
     for game, userid, *scores in store.health.wrong_scores():
-        stored, right = ("{} (won {}, lost {}, tied {})".format(*score) for score in (scores[:4], scores[4:]))
+        score = "{} (won {}, lost {}, tied {})"
+        stored = score.format(*scores[:4])
+        right = score.format(*scores[4:])
         what = f"the rating is stored as {stored}; the results say {right}."
         yield Finding(f"{game}, {userid}", what, BACKUP)
 
@@ -306,12 +330,13 @@ def _games() -> Iterator[Finding]:
         try:
             game = games.load(name)
             game.new(**games.read_options(game, []))
-            whys = [*_broken_promises(name)] if package else []  # the tests of pbm check its own games
+            # the tests of pbm check its own games
+            faults = list(_broken_promises(name)) if package else []
         except Exception as why:
             cause = why.__cause__ or why
-            whys = [f"{type(cause).__name__}: {cause}."]
-        for promise in whys:
-            yield Finding(name, f"the package {package or 'pbm'} has a fault: {promise}", PACKAGE)
+            faults = [f"{type(cause).__name__}: {cause}."]
+        for fault in faults:
+            yield Finding(name, f"the package {package or 'pbm'} has a fault: {fault}", PACKAGE)
 
 
 # A game
@@ -325,10 +350,10 @@ def promises(game: str) -> int:
     It plays the game at random, and checks its help, its pictures, its refusals and its positions. For each promise
     that is broken it prints a sentence, and the exit status is 1. The same game is played each time.
     """
-    found = list(_broken_promises(game))
-    text = "\n".join(found) or f"{game} keeps all its promises."
-    answer(text, {"game": game, "ok": not found, "broken": found})
-    return 1 if found else 0
+    broken_promises = list(_broken_promises(game))
+    text = "\n".join(broken_promises) or f"{game} keeps all its promises."
+    answer(text, {"game": game, "ok": not broken_promises, "broken": broken_promises})
+    return 1 if broken_promises else 0
 
 
 def _broken_promises(name: str) -> Iterator[str]:

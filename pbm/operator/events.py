@@ -67,11 +67,11 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     """
     store = open_existing().store
     for _ in changes(store, LOOK_FOR_EVENTS_SECONDS):
-        while found := store.events.since(since, EVENTS_AT_ONCE):
-            for event in found:
+        while new_events := store.events.since(since, EVENTS_AT_ONCE):
+            for event in new_events:
                 line = json.dumps(event_data(event)) if ctx.obj else escaped(_line(event))
                 sys.stdout.write(f"{line}\n")
-            since = found[-1].id
+            since = new_events[-1].id
         sys.stdout.flush()
         if not follow:
             return
@@ -79,23 +79,30 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
 
 def _line(event: Event) -> str:
     """A line about an event, for people."""
-    what = f"{event.game} {event.board or event.pool}" if event.game else ""
-    detail = (f"{name}={_value(value)}" for name, value in event.detail.items() if value not in (None, "", []))
-    return "  ".join(
-        filter(None, [f"{event.id}", f"{event.moment:%Y-%m-%d %H:%M:%S}", event.kind, what, event.userid, *detail])
-    )
+    parts = [f"{event.id}", f"{event.moment:%Y-%m-%d %H:%M:%S}", event.kind]
+    if event.game:
+        parts.append(f"{event.game} {event.board or event.pool}")
+    if event.userid:
+        parts.append(event.userid)
+    for name, value in event.detail.items():
+        if value not in (None, "", []):
+            parts.append(f"{name}={_value(value)}")
+    return "  ".join(parts)
 
 
 def _value(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    """A value of an event's detail, for people; the items of a list stand behind each other."""
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return str(value)
 
 
-@commands.group(cls=Listing)
-def hook() -> None:
+@commands.group("hook", cls=Listing)
+def hook_() -> None:
     """Run programs for what happens: list, add or remove them."""
 
 
-@hook.command("add")
+@hook_.command("add")
 @click.argument("program")
 @click.option("--on", "kinds", default="", metavar="KIND,...", help="Only for events of these kinds.")
 def add_hook(program: str, kinds: str) -> None:
@@ -107,7 +114,8 @@ def add_hook(program: str, kinds: str) -> None:
     pauses.
     """
     wanted = [kind for kind in kinds.lower().split(",") if kind]
-    if unknown := sorted({*wanted} - EVENT_KINDS):
+    unknown = sorted(set(wanted) - EVENT_KINDS)
+    if unknown:
         raise Refused(f"There are no events {unknown[0]!r}; there are {', '.join(sorted(EVENT_KINDS))}.")
     startable_words(program)
     server = open_server()
@@ -116,26 +124,41 @@ def add_hook(program: str, kinds: str) -> None:
     answer(f"Hook {number} is added.", {"hook": number, "program": program, "on": wanted})
 
 
-@hook.command("list")
+@hook_.command("list")
 def list_hooks() -> None:
     """List the programs, how far they are, and what went wrong."""
     store = open_existing().store
     with store.reading():
-        hooks, last = store.events.hooks(), store.events.last_number()
+        hooks = store.events.hooks()
+        last = store.events.last_number()
     lines = [("Hook", "On", "Seen", "Tries", "Next try", "Program", "Problem")]
     data = []
-    for one in hooks:
-        seen, problem = f"{one.last}/{last}", one.problem or ""
-        lines.append((str(one.id), one.kinds or "all", seen, str(one.tries), time_text(one.due), one.program, problem))
-        kinds = [kind for kind in one.kinds.split(",") if kind]
+    for hook in hooks:
+        lines.append(
+            (
+                str(hook.id),
+                hook.kinds or "all",
+                f"{hook.last}/{last}",
+                str(hook.tries),
+                time_text(hook.due),
+                hook.program,
+                hook.problem or "",
+            )
+        )
         data.append(
-            {"hook": one.id, "program": one.program, "on": kinds, "last": one.last, "tries": one.tries,
-             "problem": one.problem}
-        )  # fmt: skip
+            {
+                "hook": hook.id,
+                "program": hook.program,
+                "on": [kind for kind in hook.kinds.split(",") if kind],
+                "last": hook.last,
+                "tries": hook.tries,
+                "problem": hook.problem,
+            }
+        )
     answer_list(lines, {"hooks": data, "last": last}, "There are no hooks.")
 
 
-@hook.command("remove")
+@hook_.command("remove")
 @click.argument("number", type=WHOLE_NUMBER)
 def remove_hook(number: int) -> None:
     """Stop running a program for events."""
@@ -146,7 +169,7 @@ def remove_hook(number: int) -> None:
     answer(f"Hook {number} is removed.", {"hook": number, "removed": True})
 
 
-@hook.command("run")
+@hook_.command("run")
 @click.option("--follow", is_flag=True, help="Go on, and run them as things happen.")
 def run_hooks(*, follow: bool) -> int:
     """Run the programs for all events that they have not seen. `pbm serve` does this by itself.
@@ -190,8 +213,10 @@ def keep_running(server: Server) -> None:
     seen = None
     while True:
         server.store.check_in_place()
-        version, hooks = server.store.data_version(), server.store.events.hooks()
-        if hooks and (version != seen or any(hook.due for hook in hooks)):
+        version = server.store.data_version()
+        hooks = server.store.events.hooks()
+        is_retried = any(hook.due for hook in hooks)
+        if hooks and (version != seen or is_retried):
             try:
                 run_due(server, lambda: wait_for_end(0))
             except Unusable as why:
@@ -203,12 +228,13 @@ def keep_running(server: Server) -> None:
 
 def _catch_up(server: Server, hook: Hook, is_over: Callable[[], bool]) -> Iterator[bool]:
     """Run a program for its new events, until it fails. Yields after each run whether it went well."""
-    kinds = set(filter(None, hook.kinds.split(",")))
+    kinds = {kind for kind in hook.kinds.split(",") if kind}  # none stands for all
     while not is_over() and (events := server.store.events.since(hook.last, EVENTS_AT_ONCE)):
         for event in events:
             done = hook._replace(last=event.id, tries=0, due=None, problem=None)
             if not kinds or event.kind in kinds:
-                if problem := _run(hook.program, event):
+                problem = _run(hook.program, event)
+                if problem:
                     _put_off(server, hook, event, problem)
                     yield False
                     return
@@ -226,15 +252,16 @@ def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
     if tries < MOST_TRIES:
         pause = min(FIRST_PAUSE_OF_HOOK * 2 ** (tries - 1), LONGEST_PAUSE_OF_HOOK)
         hook = hook._replace(last=event.id - 1, tries=tries, due=server.now() + pause)
-        behind = f"The next try is in {pause.seconds} s."
+        next_step = f"The next try is in {pause.seconds} s."
     else:
         hook = hook._replace(last=event.id, tries=0, due=None)
-        behind = f"It is left out after {tries} tries."
-    warn(f"Hook {hook.id}, event {event.id}: {problem} {behind}")
+        next_step = f"It is left out after {tries} tries."
+    warn(f"Hook {hook.id}, event {event.id}: {problem} {next_step}")
     _save(server, hook._replace(problem=f"Event {event.id}: {problem}"))
 
 
 def _save(server: Server, hook: Hook) -> None:
+    """Store how far a hook is."""
     with server.store.writing():
         server.store.events.save_hook(hook)
 
@@ -253,5 +280,7 @@ def _run(program: str, event: Event) -> str:
         return f"It cannot be started: {reason(why)}."
     if done.returncode == 0:
         return ""
-    said = " ".join(done.stderr.split())[-LONGEST_PROBLEM:]
-    return f"It ended with status {done.returncode}{f': {said}' if said else ''}."
+    error = " ".join(done.stderr.split())[-LONGEST_PROBLEM:]  # what has happened stands at its end
+    if error:
+        return f"It ended with status {done.returncode}: {error}."
+    return f"It ended with status {done.returncode}."

@@ -49,23 +49,25 @@ def backup(file: Path, keep: int | None) -> None:
     """
     source = _present(database_path())
     now = datetime.now(UTC)
+    target = file
+    if keep is not None:
+        target = file / f"{source.stem}-{now:{TIME}}{source.suffix}"
+    removed: list[Path] = []
     with refusing_os_errors(f"{file} cannot be written"):
-        folder = file.parent if keep is None else file
-        if not folder.is_dir():
-            raise Refused(f"There is no folder {folder}; make it first.")
-        target = file if keep is None else file / f"{source.stem}-{now:{TIME}}{source.suffix}"
+        if not target.parent.is_dir():
+            raise Refused(f"There is no folder {target.parent}; make it first.")
         if target.exists():
             raise Refused(f"There is a file {target} already.")
         with progress_bar("Pages") as progress:
             copies.keep(source, target, progress)
         size = target.stat().st_size
-        removed = [] if keep is None else _remove_oldest(target, source, keep)
+        if keep is not None:
+            removed = _remove_oldest(target, source, keep)
     copies.note_backup(source, now)
-    fewer = f" {texts.counted(len(removed), 'older backup')} removed." if removed else ""
-    answer(
-        f"{source} is backed up to {target}, {size:,} bytes.{fewer}",
-        {"backup": str(target), "bytes": size, "removed": [str(each) for each in removed]},
-    )
+    text = f"{source} is backed up to {target}, {size:,} bytes."
+    if removed:
+        text += f" {texts.counted(len(removed), 'older backup')} removed."
+    answer(text, {"backup": str(target), "bytes": size, "removed": [str(path) for path in removed]})
 
 
 @commands.command()
@@ -92,12 +94,13 @@ def restore(file: Path, *, yes: bool) -> None:
         foreign = copies.bring_up_to_date(copy, file, now)
         with copies.keep_others_out(target) if is_there else nullcontext():
             copies.replace(target, copy, old)
-    told = [f"{target} is what {file} holds."]
+    sentences = [f"{target} is what {file} holds."]
     if is_there:
-        told.append(f"What was there is {old}.")
+        sentences.append(f"What was there is {old}.")
     notes = [foreign] if foreign else []
+    sentences += notes
     data = {"restored": str(file), "kept": str(old) if is_there else None, "notes": notes}
-    answer(" ".join([*told, *notes]), data)
+    answer(" ".join(sentences), data)
 
 
 def _remove_oldest(made: Path, source: Path, keep: int) -> list[Path]:
@@ -106,15 +109,18 @@ def _remove_oldest(made: Path, source: Path, keep: int) -> list[Path]:
     A clock that was wrong may have dated others later. Returns their paths.
     """
     ours = re.compile(rf"{re.escape(source.stem)}-[0-9]{{8}}T[0-9]{{6}}\.[0-9]{{6}}Z{re.escape(source.suffix)}")
-    dated = sorted(each for each in made.parent.iterdir() if ours.fullmatch(each.name) and not each.is_symlink())
-    dated.remove(made)
-    removed = dated[: max(0, len(dated) + 1 - keep)]
-    for each in removed:
-        each.unlink()
+    backups = [path for path in made.parent.iterdir() if ours.fullmatch(path.name) and not path.is_symlink()]
+    backups.remove(made)
+    backups.sort()
+    excess = len(backups) + 1 - keep  # with the one just made
+    removed = backups[: max(0, excess)]
+    for path in removed:
+        path.unlink()
     return removed
 
 
 def _present(file: Path) -> Path:
+    """A file. Raises Refused if it is not there."""
     if not file.is_file():
         raise Refused(f"There is no file {file}.")
     return file
@@ -135,9 +141,11 @@ def export(game: str, boards: tuple[str, ...], *, wants_all: bool) -> int:
     """
     if bool(boards) == wants_all:
         raise click.UsageError("Name boards, or all by --all.")
-    server, as_json = open_existing(), click.get_current_context().obj
+    as_json = click.get_current_context().obj
+    server = open_existing()
     store = server.store
-    written, failed = [], []
+    documents = []  # for --json, which prints them as one object
+    failed = []
     with store.reading():
         for row in _rows(server, game, boards):
             results = store.players.results_of_board(*row.place)
@@ -147,11 +155,11 @@ def export(game: str, boards: tuple[str, ...], *, wants_all: bool) -> int:
                 failed.append(told_of_fault(row, why))
                 continue
             if as_json:
-                written.append(document)
+                documents.append(document)
             else:
                 say(json.dumps(document), {})
     if as_json:
-        answer("", {"records": written, "failed": failed})
+        answer("", {"records": documents, "failed": failed})
     elif failed:
         warn("\n".join(failed))
     return 1 if failed else 0
@@ -180,17 +188,18 @@ def import_(file: Path | None, pairs: tuple[str, ...]) -> None:
     if not documents:
         raise Refused("There is no record.")
     server = open_existing()
-    told, taken = [], []
+    sentences = []
+    imported = []
     with server.store.writing():
-        for at, document in enumerate(documents, 1):
+        for number, document in enumerate(documents, 1):
             try:
                 record = records.read(document, names, server.now())
                 board = take_in(server, record)
             except Unsound as why:
-                raise Refused(f"Record {at}: {why}") from why
-            told.append(_told(record.row, board))
-            taken.append({"game": record.row.game, "board": board, "was": record.row.board})
-    answer("\n".join(told), {"imported": taken})
+                raise Refused(f"Record {number}: {why}") from why
+            sentences.append(_sentence(record.row, board))
+            imported.append({"game": record.row.game, "board": board, "was": record.row.board})
+    answer("\n".join(sentences), {"imported": imported})
 
 
 def _names(pairs: Sequence[str]) -> dict[str, str]:
@@ -205,6 +214,7 @@ def _names(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _text(file: Path | None) -> str:
+    """What stands in a file, or on standard input if it is None. Raises Refused if it cannot be read."""
     with refusing_os_errors(f"{file} cannot be read"):
         raw = file.read_bytes() if file else sys.stdin.buffer.read()
     try:
@@ -234,30 +244,39 @@ def take_in(server: Server, record: Record) -> str:
     """
     row, store = record.row, server.store
     for userid in dict.fromkeys(row.players):
-        if not (store.users.is_taken(userid) if row.ended else store.users.password_of(userid) is not None):
+        if row.ended:
+            is_user = store.users.is_taken(userid)  # also one who has signed off since then
+        else:
+            is_user = store.users.password_of(userid) is not None
+        if not is_user:
             raise Unsound(f"there is no user {userid} here; --map={userid}:USERID says who that is.")
-    board = row.board
     tournament = store.tournaments.get(row.game, row.pool or "")
-    if store.boards.get(row.game, board) or (tournament and tournament.kind.has_rounds):
-        board, row = store.boards.next_number(row.game), clocks.outside_tournament(row)
-    if board.isdigit():
-        store.boards.reserve_number(row.game, int(board))
-    row = row._replace(
-        board=board,
-        pool=row.pool if board == row.board else None,
-        # past dice follow from the secret and the number; the clock of the player to move begins anew
-        secret=(row.secret if board == row.board else b"") if row.ended else server.random_bytes(dice.SECRET_BYTES),
-        changed=row.changed if row.ended else clocks.next_time(row, server.now()),
-        unrated=not all(robot.rated for robot in store.robots.among(row.players).values()),
-    )
+    if store.boards.get(row.game, row.board) or (tournament and tournament.kind.has_rounds):
+        row = clocks.outside_tournament(row)._replace(
+            board=store.boards.next_number(row.game),
+            pool=None,
+            secret=b"",  # past dice follow from the secret and the old number
+        )
+    if row.board.isdigit():
+        store.boards.reserve_number(row.game, int(row.board))
+    if not row.ended:
+        # its record has no secret, and the clock of the player to move begins anew
+        row = row._replace(
+            secret=server.random_bytes(dice.SECRET_BYTES),
+            changed=clocks.next_time(row, server.now()),
+        )
+    robots = store.robots.among(row.players).values()
+    row = row._replace(unrated=not all(robot.rated for robot in robots))
     store.boards.add(row)
     store.boards.save(row, 1, record.turns)
-    return board
+    return row.board
 
 
-def _told(row: BoardRow, board: str) -> str:
-    """The sentence about a record that was stored as a board."""
+def _sentence(row: BoardRow, board: str) -> str:
+    """The sentence about a record that was stored as a board of that number."""
     if board == row.board:
         return f"{row.game} {board} is taken in."
-    lost = "; its dice cannot be checked under that number" if row.secret else ""
-    return f"{row.game} {row.board} is taken in as {board}{lost}."
+    text = f"{row.game} {row.board} is taken in as {board}"
+    if row.secret:
+        text += "; its dice cannot be checked under that number"
+    return f"{text}."

@@ -46,11 +46,22 @@ def list_mails() -> None:
     server = open_existing()
     data = [_data(server, mail) for mail in server.store.outbox.all()]
     lines = [("Mail", "To", "Subject", "Written", "Tries", "Next try", "Problem")]
-    for one in data:
-        to = one["to"] or str(one["userid"])
-        when = time_text(one["due"]) if one["state"] == "retry" else NEXT_TRY[one["state"]]
-        written, tries = time_text(one["queued"]), str(one["tries"])
-        lines.append((str(one["id"]), to, one["subject"], written, tries, when, one["problem"] or ""))
+    for mail in data:
+        if mail["state"] == "retry":
+            next_try = time_text(mail["due"])
+        else:
+            next_try = NEXT_TRY[mail["state"]]
+        lines.append(
+            (
+                str(mail["id"]),
+                mail["to"] or str(mail["userid"]),
+                mail["subject"],
+                time_text(mail["queued"]),
+                str(mail["tries"]),
+                next_try,
+                mail["problem"] or "",
+            )
+        )
     answer_list(lines, {"mails": data}, "The outbox is empty.")
 
 
@@ -61,13 +72,22 @@ def show_mail(number: int) -> None:
     server = open_existing()
     mail = _mail(server, number)
     data = _data(server, mail)
-    is_again = data["state"] == "retry"
+    to = mail.address or "no address yet"
+    if mail.userid:
+        to += f" ({mail.userid})"
+    if data["state"] == "retry":
+        state = f"tried again at {time_text(mail.due)}"
+    else:
+        state = NEXT_TRY[data["state"]]
+    tries = f"{mail.tries}"
+    if mail.problem:
+        tries += f", {mail.problem}"
     lines = [
-        ("To:", f"{mail.address or 'no address yet'}{f' ({mail.userid})' if mail.userid else ''}"),
+        ("To:", to),
         ("Subject:", mail.subject),
         ("Written:", time_text(mail.queued)),
-        ("State:", f"tried again at {time_text(mail.due)}" if is_again else NEXT_TRY[data["state"]]),
-        ("Tries:", f"{mail.tries}{f', {mail.problem}' if mail.problem else ''}"),
+        ("State:", state),
+        ("Tries:", tries),
     ]
     answer(f"{texts.table(lines)}\n\n{mail.text.rstrip()}", {**data, "text": mail.text})
 
@@ -111,10 +131,10 @@ NEXT_TRY = {
 
 def _mail(server: Server, number: int) -> Mail:
     """A mail in the outbox. Raises Refused if there is none."""
-    found = server.store.outbox.get(number)
-    if found is None:
+    mail = server.store.outbox.get(number)
+    if mail is None:
         raise Refused(f"There is no mail {number} in the outbox.")
-    return found
+    return mail
 
 
 def _data(server: Server, mail: Mail) -> dict[str, Any]:
@@ -125,8 +145,10 @@ def _data(server: Server, mail: Mail) -> dict[str, Any]:
         state = "unconfirmed"
     elif mail.due is None:
         state = "given up"
+    elif mail.due <= server.now():
+        state = "due"
     else:
-        state = "due" if mail.due <= server.now() else "retry"
+        state = "retry"
     return {
         "id": mail.id,
         "to": mail.address,

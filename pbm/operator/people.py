@@ -1,6 +1,7 @@
 """The operator's commands for users and their addresses."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 import click
@@ -30,10 +31,10 @@ commands = Commands("pbm")
 
 def find_user(server: Server, userid: str) -> UserRow:
     """A user, or one who has signed off. Raises Refused if there is none."""
-    found = server.store.users.get(userid.lower())
-    if found is None:
+    user = server.store.users.get(userid.lower())
+    if user is None:
         raise Refused(no_user(Session(server), userid))
-    return found
+    return user
 
 
 # Users
@@ -53,20 +54,38 @@ def list_users(userids: tuple[str, ...]) -> None:
     """
     server = open_existing()
     with server.store.reading():
-        found = _facts(server, _users(server, userids))
+        users_data = _facts(server, _users(server, userids))
         barred = [] if userids else _bars(server)
     today = server.now().date()
     lines = [("Userid", "Since", "Boards", "State", "Addresses")]
-    for one in found:
-        is_away = any(away["first"] <= today for away in one["vacations"])
-        states = {"signed off": one["signed_off"], "on vacation": is_away, "muted": one["muted"]}
-        state = ", ".join(word for word, is_so in states.items() if is_so)
-        told = ", ".join(map(_address_text, one["addresses"]))
-        lines.append((one["userid"], f"{one['since']:%Y-%m-%d}", str(sum(one["boards"].values()) or ""), state, told))
-    parts = [texts.table(lines) if found else "There are no users."]
+    for user in users_data:
+        lines.append(
+            (
+                user["userid"],
+                f"{user['since']:%Y-%m-%d}",
+                str(sum(user["boards"].values()) or ""),
+                _states_text(user, today),
+                ", ".join(_address_text(address) for address in user["addresses"]),
+            )
+        )
+    text = "There are no users."
+    if users_data:
+        text = texts.table(lines)
     if barred:
-        parts.append(_table_of_bars(barred))
-    answer("\n\n".join(parts), {"users": found, "bars": barred})
+        text += f"\n\n{_table_of_bars(barred)}"
+    answer(text, {"users": users_data, "bars": barred})
+
+
+def _states_text(user: Mapping[str, Any], today: date) -> str:
+    """The states of a user, such as `on vacation, muted`; empty for most users."""
+    states = []
+    if user["signed_off"]:
+        states.append("signed off")
+    if any(vacation["first"] <= today for vacation in user["vacations"]):
+        states.append("on vacation")
+    if user["muted"]:
+        states.append("muted")
+    return ", ".join(states)
 
 
 def _bars(server: Server) -> list[dict[str, Any]]:
@@ -79,8 +98,8 @@ def _table_of_bars(barred: Sequence[Mapping[str, Any]]) -> str:
     """The bars, and the users who have an address that they hold."""
     lines = [("Barred", "Since", "Last mail", "Users")]
     for bar in barred:
-        last = f"{bar['last']:%Y-%m-%d}" if bar["last"] else ""
-        lines.append((bar["bar"], f"{bar['since']:%Y-%m-%d}", last, ", ".join(bar["userids"])))
+        last_mail = f"{bar['last']:%Y-%m-%d}" if bar["last"] else ""
+        lines.append((bar["bar"], f"{bar['since']:%Y-%m-%d}", last_mail, ", ".join(bar["userids"])))
     return texts.table(lines)
 
 
@@ -89,31 +108,34 @@ def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
     names = [row.userid for row in rows]
     active = server.store.boards.active_counts(names)
     addresses: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-    for one in server.store.users.addresses(*names):
-        addresses[one.userid].append(address_data(one))
+    for address in server.store.users.addresses(*names):
+        addresses[address.userid].append(address_data(address))
     today = server.now().date()
-    return [
-        {
-            "userid": row.userid,
-            "since": row.created,
-            "signed_off": row.signed_off,
-            "addresses": addresses[row.userid],
-            "boards": active.get(row.userid, {}),
-            "vacations": [
-                {"first": one.first, "last": one.last} for one in server.store.users.vacations(row.userid, today)
-            ],
-            "mail": row.form,
-            "broadcasts": row.hears_broadcasts,
-            "muted": row.muted,
-        }
-        for row in rows
-    ]
+    users_data = []
+    for row in rows:
+        vacations = server.store.users.vacations(row.userid, today)
+        users_data.append(
+            {
+                "userid": row.userid,
+                "since": row.created,
+                "signed_off": row.signed_off,
+                "addresses": addresses[row.userid],
+                "boards": active.get(row.userid, {}),
+                "vacations": [{"first": vacation.first, "last": vacation.last} for vacation in vacations],
+                "mail": row.form,
+                "broadcasts": row.hears_broadcasts,
+                "muted": row.muted,
+            }
+        )
+    return users_data
 
 
 def _users(server: Server, userids: Sequence[str]) -> list[UserRow]:
     """The users who are named, or all."""
-    named = dict.fromkeys(map(str.lower, userids))
-    return [find_user(server, userid) for userid in named] or server.store.users.listed()
+    if not userids:
+        return server.store.users.listed()
+    names = dict.fromkeys(userid.lower() for userid in userids)  # who is named twice is listed once
+    return [find_user(server, name) for name in names]
 
 
 @users_.command("password")
@@ -150,9 +172,9 @@ def remove_user(userid: str, *, yes: bool) -> None:
         raise Refused(f"{user.userid} has signed off.")
     confirm(f"Sign {user.userid} off, who gives up all their boards?", yes=yes)
     with server.store.writing():
-        told = users.sign_off(Session(server), user.userid)
+        answers = users.sign_off(Session(server), user.userid)
     text = f"{user.userid} is signed off."
-    answer(text, letters.as_one(told) | {"reply": text})
+    answer(text, letters.as_one(answers) | {"reply": text})
 
 
 @users_.command("mute")
@@ -219,9 +241,9 @@ def bar_address(bar: str) -> None:
     if name == bars.canonical(server.address):
         raise Refused(f"{name} is the address of this server.")
     with server.store.writing():
-        known = bars.bar_on(server.store, name)
+        known = bars.bar_on(server.store, name)  # perhaps its domain
         if known:
-            raise Refused(f"{name} is barred already." if known == name else f"{known} is barred already.")
+            raise Refused(f"{known} is barred already.")
         server.store.trust.add_bar(name, server.now())
         userids = bars.users_held(server.store)[name]
     text = f"Nothing that comes from {name} is answered any more."
@@ -252,11 +274,11 @@ def unbar_address(bar: str) -> None:
 
 def _bar_named(word: str) -> str:
     """The bar that a word names, an address or `@DOMAIN`, as it is compared. Raises Refused."""
-    local, at, domain = bars.canonical(word).rpartition("@")
+    local, sign, domain = bars.canonical(word).rpartition("@")
     is_domain = "." in domain and is_address(f"a@{domain}")
-    if is_domain and (not at or local == "*"):
+    if is_domain and (not sign or local == "*"):
         raise Refused(f"All addresses of a domain are written @{domain}, and not {word}.")
-    if not at or not is_address(f"{local or 'a'}@{domain}"):
+    if not sign or not is_address(f"{local or 'a'}@{domain}"):
         raise Refused(f"{word!r} is neither an address nor a domain such as @spam.example.")
     return f"{local}@{domain}"
 
@@ -275,9 +297,11 @@ def list_addresses(userids: tuple[str, ...]) -> None:
     """List the addresses of these users, or of all users."""
     server = open_existing()
     with server.store.reading():
-        found = server.store.users.addresses(*(row.userid for row in _users(server, userids)))
-    data = [address_data(one) for one in found]
-    lines = [("Userid", "Address", "State"), *((one["userid"], one["address"], _state_text(one)) for one in data)]
+        names = [row.userid for row in _users(server, userids)]
+        data = [address_data(address) for address in server.store.users.addresses(*names)]
+    lines = [("Userid", "Address", "State")]
+    for address in data:
+        lines.append((address["userid"], address["address"], _state_text(address)))
     answer_list(lines, {"addresses": data}, "There are no addresses.")
 
 
@@ -310,12 +334,12 @@ def drop_address(userid: str, address: str) -> None:
     server = open_existing()
     with server.store.writing():
         user = find_user(server, userid)
-        found = server.store.users.addresses(user.userid)
-        known = next((one for one in found if one.address.lower() == address.lower()), None)
+        own_addresses = server.store.users.addresses(user.userid)
+        known = next((own for own in own_addresses if own.address.lower() == address.lower()), None)
         if not known:
             raise Refused(f"{address} is no address of {user.userid}.")
         dropped = server.store.users.drop_address(known.userid, known.address)
-        is_last = len(found) == 1
+        is_last = len(own_addresses) == 1
     text = f"{known.address} is no address of {known.userid} any more."
     if dropped:
         text += f" Mails dropped: {dropped}."
@@ -324,16 +348,22 @@ def drop_address(userid: str, address: str) -> None:
     answer(text, {"userid": known.userid, "address": known.address, "dropped": dropped})
 
 
-def address_data(one: Address) -> dict[str, Any]:
+def address_data(address: Address) -> dict[str, Any]:
     """An address for programs."""
+    if address.suspended:
+        state = "suspended"
+    elif address.confirmed:
+        state = "confirmed"
+    else:
+        state = "unconfirmed"
     return {
-        "userid": one.userid,
-        "address": one.address,
-        "state": "suspended" if one.suspended else "confirmed" if one.confirmed else "unconfirmed",
-        "confirmed": one.confirmed,
-        "bounces": one.bounces,
-        "bouncing_since": one.bouncing_since,
-        "suspended": one.suspended,
+        "userid": address.userid,
+        "address": address.address,
+        "state": state,
+        "confirmed": address.confirmed,
+        "bounces": address.bounces,
+        "bouncing_since": address.bouncing_since,
+        "suspended": address.suspended,
     }
 
 
@@ -341,10 +371,14 @@ def _state_text(address: Mapping[str, Any]) -> str:
     """The state of an address, in a few words."""
     if address["suspended"]:
         return f"suspended since {time_text(address['suspended'])}"
-    bounces = address["bounces"] if address["confirmed"] else 0
-    return f"{address['state']}, {bounces} came back" if bounces else str(address["state"])
+    if address["confirmed"] and address["bounces"]:
+        return f"{address['state']}, {address['bounces']} came back"
+    return str(address["state"])
 
 
 def _address_text(address: Mapping[str, Any]) -> str:
+    """An address, with its state unless that is the usual one."""
     state = _state_text(address)
-    return str(address["address"]) if state == "confirmed" else f"{address['address']} ({state})"
+    if state == "confirmed":
+        return str(address["address"])
+    return f"{address['address']} ({state})"

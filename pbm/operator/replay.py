@@ -7,7 +7,6 @@ import termios
 import tty
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -68,12 +67,12 @@ def replay(game: str, board: str) -> None:
     """
     session = Session(open_existing())
     with session.store.reading():
-        found = find_board(session, game, board)
-    is_seen = sys.stdin.isatty() and sys.stdout.isatty() and not click.get_current_context().obj
-    if is_seen:
-        _show_turns(found)
+        replayed = find_board(session, game, board)
+    is_interactive = sys.stdin.isatty() and sys.stdout.isatty() and not click.get_current_context().obj
+    if is_interactive:
+        _show_turns(replayed)
     else:
-        answer(listed(found), {"replayed": letters.data(found.present), "turns": turns_as_data(found.turns)})
+        answer(listed(replayed), {"replayed": letters.data(replayed.present), "turns": turns_as_data(replayed.turns)})
 
 
 @commands.command()
@@ -103,18 +102,30 @@ def picture(game: str, board: str, file: Path) -> None:
 
 def _show_turns(board: Board) -> None:
     """Show one position after another, as the pressed keys say."""
-    at, last, seen = 0, len(board.turns), None
+    number = 0
+    last = len(board.turns)
     with _keys() as keys:
-        for key in chain(FIRST, keys):
+        _show(board.after(number))
+        for key in keys:
+            before = number
             if key in QUIT:
                 return
-            to = {**dict.fromkeys(FORWARD, at + 1), **dict.fromkeys(BACK, at - 1)}
-            to |= {**dict.fromkeys(FIRST, 0), **dict.fromkeys(LAST, last)}
-            at = max(0, min(to.get(key, at), last))
-            if at != seen:
-                click.clear()
-                click.echo(shown(board.after(at)))
-            seen = at
+            if key in FORWARD:
+                number = min(number + 1, last)
+            elif key in BACK:
+                number = max(number - 1, 0)
+            elif key in FIRST:
+                number = 0
+            elif key in LAST:
+                number = last
+            if number != before:
+                _show(board.after(number))
+
+
+def _show(point: Point) -> None:
+    """Show a position in the place of what stands in the terminal."""
+    click.clear()
+    click.echo(shown(point))
 
 
 @contextmanager
@@ -132,14 +143,21 @@ def _keys() -> Iterator[Iterator[str]]:
 def shown(point: Point) -> str:
     """A position in colours, with the turn that led to it."""
     board = point.board
-    turn = board.turns[point.moves - 1] if point.moves else None
-    dice = f", dice {' '.join(map(str, turn.dice))}" if turn and turn.dice else ""
-    last = f"{turn.userid}{dice}: {letters.turn_text(turn)}" if turn else "The beginning."
-    coloured = painted(board.rules, letters.picture(point)[0].text)
+    last_turn = "The beginning."
+    if point.moves:
+        turn = board.turns[point.moves - 1]
+        dice = f", dice {' '.join(map(str, turn.dice))}" if turn.dice else ""
+        last_turn = f"{turn.userid}{dice}: {letters.turn_text(turn)}"
     where = f"Move {point.moves} of {len(board.turns)}. "
-    end = _end(board) if point.is_present else []
-    above, below = [letters.title(point), where + texts.wrapped_turns(last)], [*end, KEYS]
-    return "\n\n".join([*map(escaped, above), coloured, *map(escaped, below)])
+    parts = [
+        escaped(letters.title(point)),
+        escaped(where + texts.wrapped_turns(last_turn)),
+        painted(board.rules, letters.picture(point)[0].text),
+    ]
+    if point.is_present:
+        parts += [escaped(part) for part in _end(board)]
+    parts.append(escaped(KEYS))
+    return "\n\n".join(parts)
 
 
 def painted(rules: Game[Any], drawn: str) -> str:
@@ -149,14 +167,16 @@ def painted(rules: Game[Any], drawn: str) -> str:
     every = re.compile(f"(?P<latest>{latest})|{pieces.pattern}")
     hues = dict(zip(("first", "second"), svg.hues(rules.SIDES), strict=True))
 
-    def tiled(found: re.Match[str]) -> str:
-        letters, paper = TILES[hues[str(found.lastgroup)]]
-        return click.style(found[0], fg=letters, bg=paper, bold=True)
+    def tiled(piece: re.Match[str]) -> str:
+        letter_colour, ground_colour = TILES[hues[str(piece.lastgroup)]]
+        return click.style(piece[0], fg=letter_colour, bg=ground_colour, bold=True)
 
-    def marked(found: re.Match[str]) -> str:
-        if found.lastgroup != "latest":
-            return tiled(found)
-        return f"{UNDERLINED}{pieces.sub(tiled, found[0]).replace(PLAIN, PLAIN + UNDERLINED)}{PLAIN}"
+    def marked(part: re.Match[str]) -> str:
+        if part.lastgroup != "latest":
+            return tiled(part)
+        # the end of a colour also ends the line below it, which begins anew then
+        underlined = pieces.sub(tiled, part[0]).replace(PLAIN, PLAIN + UNDERLINED)
+        return f"{UNDERLINED}{underlined}{PLAIN}"
 
     return "\n".join(every.sub(marked, line) for line in escaped(drawn).split("\n"))
 
@@ -167,10 +187,15 @@ def listed(board: Board) -> str:
     lines = [("Move", "Player", "Dice", "Turn")]
     for number, turn in enumerate(board.turns, 1):
         lines.append((str(number), turn.userid, " ".join(map(str, turn.dice)), letters.turn_text(turn)))
-    return "\n\n".join([letters.title(point), texts.table(lines), letters.picture(point)[0].text, *_end(board)])
+    parts = [letters.title(point), texts.table(lines), letters.picture(point)[0].text]
+    parts += _end(board)
+    return "\n\n".join(parts)
 
 
 def _end(board: Board) -> list[str]:
     """How a game stands after its last turn, and the last comment."""
     row = board.row
-    return [letters.status_of(board.present), *([Comment(row.commenter, row.comment).text] if row.comment else [])]
+    parts = [letters.status_of(board.present)]
+    if row.comment:
+        parts.append(Comment(row.commenter, row.comment).text)
+    return parts

@@ -44,11 +44,12 @@ def site(folder: Path, url: str, *, web: bool, follow: bool) -> int:
         let_server_go_first()
     site = site_settings(url)._replace(can_post=web)
     done = _update(session, folder, site)
-    for _ in changes(session.store, LOOK_FOR_CHANGES_SECONDS) if follow else ():
-        done = _update(session, folder, site)
+    if follow:
+        for _ in changes(session.store, LOOK_FOR_CHANGES_SECONDS):
+            done = _update(session, folder, site)
     answer(
         f"{texts.counted(done.pages, 'file')}, {done.written} of them new or changed; {done.removed} removed.",
-        {"pages": done.pages, "written": done.written, "removed": done.removed, "failed": [*done.failed]},
+        {"pages": done.pages, "written": done.written, "removed": done.removed, "failed": list(done.failed)},
     )
     return 1 if done.failed else 0
 
@@ -61,8 +62,10 @@ def site_settings(url: str) -> "SiteSettings":
         raise Refused(TEMPLATES_EXTRA) from error
     if url and not is_site(url):
         raise Refused(f"{url!r} is no address of a site; it looks like https://games.example/.")
-    where = url or settings.site() or ""
-    return SiteSettings(f"{where.rstrip('/')}/" if where else "", bool(where) and images.is_available())
+    where = url or settings.site()
+    if not where:
+        return SiteSettings("", has_pictures=False)  # a link to a picture needs the address of the site
+    return SiteSettings(f"{where.rstrip('/')}/", images.is_available())
 
 
 def _update(session: Session, folder: Path, site: "SiteSettings") -> "Built":

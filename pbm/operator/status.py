@@ -61,11 +61,14 @@ def status() -> int:
     """
     server = open_existing()
     now = server.now()
-    found = status_at(server.store, now)
-    needs = list(needed(found, now))
-    if why := server.store.health.objection():
-        needs.insert(0, f"The database cannot be written: {why}.")
-    answer("\n".join([_text(found), *needs]), _data(found, now, needs))
+    current = status_at(server.store, now)
+    needs = list(needed(current, now))
+    objection = server.store.health.objection()
+    if objection:
+        needs.insert(0, f"The database cannot be written: {objection}.")
+    lines = [_text(current)]
+    lines += needs
+    answer("\n".join(lines), _data(current, now, needs))
     return 1 if needs else 0
 
 
@@ -91,63 +94,70 @@ def status_at(store: Store, now: datetime) -> Status:
         )
 
 
-def needed(found: Status, now: datetime) -> Iterator[str]:
+def needed(status: Status, now: datetime) -> Iterator[str]:
     """A sentence for each thing that needs a person."""
-    if found.mails.given_up:
-        mails = texts.counted(found.mails.given_up, "mail")
+    if status.mails.given_up:
+        mails = texts.counted(status.mails.given_up, "mail")
         yield f"Given up: {mails}. `pbm outbox list` tells why."
-    if found.mails.oldest and found.mails.oldest < now - OLDEST_DUE:
-        yield f"A mail has been waiting since {time_text(found.mails.oldest)}. `pbm outbox list` tells why."
-    if found.active and (found.cleanup or found.begun) < now - LATEST_CLEANUP:
+    if status.mails.oldest and status.mails.oldest < now - OLDEST_DUE:
+        yield f"A mail has been waiting since {time_text(status.mails.oldest)}. `pbm outbox list` tells why."
+    if status.active and (status.cleanup or status.begun) < now - LATEST_CLEANUP:
         yield "There was no clean-up for two days. Let `pbm cleanup` run once a day."
-    if (found.backup or found.begun) < now - LATEST_BACKUP:
+    if (status.backup or status.begun) < now - LATEST_BACKUP:
         yield "There was no backup for a week. Let `pbm backup --keep=14 FOLDER` run once a day."
-    if found.latest and found.latest > now + CLOCK_STEP:
-        times = f"something was done at {time_text(found.latest)}, but it is {time_text(now)}"
+    if status.latest and status.latest > now + CLOCK_STEP:
+        times = f"something was done at {time_text(status.latest)}, but it is {time_text(now)}"
         yield f"The clock of this machine has stepped back: {times}. Set it right (`timedatectl`)."
-    for robot in found.failed:
+    for robot in status.failed:
         yield f"{robot.userid} is paused, because its program has failed: {robot.why} `pbm robots resume` lets it play."
-    if found.free < max(LEAST_FREE, found.size):
-        yield f"Only {found.free / 1e6:,.0f} MB of the disk are free. Make room, or move the database."
+    if status.free < max(LEAST_FREE, status.size):
+        yield f"Only {status.free / 1e6:,.0f} MB of the disk are free. Make room, or move the database."
 
 
-def _text(found: Status) -> str:
-    mails = found.mails
+def _text(status: Status) -> str:
+    """The status, for people."""
+    mails = status.mails
     oldest = f", the oldest since {time_text(mails.oldest)}" if mails.oldest else ""
+    last_cleanup = time_text(status.cleanup) if status.cleanup else "never"
+    last_backup = time_text(status.backup) if status.backup else "never"
     return texts.table(
         [
             ("Version:", f"{PROGRAM_VERSION}, schema {SCHEMA}"),
-            ("Users:", f"{found.users:,}"),
-            ("Boards:", f"{found.boards:,}, {found.active:,} active"),
+            ("Users:", f"{status.users:,}"),
+            ("Boards:", f"{status.boards:,}, {status.active:,} active"),
             ("Mails waiting:", f"{mails.to_send:,}{oldest}; {mails.unaddressed:,} for users without an address"),
             ("Mails given up:", f"{mails.given_up:,}"),
-            ("Commands, 24 hours:", f"{found.commands.done:,} done, {found.commands.refused:,} refused by mail"),
-            ("Last clean-up:", time_text(found.cleanup) if found.cleanup else "never"),
-            ("Last backup:", time_text(found.backup) if found.backup else "never"),
-            ("Disk:", f"{found.size / 1e6:,.1f} MB used by the database, {found.free / 1e6:,.0f} MB free"),
+            ("Commands, 24 hours:", f"{status.commands.done:,} done, {status.commands.refused:,} refused by mail"),
+            ("Last clean-up:", last_cleanup),
+            ("Last backup:", last_backup),
+            ("Disk:", f"{status.size / 1e6:,.1f} MB used by the database, {status.free / 1e6:,.0f} MB free"),
         ]
     )
 
 
-def _data(found: Status, now: datetime, needs: list[str]) -> dict[str, object]:
-    mails = found.mails
+def _data(status: Status, now: datetime, needs: list[str]) -> dict[str, object]:
+    """The status, for programs."""
+    mails = status.mails
+    oldest_seconds = None
+    if mails.oldest:
+        oldest_seconds = int((now - mails.oldest).total_seconds())
     return {
         "ok": not needs,
         "needs": needs,
         "version": PROGRAM_VERSION,
         "schema": SCHEMA,
-        "users": found.users,
-        "boards": found.boards,
-        "active": found.active,
+        "users": status.users,
+        "boards": status.boards,
+        "active": status.active,
         "outbox": {
             "waiting": mails.to_send,
             "without_address": mails.unaddressed,
             "given_up": mails.given_up,
-            "oldest_seconds": int((now - mails.oldest).total_seconds()) if mails.oldest else None,
+            "oldest_seconds": oldest_seconds,
         },
-        "commands": found.commands._asdict(),
-        "last_cleanup": found.cleanup,
-        "last_backup": found.backup,
-        "database_bytes": found.size,
-        "free_bytes": found.free,
+        "commands": status.commands._asdict(),
+        "last_cleanup": status.cleanup,
+        "last_backup": status.backup,
+        "database_bytes": status.size,
+        "free_bytes": status.free,
     }
