@@ -61,9 +61,11 @@ class Listing(Commands):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `list` in front of the words if they name no command: there are none, or they can be words of `list`."""
         first = next((arg for arg in args if not arg.startswith("-")), "")
+        names_command = first.lower() in self.commands
         takes_words = any(isinstance(parameter, click.Argument) for parameter in self.commands["list"].params)
-        is_of_list = first.lower() not in self.commands and (takes_words or not first)
-        return super().parse_args(ctx, ["list", *args] if is_of_list else args)
+        if not names_command and (takes_words or not first):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)  # which refuses a word that is neither
 
 
 class WholeNumber(click.IntRange):

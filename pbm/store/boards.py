@@ -13,7 +13,7 @@ from pbm.store.base import Questions, as_row
 USUAL_DAYS = 7, 21
 """The days without a move after which a player is reminded, and those after which they forfeit."""
 TOURNAMENT_DAYS = 1, 7
-"""The same for tournament boards."""
+"""On a board of a tournament, the days without a move after which a player is reminded, and forfeits."""
 LAST_CHANGE = "julianday(coalesce(changed, started))"
 USED = "max(iif(turn = first_player, first_used, 0), iif(turn = second_player, second_used, 0)) / 86400"
 DUE = (
@@ -113,7 +113,7 @@ class BoardRow(NamedTuple):
 
     @property
     def place_data(self) -> dict[str, str]:
-        """The same for programs and events."""
+        """The game and the number of the board, as programs and events tell them."""
         return {"game": self.game, "board": self.board}
 
     @property

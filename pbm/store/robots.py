@@ -100,7 +100,7 @@ class Robots(Questions):
         return self.among([userid]).get(userid)
 
     def among(self, userids: Iterable[str]) -> dict[str, Robot]:
-        """Those of these users who are robots, by name."""
+        """The robots among these users, by name."""
         query = f"{SELECTED} WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid"
         return {robot.userid: robot for robot in self.rows(Robot, query, [*userids])}
 

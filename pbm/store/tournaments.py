@@ -105,9 +105,8 @@ class Tournaments(Questions):
         Outcomes are those of seats, not of userids: a player who has replaced another one has their results.
         """
         meetings = []
-        for number, first, second, outcome, is_void, board, *used, is_short, is_absence, _, _ in self.execute(
-            MEETINGS, game, pool
-        ):
+        rows = self.execute(MEETINGS, game, pool)
+        for number, first, second, outcome, is_void, board, used, used_by_second, is_short, is_absence, _, _ in rows:
             meeting = Meeting(
                 round=number,
                 first=first,
@@ -115,7 +114,7 @@ class Tournaments(Questions):
                 outcome=outcome,
                 is_void=bool(is_void),
                 board=board,
-                used=(used[0], used[1]),
+                used=(used, used_by_second),
                 is_short=bool(is_short),
                 is_forfeit=bool(is_short and is_absence),
             )

@@ -73,11 +73,11 @@ class Users(Questions):
         return password
 
     def missing(self, *userids: str) -> list[str]:
-        """Those of these userids that belong to nobody who is signed up: unknown ones, guests, and users who left."""
+        """The userids that belong to nobody who is signed up: unknown ones, guests, and users who left."""
         return [userid for userid in userids if is_guest(userid) or self.password_of(userid) is None]
 
     def signed_up(self, userids: Iterable[str]) -> list[str]:
-        """Those of these userids that belong to users who are signed up, without guests, by name."""
+        """The userids that belong to users who are signed up, without guests, by name."""
         query = """
             SELECT userid FROM users WHERE userid IN (SELECT value FROM json_each(?)) AND signed_off IS NULL
             ORDER BY userid
@@ -189,7 +189,7 @@ class Users(Questions):
             self.insert("vacations", vacation._replace(userid=userid)._asdict())
 
     def away(self, userids: Sequence[str], today: date) -> dict[str, date]:
-        """Those of these users who are on vacation, each with its last day."""
+        """The users among these who are on vacation, each with its last day."""
         among = "userid IN (SELECT value FROM json_each(?2))"
         query = f"""
             SELECT userid, last FROM vacations WHERE {among} AND ?1 BETWEEN first AND last
