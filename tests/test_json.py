@@ -82,6 +82,7 @@ EXAMPLES = {
     "backup": ("backup", "backup COPY"),
     "boards list": ("listing", "boards list --all"),
     "boards mend": ("mended_board", "boards mend symple 101"),
+    "boards reinstate": ("reinstated_board", "boards reinstate symple LATE"),
     "boards remove": ("removed_board", "boards remove symple 101 --yes"),
     "broadcast": ("broadcast", "broadcast alice alice-secret --comment=Hello"),
     "change address": ("user", "change address alice alice-secret alice@elsewhere.example"),
@@ -211,6 +212,15 @@ class Said:
         return str(self.folder / "robot")
 
 
+def lost_by_time(said):
+    """The number of a board of Symple on which alice has resigned, as if she had lost by time."""
+    for line in ("move 101 alice alice-secret c3", "move 101 bob bob-secret a1", "resign 101 alice alice-secret"):
+        said(f"symple {line}")
+    sql(said.folder / "pbm.db", "UPDATE boards SET reason = 'forfeited' WHERE game = 'symple' AND board = '101'")
+    sql(said.folder / "pbm.db", "UPDATE turns SET text = 'Forfeit' WHERE game = 'symple' AND text = 'Resign'")
+    return "101"
+
+
 NEEDED = {
     "CODE": lambda said: said.asked("SELECT subject FROM outbox WHERE subject LIKE 'confirm-address %'"),
     "SITE": lambda said: str(said.folder / "site"),
@@ -219,6 +229,7 @@ NEEDED = {
     "LAST": lambda said: str(said.asked("SELECT max(id) - 1 FROM events")),
     "PORT": lambda said: str(said.port),
     "RECORD": Said.record,
+    "LATE": lost_by_time,
     "ROBOT": Said.robot,
     "TODAY": lambda said: said.asked("SELECT date()"),
 }

@@ -43,6 +43,7 @@ from helpers.club import PASSWORDS, pair_up
 from helpers.database import people_in, sql, stored_board
 from helpers.examples import examples, play_at_random
 from helpers.fixtures import set_up
+from helpers.losses import lose_by_time
 from helpers.mail import ADDRESS, mail_of, outcome_of
 from helpers.patience import PATIENCE, until
 from helpers.plugins import MODULE, find_package
@@ -555,6 +556,15 @@ def test_whoever_answers_a_mail_about_a_board_that_was_removed_is_told_so(operat
     [told] = pair.mails()[before:]
     assert (told.address, told.reply_to) == ("alice@players.example", None)
     assert "Spiro board 101 has been removed." in told.text
+
+
+def test_the_operator_reinstates_a_game_that_ended_by_time(operate, several):
+    several.say("symple move 102 carol carol-secret c3")
+    several.say("symple move 102 bob bob-secret a1")
+    lose_by_time(several, "102")
+    assert operate("boards", "reinstate", "symple", "102").out == "Symple board 102 goes on. It is carol's turn.\n"
+    assert operate("boards", "reinstate", "symple", "102").err == "The game on Symple board 102 goes on.\n"
+    assert operate("boards", "reinstate", "symple", "101").status == 1
 
 
 def test_a_board_is_removed_although_it_is_damaged(operate, board):

@@ -27,6 +27,7 @@ from helpers.club import PASSWORDS
 from helpers.costs import computing
 from helpers.database import sql
 from helpers.fixtures import set_up
+from helpers.losses import lose_by_time, reinstate
 from helpers.mail import ADDRESS, handle
 from helpers.pairings import check_rules
 
@@ -924,3 +925,79 @@ def test_whoever_ends_the_last_game_of_a_round_is_not_refused_for_what_the_next_
         for board in league.running():
             league.end(board, "second")
     assert league.now().tournament.round == 2
+
+
+# Games that ended by time and go on
+
+
+def test_it_is_refused_once_the_next_round_has_begun_and_the_director_can_decide_otherwise(league):
+    league.start("swiss", 4, rounds=2)
+    first, second = league.running()
+    league.begin()
+    loser = lose_by_time(league.club, first)
+    reinstate(league.club, first)
+    assert lose_by_time(league.club, first) == loser
+    league.end(second, "first")
+    with pytest.raises(Refused, match="Round 2 of pool s has begun since, so the game cannot go on"):
+        reinstate(league.club, first)
+    league.do(f"adjudicate {first} win {loser}")
+    row = league.club.store.boards.get("symple", first)
+    assert (row.winner, row.reason) == (loser, "adjudicated")
+    counts = "SELECT won, lost FROM pool_players WHERE userid = ? AND pool = 's'"
+    assert league.club.store.db.execute(counts, [loser]).fetchone() == (1, 0)
+
+
+@pytest.mark.parametrize("kind", ["roundrobin", "swiss", "knockout", "ladder"])
+def test_a_tournament_that_ended_with_that_game_ends_again_with_it(league, kind):
+    league.start(kind, 2, **({} if kind in {"roundrobin", "knockout"} else {"rounds": 1}))
+    [board] = league.running()
+    league.begin()
+    lose_by_time(league.club, board)
+    assert league.now().tournament.state == "finished"
+    reinstate(league.club, board)
+    assert (league.running(), league.now().tournament.is_on) == ([board], True)
+    lose_by_time(league.club, board)
+    assert league.now().tournament.state == "finished"
+
+
+def test_a_ladder_changes_back_and_goes_on_while_its_round_is_on(league):
+    league.start("ladder", 4, rounds=2)
+    first, _ = league.running()
+    league.begin()
+    places = [line.name for line in league.now().lines]
+    lose_by_time(league.club, first)
+    reinstate(league.club, first)
+    assert [line.name for line in league.now().lines] == places
+
+
+def test_an_arena_goes_on_where_no_other_game_of_the_players_has_begun(league):
+    until = league.club.time.replace(year=2030)
+    league.start("arena", 3, until=until)
+    [board] = league.running()
+    league.begin()
+    lose_by_time(league.club, board)
+    assert len(league.running()) == 1  # somebody was free, and meets one of the two
+    with pytest.raises(Refused, match="A player has begun another game of pool s since"):
+        reinstate(league.club, board)
+
+
+def test_in_an_arena_that_has_closed_nothing_follows(league):
+    league.start("arena", 2, until=league.club.time.replace(year=2027))
+    [board] = league.running()
+    league.begin()
+    league.club.pass_time(days=400)
+    lose_by_time(league.club, board)
+    assert league.running() == []
+    reinstate(league.club, board)
+    assert league.running() == [board]
+
+
+def test_a_round_whose_end_was_the_loss_leaves_full_time_for_the_move(league):
+    league.start("swiss", 2, rounds=1, round_days=3)
+    [board] = league.running()
+    league.begin()
+    league.club.pass_time(days=3)
+    lose_by_time(league.club, board)
+    reinstate(league.club, board)
+    row = league.club.store.boards.get("symple", board)
+    assert (row.until - league.club.time).days == 7  # what a tournament allows for a move

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import games
 from pbm import delivery
-from pbm.actions import endings, rounds, turns
+from pbm.actions import endings, reinstatement, rounds, turns
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import progress_of
 from pbm.actions.tournaments import (
@@ -167,17 +167,24 @@ def _replace(session: Session, progress: TournamentTable, old: str, new: str) ->
 
 
 def _adjudicate(session: Session, progress: TournamentTable, number: str, verdict: str, *winners: str) -> str:
-    """Decide a running game. Behind the *verdict* `win` the winner can be named, else it is the player who waits."""
+    """Decide a game that is on, or that ended by time.
+
+    Behind the *verdict* `win` the winner can be named, else it is the player who waits.
+    """
     tournament = progress.tournament
-    if number not in progress.running:
-        raise Refused(f"There is no board {number} of pool {tournament.pool} on which a game is on.")
+    if number not in progress.boards:
+        raise Refused(f"There is no board {number} of pool {tournament.pool}.")
     board = find_board(session, tournament.game, number)
+    if board.is_over and not reinstatement.ended_by_time(board):
+        raise Refused(f"The game on {number} of pool {tournament.pool} is over, and did not end by time.")
     most_winners = 1 if verdict == "win" else 0
     is_verdict = verdict in {"win", "draw", "cancel"}
     if not is_verdict or len(winners) > most_winners or not set(winners) <= set(board.players):
         raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate'].arguments}`.")
 
     session = replace(session, comment="")
+    if board.is_over:
+        reinstatement.take_back_end(session, board)
     if verdict == "cancel":
         session.store.tournaments.void_meeting(tournament.game, number)
         note = "is removed. The director has cancelled the game; it counts for nobody."

@@ -38,13 +38,20 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
         )
     given = board.row.given
     throws = {number: turn.dice for number, turn in enumerate(board.turns, 1) if number > given}
-    derived = {n: dice.throw(secret, board.name, n - 1, len(thrown)) for n, thrown in throws.items()}
+    row = board.row
+    derived = {n: dice.throw(row.secret_of(n - 1), board.name, n - 1, len(thrown)) for n, thrown in throws.items()}
     if wrong := [str(n) for n in throws if throws[n] != derived[n]]:
         raise Refused(f"The dice of these moves do not follow from the secret: {', '.join(wrong)}.")
     lines = [("Move", "Dice"), *((str(n), " ".join(map(str, thrown))) for n, thrown in throws.items())]
-    proof = f"Secret:  {secret.hex()}\nSHA-256: {dice.commitment(secret)}"
+    proof = _proof(secret)
+    if row.earlier_secret:
+        earlier = _proof(row.earlier_secret)
+        proof = f"Through move {row.earlier_throws}\n{earlier}\n\nFrom then on\n{_proof(secret)}"
     follow = "The throw follows" if len(throws) == 1 else f"All {len(throws)} throws follow"
     verdict = f"{follow} from the secret. Compare its SHA-256 with your first mail's."
+    if row.earlier_secret:
+        mails = "your first mail's, and with that of the mail which said that the game goes on"
+        verdict = f"{follow} from two secrets. Compare their SHA-256 with {mails}."
     if given:
         moves = "first move" if given == 1 else f"first {given} moves"
         verdict += f"\nThe dice of the {moves} are those of board {board.row.source}."
@@ -58,6 +65,10 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
         dice=[*throws.values()],
     )
     return [letter]
+
+
+def _proof(secret: bytes) -> str:
+    return f"Secret:  {secret.hex()}\nSHA-256: {dice.commitment(secret)}"
 
 
 def count_dice(session: Session, game: str) -> list[Letter]:

@@ -259,7 +259,7 @@ class Board:
         if games.needs_dice(state):
             thrown = self.turns[number].dice if number < len(self.turns) else ()
             if not thrown and self.is_stored:
-                thrown = dice.throw(self.row.secret, self.name, number, state.dice_needed)
+                thrown = dice.throw(self.row.secret_of(number), self.name, number, state.dice_needed)
             state = state.roll(thrown) if thrown else state
         self.states.append(state)
 

@@ -76,6 +76,26 @@ def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool) -> li
     return results
 
 
+def take_back(store: Store, row: BoardRow) -> None:
+    """Take back what the end of a game has changed: in the table of its pool, and in the ratings of its players."""
+    if row.pool and row.first_player != row.second_player:
+        for userid in row.players:
+            store.tournaments.count_result(row.game, row.pool, userid, _outcome(row, userid), -1)
+    for result in store.players.results_of_board(*row.place):
+        player = store.players.get(row.game, result.userid)
+        store.players.take_back_result(result, LOWEST)
+        rest = store.players.results_of_user(row.game, result.userid)
+        store.players.change(
+            row.game,
+            result.userid,
+            rating=rest[-1].after if rest else None,
+            won=player.won - (result.outcome == 1),
+            lost=player.lost - (result.outcome == -1),
+            tied=player.tied - (result.outcome == 0),
+            rated=rest[-1].ended if rest else None,
+        )
+
+
 def _store_result(store: Store, player: PlayerRow, result: ResultRow) -> None:
     """Store what a game has changed for a player."""
     won = player.won

@@ -151,7 +151,11 @@ def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
             "used_seconds": [round(max(0.0, used), 3) for used in (row.first_used, row.second_used)],
         },
         # while the game goes on, only the promise that was made to the players
-        "dice": {"sha256": dice.commitment(row.secret), "secret": row.secret.hex() if row.ended else None}
+        # a game with two secrets has no place for both: its dice are taken as they are written
+        "dice": {
+            "sha256": dice.commitment(row.secret),
+            "secret": row.secret.hex() if row.ended and not row.earlier_secret else None,
+        }
         if has_dice
         else None,
         "comment": {"writer": row.commenter, "text": row.comment} if row.comment else None,

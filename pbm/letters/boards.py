@@ -537,10 +537,11 @@ def dice_proof(point: Point) -> tuple[str, str] | None:
     board = point.board
     if not board.has_dice or not board.row.secret:
         return None
+    first = max(board.row.given, board.row.earlier_throws) + 1
+    which = f" from move {first} on" if first > 1 else ""
     if point.is_over:
-        how = f"The dice came from this secret; `dice {board.name}` checks every throw:"
+        how = f"The dice{which} came from this secret; `dice {board.name}` checks every throw:"
         return how, board.row.secret.hex()
-    which = f" from move {board.row.given + 1} on" if board.row.given else ""
     how = f"The dice{which} come from a secret that the last mail will tell. This is its SHA-256:"
     return how, dice.commitment(board.row.secret)
 

@@ -3,8 +3,8 @@
 import click
 
 import games
-from pbm import letters, texts
-from pbm.actions import endings, finding, turns
+from pbm import delivery, letters, texts
+from pbm.actions import endings, finding, reinstatement, turns
 from pbm.actions.finding import find_row
 from pbm.board import clocks
 from pbm.board.board import FAULTS, Board, BoardContext
@@ -110,6 +110,25 @@ def _find_unrated(session: Session, game: str, board: str) -> BoardRow:
         name = f"{row.game.capitalize()} board {row.board}"
         raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
     return row
+
+
+@boards.command("reinstate")
+@GAME_ARGUMENT
+@BOARD_ARGUMENT
+def reinstate_board(game: str, board: str) -> None:
+    """Let a game that ended by time go on where it was, with full time for the move.
+
+    Ratings are put back by what that game had changed, and its players are told. In a tournament, this is refused as
+    soon as another game has followed from its end; its result can then be changed by `adjudicate`.
+    """
+    server = open_existing()
+    session = Session(server)
+    with server.store.writing():
+        reinstated = finding.find_board(session, game, board)
+        delivery.queue(session, *reinstatement.reinstate(session, reinstated))
+    row = reinstated.row
+    text = f"{row.game.capitalize()} board {row.board} goes on. It is {row.turn}'s turn."
+    answer(text, {**row.place_data, "reinstated": row.turn})
 
 
 @boards.command("mend")

@@ -31,7 +31,7 @@ from pbm.texts import escaped
 EVENT_KINDS = frozenset(
     (
         "signup signoff challenge move resign forfeit undo end remove open join withdraw replace start round "
-        "finish cancel"
+        "finish cancel reinstate"
     ).split()
 )
 EVENTS_AT_ONCE = 200
@@ -62,8 +62,8 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     addresses and what players write to each other are no events. `pbm cleanup` forgets events after 100 days. If
     standard input is a pipe, --follow ends when the pipe ends.
 
-    The kinds: signup, signoff; challenge, move, resign, forfeit, undo, end, remove (a board); open, join, withdraw,
-    replace, start, round, finish, cancel (a tournament).
+    The kinds: signup, signoff; challenge, move, resign, forfeit, undo, end, remove, reinstate (a board); open, join,
+    withdraw, replace, start, round, finish, cancel (a tournament).
     """
     store = open_existing().store
     for _ in changes(store, LOOK_FOR_EVENTS_SECONDS):

@@ -105,6 +105,10 @@ class BoardRow(NamedTuple):
     """How many more days the opponent has given to the player to move for this move."""
     weekends: str | None = None
     """The time zone of the player to move if no clock runs on Saturdays and Sundays; None if all days count."""
+    earlier_secret: bytes | None = None
+    """The secret of the first throws, which was told before the game was reinstated; None if there is none."""
+    earlier_throws: int = 0
+    """How many throws come from the earlier secret."""
 
     @property
     def place(self) -> tuple[str, str]:
@@ -124,6 +128,12 @@ class BoardRow(NamedTuple):
     def opponent(self, userid: str) -> str:
         """The other player; in a game against oneself the same one."""
         return self.second_player if userid == self.first_player else self.first_player
+
+    def secret_of(self, turn: int) -> bytes:
+        """The secret from which the dice come that are thrown behind *turn* turns."""
+        if self.earlier_secret and turn < self.earlier_throws:
+            return self.earlier_secret
+        return self.secret
 
     @property
     def happened(self) -> datetime:

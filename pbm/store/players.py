@@ -172,6 +172,21 @@ class Players(Questions):
         """Store the result of a rated game for one player."""
         self.insert("results", result._asdict())
 
+    def take_back_result(self, result: ResultRow, lowest: int) -> None:
+        """Delete the result of a rated game for one player, as if the games after it had been rated without it.
+
+        What it changed is taken from the ratings after it, none of which falls below *lowest*. The caller changes what
+        is stored of the player.
+        """
+        of_player = "game = ? AND userid = ?"
+        gain = result.after - result.before
+        self.execute(f"DELETE FROM results WHERE {OF_BOARD} AND userid = ?", result.game, result.board, result.userid)
+        query = f"""
+            UPDATE results SET before = max(?, before - ?), after = max(?, after - ?), games = games - 1
+            WHERE {of_player} AND games > ?
+        """
+        self.execute(query, lowest, gain, lowest, gain, result.game, result.userid, result.games)
+
     def results_of_board(self, game: str, board: str) -> list[ResultRow]:
         """The results of a game for its players; none if it was not rated."""
         return self.rows(ResultRow, f"SELECT * FROM results WHERE {OF_BOARD}", game, board)

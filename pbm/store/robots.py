@@ -188,6 +188,11 @@ class Robots(Questions):
 
     # Analyses and puzzles of games that are over
 
+    def forget_analysis(self, game: str, board: str) -> None:
+        """Delete the analysis and the puzzle of a game, and who has asked for it, because the game goes on."""
+        for table in "analyses", "analysis_requests", "puzzles":
+            self.execute(f"DELETE FROM {table} WHERE {OF_BOARD}", game, board)
+
     def ask_for_analysis(self, game: str, board: str, userid: str, now: datetime) -> None:
         """Note that a user wants the analysis of a game; asking again changes nothing."""
         self.execute("INSERT OR IGNORE INTO analysis_requests VALUES (?, ?, ?, ?)", game, board, userid, now)

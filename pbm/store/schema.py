@@ -581,3 +581,10 @@ def bars(db: Database) -> None:
 def muted(db: Database) -> None:
     """Let the operator mute users."""
     db.execute("ALTER TABLE users ADD COLUMN muted TEXT")
+
+
+@migrations()
+def reinstated(db: Database) -> None:
+    """Let the dice of a game that is reinstated have a second secret, because the first has been told."""
+    db.execute("ALTER TABLE boards ADD COLUMN earlier_secret BLOB")
+    db.execute("ALTER TABLE boards ADD COLUMN earlier_throws INTEGER NOT NULL DEFAULT 0")

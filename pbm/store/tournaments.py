@@ -165,11 +165,14 @@ class Tournaments(Questions):
         """
         return self.execute(query, game)
 
-    def count_result(self, game: str, pool: str, userid: str, outcome: int) -> None:
-        """Count a game for a player of a pool: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
+    def count_result(self, game: str, pool: str, userid: str, outcome: int, games: int = 1) -> None:
+        """Count a game for a player of a pool: *outcome* is 1 for a win, 0 for a tie, -1 for a loss.
+
+        With -1 *games*, one that was counted is taken back.
+        """
         column = {1: "won", 0: "tied", -1: "lost"}[outcome]
-        query = f"UPDATE pool_players SET {column} = {column} + 1 WHERE {OF_POOL} AND userid = ?"
-        self.execute(query, game, pool, userid)
+        query = f"UPDATE pool_players SET {column} = {column} + ? WHERE {OF_POOL} AND userid = ?"
+        self.execute(query, games, game, pool, userid)
 
     # For completion
 

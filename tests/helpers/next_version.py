@@ -24,7 +24,8 @@ Patch = Callable[[object, str, object], None]
 
 def install(patch: Patch = setattr) -> None:
     """Let this process be the next version."""
-    _install(patch, [schema.first_tables, schema.removed_boards, schema.bars, schema.muted, inventions], NEXT_SCHEMA)
+    steps = [schema.first_tables, schema.removed_boards, schema.bars, schema.muted, schema.reinstated, inventions]
+    _install(patch, steps, NEXT_SCHEMA)
 
 
 def install_first_release(patch: Patch) -> None:
