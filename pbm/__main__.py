@@ -38,12 +38,13 @@ def run(args: list[str]) -> int:
     except Exception as error:
         if "PBM_DEBUG" in os.environ:
             raise
-        told = f"pbm has a fault here ({type(error).__name__}: {error}); PBM_DEBUG=1 shows where."
+        sentence = f"pbm has a fault here ({type(error).__name__}: {error}); PBM_DEBUG=1 shows where."
         if isinstance(error, OSError):
             from pbm.disk import reason
 
-            told = f"{error.filename or 'The system refused something'}: {reason(error)}."
-        sys.stderr.write(f"{told}\n")
+            what = error.filename or "The system refused something"
+            sentence = f"{what}: {reason(error)}."
+        sys.stderr.write(f"{sentence}\n")
     return 1
 
 

@@ -69,7 +69,8 @@ class Moves(NamedTuple):
     @property
     def text(self) -> str:
         """A column for each player."""
-        lines = [("Move", *self.sides)]
+        first_side, second_side = self.sides
+        lines = [("Move", first_side, second_side)]
         for number, *moves in self.rounds:
             first_column, second_column = (lines_of_turns(move, COLUMN) or [""] for move in moves)
             label = f"{number}."
@@ -126,7 +127,7 @@ class Comment(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The same below a rule."""
+        """The words and the name of the writer, below a rule."""
         return f"{Rule().text}\n{self.said}"
 
 
@@ -147,8 +148,10 @@ Told = str | Iterable[Block]
 def drawn_curve(chances: Sequence[float]) -> list[str]:
     """A curve as lines of blocks, the highest line first; where there are more values than columns, their means."""
     widest = WIDTH - len("100% ")
-    columns = min(len(chances) * max(1, min(WIDEST_TURN, widest // len(chances))), widest)
+    columns_of_turn = max(1, min(WIDEST_TURN, widest // len(chances)))
+    columns = min(columns_of_turn * len(chances), widest)
     bounds = [column * len(chances) // columns for column in range(columns + 1)]
+    # a turn has several columns, or a column several turns; at least one of them stands in each
     parts = [chances[low : max(high, low + 1)] for low, high in pairwise(bounds)]
     means = [sum(part) / len(part) for part in parts]
     steps = len(EIGHTHS) - 1
@@ -162,7 +165,9 @@ def drawn_curve(chances: Sequence[float]) -> list[str]:
 
 def blocks_of(told: Told) -> tuple[Block, ...]:
     """A text, or blocks, as blocks."""
-    return (Paragraph(told),) if isinstance(told, str) else tuple(told)
+    if isinstance(told, str):
+        return (Paragraph(told),)
+    return tuple(told)
 
 
 def spaced(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:

@@ -8,7 +8,8 @@ from contextvars import ContextVar
 from threading import current_thread, main_thread
 from types import FrameType
 
-COMMAND_SECONDS_IN_SHELL, COMMAND_SECONDS_BY_MAIL = 5.0, 0.45
+COMMAND_SECONDS_IN_SHELL = 5.0
+COMMAND_SECONDS_BY_MAIL = 0.45
 """How many seconds a command may compute before it leaves the rest undone; a move takes a thousandth of a second.
 
 The last line of `multiple` may take as long again, and still has to end within SECONDS_OF_MAIL.
@@ -26,7 +27,8 @@ class Budget:
 
     def __init__(self, *, in_shell: bool) -> None:
         """Begin to compute for a user of a shell, or for the sender of a mail."""
-        self.until = time.process_time() + (COMMAND_SECONDS_IN_SHELL if in_shell else COMMAND_SECONDS_BY_MAIL)
+        seconds = COMMAND_SECONDS_IN_SHELL if in_shell else COMMAND_SECONDS_BY_MAIL
+        self.until = time.process_time() + seconds
 
     @property
     def is_spent(self) -> bool:
@@ -45,7 +47,8 @@ _granted = ContextVar("granted", default=0.0)
 @contextmanager
 def uncounted() -> Iterator[None]:
     """Do not count in `limited` what is computed inside: it must be done at any cost, such as the pairs of a round."""
-    before, begin = _granted.get(), time.thread_time()
+    before = _granted.get()
+    begin = time.thread_time()
     _granted.set(float("inf"))
     try:
         yield
@@ -65,9 +68,14 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
     if current_thread() is not main_thread():
         yield
         return
-    timer, sent, clock = signal.ITIMER_PROF, signal.SIGPROF, time.thread_time
     if all_counts:
-        timer, sent, clock = signal.ITIMER_REAL, signal.SIGALRM, time.monotonic
+        timer = signal.ITIMER_REAL
+        sent = signal.SIGALRM
+        clock = time.monotonic
+    else:
+        timer = signal.ITIMER_PROF
+        sent = signal.SIGPROF
+        clock = time.thread_time
     is_running = True
     until = clock() + seconds - _granted.get()
 
@@ -75,7 +83,8 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
         if not is_running:
             return
         left = until + _granted.get() - clock()  # other threads compute, too, and the timer counts all of them
-        if left > 0 or (frame and str(frame.f_globals.get("__name__")).startswith(NEVER_STOPPED)):
+        module = str(frame.f_globals.get("__name__")) if frame else ""
+        if left > 0 or module.startswith(NEVER_STOPPED):
             signal.setitimer(timer, min(max(left, RETRY_SECONDS), seconds))
             return
         signal.setitimer(timer, seconds)  # in case something catches even _Stopped

@@ -52,7 +52,9 @@ def told_of(error: Exception) -> str:
 
 def placeholder_objection(word: str, what: str) -> str:
     """Why a word is refused that is a placeholder of our help, in place of *what* a reader means; empty for another."""
-    return f"{word} is a placeholder; write {what} in its place." if word.lower() in PLACEHOLDERS else ""
+    if word.lower() not in PLACEHOLDERS:
+        return ""
+    return f"{word} is a placeholder; write {what} in its place."
 
 
 def check_no_placeholder(word: str, what: str) -> None:

@@ -83,7 +83,7 @@ def run(line: Line, session: Callable[[], Session], shell: ShellContext | None =
     """
     call = read(line, shell)
     if not call.command.needs_store:
-        return [*function(call.command.deed)(None, *call.given.values())]
+        return list(function(call.command.deed)(None, *call.given.values()))
     ready = prepare(session(), call, line)
     store = ready.session.store
     with store.reading() if ready.done else store.writing():
@@ -92,7 +92,7 @@ def run(line: Line, session: Callable[[], Session], shell: ShellContext | None =
             store.events.count_command(ready.session.now, refused=False)
     if done.why:
         raise done.why
-    return [*done.letters]
+    return list(done.letters)
 
 
 def read(line: Line, shell: ShellContext | None = None) -> Call:
@@ -109,7 +109,9 @@ def read(line: Line, shell: ShellContext | None = None) -> Call:
         given = line.command.given(line.names, line.rest, shell)
     except Illegal as why:
         raise Refused(str(why)) from why
-    return Call(line.command, {"game": line.game, **given} if line.game else given)
+    if line.game:
+        given = {"game": line.game, **given}
+    return Call(line.command, given)
 
 
 def prepare(session: Session, call: Call | Refused, line: Line | None = None) -> Ready:
@@ -117,15 +119,21 @@ def prepare(session: Session, call: Call | Refused, line: Line | None = None) ->
     ready = Ready(session, call, line)
     if line and isinstance(call, Call) and call.command.name == "multiple":
         ready = _read_lines(ready)
-    calls = [one for one in ([each for _, each in ready.lines] or [ready.call]) if isinstance(one, Call)]
+    read_calls = [ready.call]
+    if ready.lines:
+        read_calls = [call_of_line for _, call_of_line in ready.lines]
+    calls = [read_call for read_call in read_calls if isinstance(read_call, Call)]
     trying = replace(session, guesses=copy(session.guesses))  # wrong passwords are counted under the lock
-    for one in calls:
+    for readable in calls:
         with suppress(Refused):
-            _prove(trying, one)
-            if new := one.given.get("new_password"):
+            _prove(trying, readable)
+            if new := readable.given.get("new_password"):
                 session.server.passwords.prepare(new)
+
+    if any(readable.command.writes for readable in calls):
+        return ready
     # wrong passwords in several lines are counted line by line, under the lock
-    if any(one.command.writes or (ready.lines and one.passwords) for one in calls):
+    if ready.lines and any(readable.passwords for readable in calls):
         return ready
     with session.store.reading():
         return ready._replace(done=_carry_out(ready._replace(session=trying)))
@@ -183,29 +191,40 @@ def _carry_out(ready: Ready, reader: str | None = None) -> Effect:
 
 def _do(ready: Ready, reader: str | None) -> list[Letter]:
     """Call the function of a command. Returns its answers; all other letters are in the outbox. Raises Refused."""
-    session, call = ready.session, ready.call
-    name, given = None, list[Any]()
+    session = ready.session
+    call = ready.call
+    name: str | None = None
+    given: list[Any] = []
     try:
         if isinstance(call, Refused):
             raise call
         session = replace(session, comment=without(session.comment, call.passwords))
         name, given = _prove(session, call)
         if call.command.takes_plan:
-            session, lines = function("language.typed_plans.without_plan")(session)
-            given = [*given, lines]
+            session, plan_lines = function("language.typed_plans.without_plan")(session)
+            given.append(plan_lines)
+        # notes and the like are for their writer alone: there a muted user may write as ever
         heard = session if call.command.own_text else _without_muted_comment(session, name)
-        told = [_do_lines(ready)] if ready.lines else function(call.command.deed)(heard, *given)
+        if ready.lines:
+            answers = [_do_lines(ready)]
+        else:
+            answers = function(call.command.deed)(heard, *given)
         if heard.comment != session.comment:
-            told = [_with_word_to_muted(letter) if letter.to in {None, name} else letter for letter in told]
+            answers = [_with_word_to_muted(letter, name) for letter in answers]
     except Illegal as why:  # the refusal shows the board to whoever has signed for it
-        row = given[0] if name and isinstance(given[0], BoardRow) else None
-        raise Refused(str(why), point=row and board_of(session, row).present, reader=name) from why
+        point = None
+        if name and isinstance(given[0], BoardRow):
+            point = board_of(session, given[0]).present
+        raise Refused(str(why), point=point, reader=name) from why
     except Refused as why:
         if session.proved and why.point is None and not why.stands:  # and to whoever answers a mail about it
             point = find_board(session, session.proved.game, session.proved.board).present
-            why.point, why.reader = (None, None) if point.is_over else (point, session.proved.userid)
+            why.reader = None
+            if not point.is_over:
+                why.point = point
+                why.reader = session.proved.userid
         raise
-    return delivery.answer(session, reader or name, *told)
+    return delivery.answer(session, reader or name, *answers)
 
 
 def _without_muted_comment(session: Session, name: str | None) -> Session:
@@ -219,9 +238,12 @@ def _without_muted_comment(session: Session, name: str | None) -> Session:
     return session
 
 
-def _with_word_to_muted(letter: Letter) -> Letter:
-    """A letter about a board that tells its reader that their comment was left out. Other letters stay as they are."""
-    if not letter.thread:
+def _with_word_to_muted(letter: Letter, writer: str | None) -> Letter:
+    """A letter about a board that tells its muted writer that their comment was left out.
+
+    Letters to others, and those about no board, stay as they are.
+    """
+    if letter.to not in {None, writer} or not letter.thread:
         return letter
     heading, *rest = letter.blocks
     return letter._replace(blocks=(heading, Paragraph(LEFT_OUT), *rest))
@@ -232,21 +254,24 @@ def _prove(session: Session, call: Call) -> tuple[str | None, list[Any]]:
 
     The board is looked up before the password. The function gets the row of the board. Raises Refused.
     """
-    command, given = call.command, dict(call.given)
+    command = call.command
+    given = dict(call.given)
     if command.instead and "board" in given:
         raise misplaced(session, command, **given)
     if command.check:
         given = function(command.check)(session, **given) or given
     if "password" not in given:
-        return None, [*given.values()]
+        return None, list(given.values())
     row: BoardRow | None = None
     if "board" in given:
-        given["board"] = row = find_row(session, given.pop("game"), given["board"])
-    given["userid"] = name = _prove_player(session, given["userid"], given.pop("password"), row)
+        row = find_row(session, given.pop("game"), given["board"])
+        given["board"] = row
+    name = _prove_player(session, given["userid"], given.pop("password"), row)
+    given["userid"] = name
     session.signers.add(name)
     if row and command.writes:
         session.boards[row.place] = None
-    return name, [*given.values()]
+    return name, list(given.values())
 
 
 def _prove_player(session: Session, userid: str, password: str, row: BoardRow | None) -> str:
@@ -254,80 +279,106 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
 
     The reply address of a board proves its player there. The time of the command is stored if the transaction writes.
     """
-    store, passwords, name = session.store, session.server.passwords, userid.lower()
+    name = userid.lower()
     if row and not password and session.proved == Reply(*row.place, name):
         if row.ended and session.now > row.ended + ANSWERED_FOR:
             raise Refused(f"The game has been over for more than {ANSWERED_FOR.days} days; please write a command.")
     else:
-        counts, until = session.guesses.failures_of(name) if session.guesses else ({}, None)
-        if until:
-            when = f"{until + timedelta(minutes=1):{TIME_FORMAT}}"
-            raise Refused(f"Too many wrong passwords; try again after {when}.")
-        stored = store.users.password_of(name) or None  # a robot has none that could be right
-        is_right = passwords.is_right(stored, password)
-        if session.guesses:
-            session.guesses.note(counts, is_right=is_right)
-        if not is_right or stored is None:
-            # an unknown userid may be the password in the wrong place
-            why = placeholder_objection(password, "your password") or "The userid or the password is wrong."
-            raise Refused(why, secrets=() if stored else (userid,))
-        if passwords.is_outdated(stored):
-            passwords.prepare(password)
-            if store.is_writing:
-                store.users.change(name, password=passwords.hash(password))
-    if store.is_writing:
-        store.users.note_command(name, session.now)
+        _check_password(session, userid, password)
+    if session.store.is_writing:
+        session.store.users.note_command(name, session.now)
     return name
+
+
+def _check_password(session: Session, userid: str, password: str) -> None:
+    """Check a password, and store its hash anew if that is outdated.
+
+    Raises Refused if it is wrong, or if there were too many wrong ones lately.
+    """
+    users = session.store.users
+    passwords = session.server.passwords
+    name = userid.lower()
+    guesses = session.guesses
+    counts, until = guesses.failures_of(name) if guesses else ({}, None)
+    if until:
+        when = f"{until + timedelta(minutes=1):{TIME_FORMAT}}"
+        raise Refused(f"Too many wrong passwords; try again after {when}.")
+
+    stored = users.password_of(name) or None  # a robot has none that could be right
+    is_right = passwords.is_right(stored, password)
+    if guesses:
+        guesses.note(counts, is_right=is_right)
+    if not is_right or stored is None:
+        why = placeholder_objection(password, "your password") or "The userid or the password is wrong."
+        secrets = () if stored else (userid,)  # an unknown userid may be the password in the wrong place
+        raise Refused(why, secrets=secrets)
+
+    if passwords.is_outdated(stored):
+        passwords.prepare(password)
+        if session.store.is_writing:
+            users.change(name, password=passwords.hash(password))
 
 
 def _read_lines(ready: Ready) -> Ready:
     """Read the commands in the body of `multiple`, a line each; or say why it is refused."""
-    session, why = ready.session, ""
-    typed = [*words.lines_of(session.body)]
-    if not typed:
+    session = ready.session
+    typed_lines = list(words.lines_of(session.body))
+    why = ""
+    if not typed_lines:
         why = "`multiple` needs commands: a line each in the body of the mail, or --comment=- in a shell."
-    elif len(typed) > MOST_COMMANDS:
-        why = f"These are {len(typed)} commands; one mail may have {MOST_COMMANDS}."
+    elif len(typed_lines) > MOST_COMMANDS:
+        why = f"These are {len(typed_lines)} commands; one mail may have {MOST_COMMANDS}."
     elif not session.in_shell and not session.senders:
         why = "`multiple` by mail is for users, from an address that they have confirmed."
     if why:
         return ready._replace(call=Refused(why))
-    lines = [Line.read(one) for one in typed]
-    return ready._replace(lines=[(line, _read_one(line)) for line in lines])
+    lines = [Line.read(typed) for typed in typed_lines]
+    return ready._replace(lines=[(line, _call_of_line(line)) for line in lines])
 
 
-def _read_one(line: Line) -> Call | Refused:
-    """Read a line of `multiple`. Returns its command, or why it is refused."""
+def _call_of_line(line: Line) -> Call | Refused:
+    """The command of a line of `multiple`, or why it is refused."""
     try:
         call = read(line)
     except Refused as why:
         return why
-    return Refused("A line of `multiple` cannot be `multiple` again.") if call.command.name == "multiple" else call
+    if call.command.name == "multiple":
+        return Refused("A line of `multiple` cannot be `multiple` again.")
+    return call
 
 
 def _do_lines(ready: Ready) -> Letter:
     """Carry out the commands of `multiple`, each with its own savepoint, and gather their answers in one letter."""
     session = replace(ready.session, comment="", body="", is_line=True)
-    told: list[Block] = []
-    answered: list[dict[str, Any]] = []
+    is_user = session.store.users.is_taken
+    blocks: list[Block] = []
+    data_of_lines: list[dict[str, Any]] = []
     budget = Budget(in_shell=session.in_shell)
     for line, call in ready.lines:
-        told += [Rule()] if told else []
-        if budget.is_spent or sum(len(block.text) for block in told) > MOST_ANSWERED:
-            told.append(Paragraph(TOO_MUCH))
-            answered.append({"error": TOO_MUCH, "status": 1})
+        if blocks:
+            blocks.append(Rule())
+        if budget.is_spent or sum(len(block.text) for block in blocks) > MOST_ANSWERED:
+            blocks.append(Paragraph(TOO_MUCH))
+            data_of_lines.append({"error": TOO_MUCH, "status": 1})
             break
+
         done = _carry_out(Ready(session, call, line))
-        answers = [line.refusal(done.why, is_user=session.store.users.is_taken)] if done.why else done.letters
-        answered.append(letters.as_one(answers))
-        quoted = without(line.masked(session.store.users.is_taken).text, done.why.secrets if done.why else ())
-        told.append(Paragraph(f"> {quoted}"))
+        answers = done.letters
+        secrets: Sequence[str] = ()
+        if done.why:
+            answers = [line.refusal(done.why, is_user=is_user)]
+            secrets = done.why.secrets
+        data_of_lines.append(letters.as_one(answers))
+
+        blocks.append(Paragraph(f"> {without(line.masked(is_user).text, secrets)}"))
         said: list[Block] = []
         for letter in answers:
             if letter.kind == "refusal":
                 said.append(Paragraph(letter.data["error"]))  # its other blocks quote the line, which stands above
             else:
                 said += letter.blocks
-        told += said or [Paragraph("Done.")]
-    status = max(int(one.get("status", 0)) for one in answered)
-    return letters.plain_letter(told, subject="multiple", answer="help multiple", answers=answered, status=status)
+        blocks += said or [Paragraph("Done.")]
+    status = max(int(data.get("status", 0)) for data in data_of_lines)
+    return letters.plain_letter(
+        blocks, subject="multiple", answer="help multiple", answers=data_of_lines, status=status
+    )

@@ -65,9 +65,16 @@ class Session:
 
     def zone(self, userid: str | None) -> tzinfo:
         """The time zone of a user. None stands for the user who gives the command, if that is known."""
-        known = userid or (self.proved and self.proved.userid)
-        found = {self.store.users.zone(name) for name in ({known} if known else self.senders)}
-        return zone_of(found.pop() if len(found) == 1 else None)
+        if userid:
+            readers = {userid}
+        elif self.proved:
+            readers = {self.proved.userid}
+        else:
+            readers = self.senders
+        zones = {self.store.users.zone(reader) for reader in readers}
+        if len(zones) != 1:  # several users have this address, and not the same zone; or none has
+            return zone_of(None)
+        return zone_of(zones.pop())
 
     @property
     def senders(self) -> set[str]:
@@ -91,5 +98,7 @@ class Session:
         with the right password have a quota apart from others that come from the same address. Raises ValueError if the
         quota is that of a user or an address, and none is known: a shell has no address, and is asked for `in_shell`.
         """
-        holders = self.holders if is_own else self.holders._replace(signs=False, **whose)
+        holders = self.holders
+        if not is_own:
+            holders = holders._replace(signs=False, **whose)
         return quotas.take(self.store, what, holders, self.now, amount)

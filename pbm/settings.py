@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def database_path() -> Path:
     """Where the database is, or will be: ``PBM_DB``, or else a file in the user's data folder."""
-    return Path(os.environ.get("PBM_DB") or f"{_data_folder()}/pbm.db")
+    if chosen := os.environ.get("PBM_DB"):
+        return Path(chosen)
+    return Path(_data_folder()) / "pbm.db"
 
 
 def make_data_folder() -> str:
@@ -34,6 +36,7 @@ def make_data_folder() -> str:
 
 
 def _data_folder() -> str:
+    """The user's data folder, which need not exist. Raises Unusable if the user has no home."""
     folder = os.path.expanduser("~/.local/share/pbm")
     if folder.startswith("~"):
         raise Unusable("This user has no home folder; set PBM_DB to a path.")
@@ -56,7 +59,9 @@ def _chosen(name: str, fits: Callable[[str], object], what: str) -> str | None:
 def site(name: str = "PBM_SITE") -> str | None:
     """The address of the pages of boards, or, in ``PBM_WEB``, of the web server. Raises Unusable if it is none."""
     chosen = _chosen(name, is_site, "no address of a site, such as https://games.example.org")
-    return chosen and chosen.rstrip("/")
+    if chosen is None:
+        return None
+    return chosen.rstrip("/")
 
 
 def transport() -> "Transport":
@@ -72,13 +77,19 @@ def transport() -> "Transport":
     return transports.Maildirs(Path(make_data_folder()).parent / "mail", make=True)
 
 
+def _is_own(operator: str, server_address: str) -> bool:
+    """Whether mail to the operator would come back to the server."""
+    user, _, host = operator.lower().rpartition("@")
+    own_user, _, own_host = server_address.lower().rpartition("@")
+    return host == own_host and user.partition("+")[0] in {own_user, "postmaster"}
+
+
 def open_server() -> Server:
     """The server that the settings describe. Raises Unusable."""
-    store, own = Store(make_data_folder()), address()
+    store = Store(make_data_folder())
+    own_address = address()
     operator = _chosen("PBM_OPERATOR", is_address, "no address")
-    local, _, host = (operator or "").lower().rpartition("@")
-    name, _, own_host = own.lower().rpartition("@")
-    if host == own_host and local.partition("+")[0] in {name, "postmaster"}:
+    if operator and _is_own(operator, own_address):
         raise Unusable("PBM_OPERATOR is an address of this server; it has to be one at which somebody reads mail.")
     boards = _chosen("PBM_ROBOT_BOARDS", re.compile("[0-9]{1,9}", re.ASCII).fullmatch, "no number of boards")
     minutes = _chosen(
@@ -88,7 +99,7 @@ def open_server() -> Server:
     )
     return Server(
         store,
-        own,
+        own_address,
         Passwords(),
         operator=operator,
         robot_boards=int(boards or 5),

@@ -21,7 +21,7 @@ from pbm.settings import open_server
 from pbm.store import Unusable
 from pbm.terminal import fail, print_answer, read_input, read_secret, warn
 
-SHELL_ONLY = frozenset({*SHELL_OPTIONS, "-h"})
+SHELL_ONLY = frozenset(SHELL_OPTIONS) | {"-h"}
 """Arguments that are no part of the line, beside the comment."""
 
 
@@ -34,9 +34,11 @@ def read(args: Iterable[str]) -> tuple[list[str], str, frozenset[str]]:
     comments = [word.partition("=")[2] for word in words if word.startswith("--comment=")]
     line = [word for word in words if word not in SHELL_ONLY and not word.startswith("--comment=")]
     options = SHELL_ONLY.intersection(words)
+    comment = comments[-1] if comments else ""
     if options & {"--help", "-h"}:
-        line = ["help", *_subject([word.lower() for word in line if not word.startswith("-")])]
-    return line, comments[-1] if comments else "", options
+        named = [word.lower() for word in line if not word.startswith("-")]
+        line = ["help", *_subject(named)]
+    return line, comment, options
 
 
 def _subject(named: list[str]) -> list[str]:
@@ -45,7 +47,9 @@ def _subject(named: list[str]) -> list[str]:
         return named[1:2] or named
     if operators := console.contexts(named):
         return named[: len(operators)]
-    return named[:2] if named[:1] == ["change"] else named[:1]
+    if named[:1] == ["change"]:
+        return named[:2]
+    return named[:1]
 
 
 def main(args: Sequence[str]) -> int:
@@ -65,10 +69,13 @@ def main(args: Sequence[str]) -> int:
 
         text = f"pbm {version('pbm-server')}"
         return print_answer(text, {"reply": text}, as_json=as_json)
-    first, behind = [*(word.lower() for word in line if not word.startswith("-")), "", ""][:2]
-    if first in console.MODULES and (first not in root.commands or games.exists(behind)):  # `puzzles` is both
-        at = [word.lower() for word in line].index(first)
-        return console.main(first, [*line[:at], *line[at + 1 :]], as_json=as_json)
+    words = [word.lower() for word in line if not word.startswith("-")]
+    first = words[0] if words else ""
+    # `puzzles` is a command of players, and with a game behind it the operator's
+    is_operators = first in console.MODULES and (first not in root.commands or games.exists("".join(words[1:2])))
+    if is_operators:
+        position = [word.lower() for word in line].index(first)
+        return console.main(first, line[:position] + line[position + 1 :], as_json=as_json)
     answers: list[Letter] = []
     if first == "help":
         answers, line = _operators_help(line)
@@ -79,23 +86,40 @@ def main(args: Sequence[str]) -> int:
         nonlocal session
         text = read_input().read() if comment == "-" else comment
         server = open_server()
-        told = masking.comment(text, server.store.users.is_taken)
-        session = Session(server, comment=told, body=texts.clean(text), as_json=as_json)
+        masked = masking.comment(text, server.store.users.is_taken)
+        session = Session(server, comment=masked, body=texts.clean(text), as_json=as_json)
         return session
 
     typed = Line.read(" ".join(line))
     try:
         if line:
-            answers += runner.run(typed, open_session, ShellContext(read_secret, [*console.MODULES]))
+            answers += runner.run(typed, open_session, ShellContext(read_secret, list(console.MODULES)))
     except (Refused, Unusable, games.Unloadable) as why:
-        is_user = session.store.users.is_taken if session and isinstance(why, Refused) else None
-        letter = typed.refusal(why if isinstance(why, Refused) else Refused(str(why)), is_user=is_user)
-        return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
+        return _print_failure(typed, why, session, as_json=as_json)
     if session and "--no-wait" not in options:
         answers = _wait_for_robots(session, answers)
     has_changed = typed.command is not None and typed.command.writes
-    server = session.server if session and "--picture" in options else None
-    return _print_answers(answers, server, as_json=as_json, has_changed=has_changed)
+    drawn_by = session.server if session and "--picture" in options else None
+    return _print_answers(answers, drawn_by, as_json=as_json, has_changed=has_changed)
+
+
+def _print_answers(answers: list[Letter], drawn_by: Server | None, *, as_json: bool, has_changed: bool) -> int:
+    """Print the answers to a command; if a server is given, also pictures of the boards. Returns the exit status."""
+    if drawn_by and not as_json:
+        _show_pictures(answers, drawn_by)
+    data = letters.as_one(answers)
+    unprinted = print_answer(letters.printed(answers), data, as_json=as_json, has_changed=has_changed)
+    return unprinted or int(data.get("status", 0))
+
+
+def _print_failure(typed: Line, why: Exception, session: Session | None, *, as_json: bool) -> int:
+    """Print why a command was not done. Returns the exit status."""
+    if isinstance(why, Refused):
+        is_user = session.store.users.is_taken if session else None
+        refusal = typed.refusal(why, is_user=is_user)
+    else:  # the database is not asked who is a user: it may be what cannot be used
+        refusal = typed.refusal(Refused(str(why)), is_user=None)
+    return fail(refusal.body, int(refusal.data["status"]), as_json=as_json, reason=refusal.data["error"])
 
 
 def _wait_for_robots(session: Session, answers: list[Letter]) -> list[Letter]:
@@ -106,15 +130,6 @@ def _wait_for_robots(session: Session, answers: list[Letter]) -> list[Letter]:
     from pbm.robot_players.tasks import wait_for_robots
 
     return wait_for_robots(replace(session, comment="", body="", boards=dict.fromkeys(awaited)), answers)
-
-
-def _print_answers(answers: list[Letter], drawn_by: Server | None, *, as_json: bool, has_changed: bool) -> int:
-    """Print the answers; if a server is given, also pictures of the boards. Returns the exit status."""
-    if drawn_by and not as_json:
-        _show_pictures(answers, drawn_by)
-    data = letters.as_one(answers)
-    unprinted = print_answer(letters.printed(answers), data, as_json=as_json, has_changed=has_changed)
-    return unprinted or int(data.get("status", 0))
 
 
 def _show_pictures(answers: list[Letter], server: Server) -> None:
@@ -138,14 +153,18 @@ def _operators_help(line: Sequence[str]) -> tuple[list[Letter], list[str]]:
 
     The line is empty if there is no other subject.
     """
-    found, others = list[str](), [line[0]]
+    help_texts: dict[str, None] = {}  # each once, in this order
+    other_words = [line[0]]
     rest = [word.lower() for word in line[1:]]
     while rest:
         named = console.contexts(rest)
         if named:
-            found.append(named[-1].get_help())
+            help_texts[named[-1].get_help()] = None
         if not named or rest[0] in root.commands:
-            others.append(rest[0])
-        rest = rest[len(named) or 1 :]
-    told = [letters.plain_letter(text, subject="Help", answer="help commands") for text in dict.fromkeys(found)]
-    return told, [] if told and len(others) == 1 else others
+            other_words.append(rest[0])
+        word_count = max(1, len(named))  # such as two for `robots add`
+        rest = rest[word_count:]
+    pages = [letters.plain_letter(text, subject="Help", answer="help commands") for text in help_texts]
+    if pages and other_words == line[:1]:
+        return pages, []
+    return pages, other_words

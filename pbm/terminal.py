@@ -42,7 +42,9 @@ def read_secret(variable: str = "PBM_PASSWORD", ask: Callable[[], str] | None = 
     if not sys.stdin.isatty():
         return read_input().readline().rstrip("\r\n")
     try:
-        return ask() if ask else hidden_prompt_func("Password: ")
+        if ask:
+            return ask()
+        return hidden_prompt_func("Password: ")
     except (EOFError, UnicodeDecodeError):  # control-D, or bytes that are no text
         return ""
 
@@ -50,7 +52,11 @@ def read_secret(variable: str = "PBM_PASSWORD", ask: Callable[[], str] | None = 
 def say(text: str, data: Mapping[str, object], *, as_json: bool = False) -> None:
     """Print an answer; what the terminal cannot show is replaced."""
     replace_errors(sys.stdout)
-    sys.stdout.write(f"{json.dumps(data, default=methodcaller('isoformat')) if as_json else escaped(text)}\n")
+    if as_json:
+        printed = json.dumps(data, default=methodcaller("isoformat"))  # a datetime is what JSON does not know
+    else:
+        printed = escaped(text)
+    sys.stdout.write(f"{printed}\n")
     sys.stdout.flush()
 
 
@@ -65,8 +71,9 @@ def print_answer(text: str, data: Mapping[str, object], *, as_json: bool = False
     except OSError as error:
         if has_changed or not isinstance(error, BrokenPipeError):
             warn(f"The command was done, but its answer cannot be printed: {disk.reason(error)}.")
-        return 0 if has_changed else 1
-    return 0
+        if not has_changed:
+            return 1
+    return 0  # also if what has changed could not be printed: nobody should do it again
 
 
 def warn(text: str) -> None:
