@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from games import SKIP, Effects, State, thrown
 from pbm import delivery, letters, texts
 from pbm.actions.analyses import choices
 from pbm.actions.finding import find_board, find_row
-from pbm.blocks import Block, Curve, Paragraph, Table, text_of
+from pbm.blocks import Block, Curve, Paragraph, Table, Told, text_of
 from pbm.board.board import Board
 from pbm.console import answer, open_existing, shows_progress
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, Commands
@@ -76,15 +76,16 @@ def analyse(game: str, board: str, seconds: float) -> None:
     """
     session = Session(open_existing())
     with session.store.reading():
-        found = find_board(session, game, board)
-    numbers, critic = choices(found), Critic(found, seconds)
+        replayed = find_board(session, game, board)
+    numbers = choices(replayed)
+    critic = Critic(replayed, seconds)
     with click.progressbar(numbers, label="Turns", file=sys.stderr, hidden=not shows_progress()) as shown:
         judged = [critic.judge(number) for number in shown]
-    data = as_data(found, judged, seconds)
+    data = as_data(replayed, judged, seconds)
     with session.store.writing():
-        find_row(session, *found.row.place)  # it may have been removed meanwhile
-        session.store.robots.save_analysis(*found.row.place, json.dumps(data), session.now)
-    answer(text_of(as_blocks(found, data, session.server.site)), data)
+        find_row(session, *replayed.row.place)  # it may have been removed meanwhile
+        session.store.robots.save_analysis(*replayed.row.place, json.dumps(data), session.now)
+    answer(text_of(as_blocks(replayed, data, session.server.site)), data)
 
 
 def analyse_for_readers(session: Session, game: str, number: str) -> None:
@@ -93,25 +94,30 @@ def analyse_for_readers(session: Session, game: str, number: str) -> None:
     If a robot fails at the game, or the board is damaged, the readers are told so, the operator is told why, and it is
     not tried again.
     """
-    title, board, found = f"{game.capitalize()} board {number}", None, None
+    title = f"{game.capitalize()} board {number}"
+    board: Board | None = None
+    data: dict[str, Any] | None = None
     try:
         with session.store.reading():
             board = find_board(session, game, number)
         numbers = choices(board)
         seconds = min(SECONDS_OF_TURN, SECONDS_OF_ANALYSIS / len(numbers))
         critic = Critic(board, seconds, time.process_time)  # others may compute meanwhile
-        found = as_data(board, [critic.judge(number) for number in numbers], seconds)
+        data = as_data(board, [critic.judge(number) for number in numbers], seconds)
     except Unusable:
         raise
     except Exception as why:
         warn(f"{title} could not be analysed ({type(why).__name__}: {why}).")
-    told = as_blocks(board, found, session.server.site) if board and found else f"{title} could not be analysed."
+    told: Told = f"{title} could not be analysed."
+    if board and data:
+        told = as_blocks(board, data, session.server.site)
+    thread = board.thread if board else ""
     letter = letters.plain_letter(told, subject=f"{title} analysis", answer=f"{game} show {number}")
-    letter = letter._replace(game=game, board=number, thread=board.thread if board else "", is_urgent=True, hint=OVER)
+    letter = letter._replace(game=game, board=number, thread=thread, is_urgent=True, hint=OVER)
     with session.store.writing():
         readers = session.store.robots.take_analysis_requests(game, number)
-        if found and readers:  # or the board was removed meanwhile
-            session.store.robots.save_analysis(game, number, json.dumps(found), session.now)
+        if data and readers:  # without readers, the board was removed meanwhile
+            session.store.robots.save_analysis(game, number, json.dumps(data), session.now)
         for reader in readers:
             delivery.queue(session, letter._replace(to=reader))
 
@@ -121,12 +127,14 @@ class Critic:
 
     def __init__(self, board: Board, seconds: float, clock: Callable[[], float] = time.perf_counter) -> None:
         """Take so many seconds for a turn, by the *clock*."""
-        self.board, self.clock = board, clock
+        self.board = board
+        self.clock = clock
         self.throws = THROWS if board.has_dice else 1
         self.finder = self._player(seconds / 3)
         self.judge_of_one = self._player(seconds / 3 / self.throws)
 
     def _player(self, seconds: float) -> Player:
+        """A player who thinks for so long about a position. It plays by chance, and for the same board alike."""
         return Player(
             self.board.row.game, self.board.options, seconds=seconds, rng=Random(self.board.name), clock=self.clock
         )
@@ -138,14 +146,28 @@ class Critic:
         states = board.states[: number + 1]
         best = self.finder.think(states).move
         after, reply = self._chance(states, turn.text, turn.userid)
-        before, other_reply = (after, reply) if best == turn.text else self._chance(states, best, turn.userid)
-        if before <= after:
-            before, best = after, turn.text
-        before, after = round(before, 3), round(after, 3)
-        mark = next((mark for least, mark in MARKS.items() if before - after >= least), "")
-        judged = Judged(number + 1, turn.userid, turn.text, before, after, best, mark, "")
-        is_costly = before - after >= COSTLY
-        return judged._replace(why=self._why(states[-1], judged, reply, other_reply)) if is_costly else judged
+        before = after
+        best_reply = reply
+        if best != turn.text:
+            before, best_reply = self._chance(states, best, turn.userid)
+        if before <= after:  # the longer look at both turns finds the one that was played as good
+            before = after
+            best = turn.text
+        before = round(before, 3)
+        after = round(after, 3)
+        judged = Judged(
+            number=number + 1,
+            player=turn.userid,
+            turn=turn.text,
+            before=before,
+            after=after,
+            best=best,
+            mark=next((mark for least, mark in MARKS.items() if before - after >= least), ""),
+            why="",
+        )
+        if before - after < COSTLY:
+            return judged
+        return judged._replace(why=self._why(states[-1], judged, reply, best_reply))
 
     def _chance(self, states: Sequence[State], text: str, userid: str) -> tuple[float, str]:
         """The chance of a player after a turn of theirs, and the opponent's answer, which is empty in games with dice.
@@ -153,30 +175,43 @@ class Critic:
         The chance is a mean over throws of dice, which are the same for all turns.
         """
         rng = Random(f"{self.board.name} {len(states)}")
-        found = [self._valued([*states, states[-1].play(text)], userid, rng) for _ in range(self.throws)]
-        return sum(chance for chance, _ in found) / len(found), found[0][1] if self.throws == 1 else ""
+        played = states[-1].play(text)
+        chances = []
+        reply = ""
+        for _ in range(self.throws):
+            chance, reply = self._valued([*states, played], userid, rng)
+            chances.append(chance)
+        if self.throws > 1:
+            reply = ""  # it was the answer to one throw of several
+        return sum(chances) / len(chances), reply
 
     def _valued(self, line: list[State], userid: str, rng: Random) -> tuple[float, str]:
-        """The chance of a player in the last of some positions, where dice are thrown, and the opponent's answer."""
+        """The chance of a player in the last of some positions, where dice are thrown, and the opponent's answer.
+
+        Whoever has to skip does so first; the answer is empty if it is this player's turn then, or the game is over.
+        """
         answer = ""
         while (result := line[-1].result()) is None:
-            line[-1] = state = thrown(line[-1], rng)
+            state = thrown(line[-1], rng)
+            line[-1] = state
             if not state.must_skip:
                 thought = self.judge_of_one.think(line)
-                is_own = self.board.player(state, state.turn) == userid
-                return (thought.chance, "") if is_own else (1 - thought.chance, answer or thought.move)
+                if self.board.player(state, state.turn) == userid:
+                    return thought.chance, ""
+                return 1 - thought.chance, answer or thought.move
             answer = SKIP
             line.append(state.play(SKIP))
         if result.winner is None:
             return 0.5, ""
         return float(self.board.player(line[-1], result.winner) == userid), ""
 
-    def _why(self, state: State, judged: Judged, reply: str, other_reply: str) -> str:
+    def _why(self, state: State, judged: Judged, reply: str, best_reply: str) -> str:
         """A sentence that says, in the words of the game, what makes the better turn better than the one played.
 
-        That may be the opponent's answer: *reply* or, after the better turn, *other_reply*.
+        That may be the opponent's answer: *reply* or, after the better turn, *best_reply*.
         """
-        after, better = state.play(judged.turn), state.play(judged.best)
+        after = state.play(judged.turn)
+        better = state.play(judged.best)
         mover = state.seats[state.turn]
         if _winner(better) == mover:
             return "The better turn wins at once."
@@ -184,29 +219,35 @@ class Critic:
             return "The turn that was played loses at once."
         if reply not in {"", SKIP} and _winner(after.play(reply)) == 1 - mover:
             return f"The turn that was played lets the opponent win at once by {reply}."
-        ways = _differing(self._effects(state, better), self._effects(state, after))
-        if SKIP not in {reply or SKIP, other_reply or SKIP}:
-            answers = self._effects(better, better.play(other_reply)), self._effects(after, after.play(reply))
-            threat, told = _differing(*(each[:1] for each in answers)), self._effects(state, better)[:1]
-            if threat and told == self._effects(state, after)[:1]:
+        better_effects = self._effects(state, better)
+        own_effects = self._effects(state, after)
+        # The opponent's answers explain more where the first effect of both turns is the same.
+        if reply not in {"", SKIP} and best_reply not in {"", SKIP} and better_effects[:1] == own_effects[:1]:
+            spared_effects = self._effects(better, better.play(best_reply))
+            suffered_effects = self._effects(after, after.play(reply))
+            if threat := _differing(spared_effects[:1], suffered_effects[:1]):
                 spared, suffered = threat
                 return (
-                    f"After the turn that was played, {reply} {suffered}; after the better one, {other_reply} {spared}."
+                    f"After the turn that was played, {reply} {suffered}; after the better one, {best_reply} {spared}."
                 )
-        if ways:
+        if ways := _differing(better_effects, own_effects):
             return f"The better turn {ways[0]}; the one that was played {ways[1]}."
         return f"The better turn leaves {judged.before:.0%} of the chances, the one that was played {judged.after:.0%}."
 
     def _effects(self, before: State, after: State) -> Effects:
         """What a turn does, as the game tells it; empty if the game tells nothing."""
-        effects = getattr(self.board.rules, "effects", None)
-        return effects(before, after) if effects else []
+        effects: Callable[[State, State], Effects] | None = getattr(self.board.rules, "effects", None)
+        if effects is None:
+            return []
+        return effects(before, after)
 
 
 def _winner(state: State) -> int | None:
     """The player who has won in a position; None if none has."""
     result = state.result()
-    return None if result is None or result.winner is None else state.seats[result.winner]
+    if result is None or result.winner is None:
+        return None
+    return state.seats[result.winner]
 
 
 def _differing(first: Effects, second: Effects) -> tuple[str, str] | None:
@@ -214,21 +255,35 @@ def _differing(first: Effects, second: Effects) -> tuple[str, str] | None:
     pairs = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]][:MOST_EFFECTS]
     if not pairs:
         return None
-    one, other = (
-        texts.enumerated(
-            [f"{verb} {texts.counted(count, noun) if count else f'no {noun}s'}" for verb, noun, count in each]
-        )
-        for each in zip(*pairs, strict=True)
-    )
-    return one, other
+    first_effects, second_effects = zip(*pairs, strict=True)
+    return _effects_text(first_effects), _effects_text(second_effects)
+
+
+def _effects_text(effects: Iterable[tuple[str, str, int]]) -> str:
+    """Effects in words, such as ``captures 2 stacks and leaves no eyes``."""
+    parts = []
+    for verb, noun, count in effects:
+        counted = texts.counted(count, noun) if count else f"no {noun}s"
+        parts.append(f"{verb} {counted}")
+    return texts.enumerated(parts)
 
 
 def curve(board: Board, judged: Sequence[Judged]) -> list[float]:
     """The chance of the first player to win, before each turn and at the end."""
     first = board.players[0]
-    chances = [one.before if one.player == first else 1 - one.before for one in judged]
-    end = 0.5 if board.winner is None else float(board.winner == first)
-    return [round(chance, 3) for chance in [*chances, end]]
+    chances = []
+    for turn in judged:
+        if turn.player == first:
+            chances.append(turn.before)
+        else:
+            chances.append(1 - turn.before)
+    if board.winner is None:
+        chances.append(0.5)
+    elif board.winner == first:
+        chances.append(1.0)
+    else:
+        chances.append(0.0)
+    return [round(chance, 3) for chance in chances]
 
 
 def as_data(board: Board, judged: Sequence[Judged], seconds: float) -> dict[str, Any]:
@@ -237,34 +292,53 @@ def as_data(board: Board, judged: Sequence[Judged], seconds: float) -> dict[str,
         **board.row.place_data,
         "players": list(board.players),
         "seconds": seconds,
-        "turns": [one._asdict() for one in judged],
+        "turns": [turn._asdict() for turn in judged],
         "curve": curve(board, judged),
     }
 
 
 def as_blocks(board: Board, data: Mapping[str, Any], site: str | None) -> list[Block]:
     """The analysis for people, with links to the positions before the turns that cost most, if there is a *site*."""
-    row, judged = board.row, [Judged(**turn) for turn in data["turns"]]
-    lines = [("Move", "Player", "Before", "After", "", "Turn", "Better")]
-    for one in judged:
-        chances = f"{one.before:4.0%}", f"{one.after:4.0%}"
-        better = one.best if one.mark else ""
-        lines.append((str(one.number), one.player, *chances, one.mark, _short(one.turn), _short(better)))
-    told: list[Block] = [
+    judged = [Judged(**turn) for turn in data["turns"]]
+    blocks: list[Block] = [
         Paragraph(letters.heading("board", kind="Analysis", title=letters.title(board.present))),
         Paragraph(letters.status_of(board.present)),
         Curve(f"How likely {board.players[0]} was to win:", data["curve"]),
     ]
-    costly = sorted((one for one in judged if one.why), key=lambda one: one.after - one.before)[:MOST_COSTLY]
-    told += [Paragraph("The turns that cost most:" if costly else f"No turn cost {COSTLY:.0%} or more.")]
-    for one in costly:
-        head = f"Move {one.number}, {one.player}: {one.before:.0%} before it, {one.after:.0%} after it."
-        link = f"{site}/{row.game}/{row.board}.html#{one.number - 1}" if site else ""
-        shown = [texts.wrapped_turns(f"{name}: {turn}") for name, turn in (("Played", one.turn), ("Better", one.best))]
-        told.append(Paragraph("\n".join(filter(None, [head, *shown, fill(one.why, texts.WIDTH), link]))))
-    return [*told, Table(lines)]
+    explained = [turn for turn in judged if turn.why]
+    costliest = sorted(explained, key=lambda turn: turn.after - turn.before)[:MOST_COSTLY]
+    if costliest:
+        blocks.append(Paragraph("The turns that cost most:"))
+    else:
+        blocks.append(Paragraph(f"No turn cost {COSTLY:.0%} or more."))
+    for turn in costliest:
+        lines = [f"Move {turn.number}, {turn.player}: {turn.before:.0%} before it, {turn.after:.0%} after it."]
+        lines.append(texts.wrapped_turns(f"Played: {turn.turn}"))
+        lines.append(texts.wrapped_turns(f"Better: {turn.best}"))
+        lines.append(fill(turn.why, texts.WIDTH))
+        if site:
+            lines.append(f"{site}/{board.row.game}/{board.row.board}.html#{turn.number - 1}")
+        blocks.append(Paragraph("\n".join(lines)))
+
+    rows = [("Move", "Player", "Before", "After", "", "Turn", "Better")]
+    for turn in judged:
+        better = turn.best if turn.mark else ""
+        row = (
+            str(turn.number),
+            turn.player,
+            f"{turn.before:4.0%}",
+            f"{turn.after:4.0%}",
+            turn.mark,
+            _short(turn.turn),
+            _short(better),
+        )
+        rows.append(row)
+    blocks.append(Table(rows))
+    return blocks
 
 
 def _short(text: str) -> str:
     """A turn, cut to what fits into the table."""
-    return text if len(text) <= LONGEST_TURN else f"{text[: LONGEST_TURN - 3]}..."
+    if len(text) <= LONGEST_TURN:
+        return text
+    return f"{text[: LONGEST_TURN - 3]}..."

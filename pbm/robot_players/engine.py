@@ -38,7 +38,7 @@ def _percent(text: str) -> float:
 
 @commands.command(answers=False)
 @click.option(
-    "--level", type=click.Choice([*map(str, LEVEL_NUMBERS)]), help=f"How well it plays; {USUAL_LEVEL} by default."
+    "--level", type=click.Choice(list(map(str, LEVEL_NUMBERS))), help=f"How well it plays; {USUAL_LEVEL} by default."
 )
 @click.option("--seconds", type=SECONDS, metavar="SECONDS", help="How long it thinks about a move.")
 @click.option("--playouts", type=WHOLE_NUMBER, metavar="NUMBER", help="How many games it plays out for a move.")
@@ -62,12 +62,13 @@ def robot(level: str | None, seconds: float | None, playouts: int | None, seed: 
     of playouts, it answers the same lines with the same moves. It resigns if its chance to win is less than --resign in
     three of its turns in a row, but never in a game with dice.
     """
-    if sum(one is not None for one in (level, seconds, playouts)) > 1:
+    if (level, seconds, playouts).count(None) < 2:
         raise click.UsageError("Only one of --level, --seconds and --playouts can be given.")
+    level_number = int(level) if level else None
     rng = Random(seed)
 
     def make(game: str, options: Options) -> Player:
-        return Player(game, options, level=int(level) if level else None, seconds=seconds, playouts=playouts, rng=rng)
+        return Player(game, options, level=level_number, seconds=seconds, playouts=playouts, rng=rng)
 
     replace_errors(sys.stdin, sys.stdout, sys.stderr)
     converse(Dialogue(make, sys.stderr, hopeless=resign), sys.stdin, sys.stdout)
@@ -96,7 +97,9 @@ class Dialogue:
     def answer(self, line: str) -> str:
         """The move that answers a line; empty if there is none, and the notes then say why."""
         try:
-            return self._another() if line.startswith("?") else self._move(line)
+            if line.startswith("?"):
+                return self._another()
+            return self._move(line)
         except Illegal as why:
             self.notes.write(f"{why}\n")
             return ""
@@ -105,8 +108,11 @@ class Dialogue:
         """The move that the player chooses in the position of a line. Raises Illegal."""
         game, states = read_position(line)
         if game != self.game:
-            self.game, self.player, self.states = game, self.make(*game), []
-        before, self.states = self.states, states
+            self.game = game
+            self.player = self.make(*game)
+            self.states = []
+        before = self.states
+        self.states = states
         if states[-1].must_skip:
             return SKIP
         thought = self.player.think(states)
@@ -114,20 +120,26 @@ class Dialogue:
         self.notes.write(f"win {thought.chance:.0%}, {counted(thought.playouts, 'playout')}, {line}\n")
         goes_on = 0 < len(before) < len(states) and states[: len(before)] == before
         is_hopeless = thought.chance < self.hopeless and not games.needs_dice(states[-1])
-        self.without_hope = (self.without_hope if goes_on else 0) + 1 if is_hopeless else 0
+        if not (goes_on and is_hopeless):
+            self.without_hope = 0
+        if is_hopeless:
+            self.without_hope += 1
         self.answered = {thought.move}
-        return GIVE_UP if self.without_hope >= HOPELESS_TURNS else thought.move
+        if self.without_hope >= HOPELESS_TURNS:
+            return GIVE_UP
+        return thought.move
 
     def _another(self) -> str:
         """A move that was not answered yet, or one again if there is no other. Raises Illegal."""
         if not self.states:
             raise Illegal("Nothing has been asked yet, so nothing can have been refused.")
-        state, tried = self.states[-1], self.answered
+        state = self.states[-1]
         if state.must_skip:
             return SKIP
-        listed = islice(state.moves(), len(tried) + 1)
-        move = next((move for move in listed if move not in tried), min(tried))
-        self.answered = {*tried, move}
+        # one more than were answered: all moves of a large board are too many to list
+        listed = islice(state.moves(), len(self.answered) + 1)
+        move = next((move for move in listed if move not in self.answered), min(self.answered))
+        self.answered.add(move)
         return move
 
 
@@ -157,8 +169,10 @@ def read_position(line: str) -> tuple[tuple[str, Options], list[State]]:
     if not isinstance(view, dict):
         raise Illegal("A robot is asked by a line with a position, which is one JSON object; `quit` ends it.")
     name = view.get("game")
-    if not isinstance(name, str) or not games.exists(name):
-        raise Illegal(games.unknown(name) if isinstance(name, str) else 'A position names its "game".')
+    if not isinstance(name, str):
+        raise Illegal('A position names its "game".')
+    if not games.exists(name):
+        raise Illegal(games.unknown(name))
     game = games.load(name)
     options = _read_options(game, view.get("options", {}))
     states = followed(game, options, view) or [game.setup({"moves": 2, **view}, **options)]
@@ -173,5 +187,10 @@ def _read_options(game: Game[Any], given: object) -> Options:
     """The options in a view. Raises Illegal if a challenge would not take them."""
     if not isinstance(given, dict):
         raise Illegal('The "options" of a position are an object: {"size": 9}.')
-    values = {name: value for name, value in given.items() if value is not None and value is not False}
-    return games.read_options(game, [f"-{name}" if v is True else f"-{name}={v}" for name, v in values.items()])
+    typed = []
+    for name, value in given.items():
+        if value is True:
+            typed.append(f"-{name}")
+        elif value is not None and value is not False:
+            typed.append(f"-{name}={value}")
+    return games.read_options(game, typed)
