@@ -68,20 +68,24 @@ def list_robots() -> None:
     """List the robots with what they play and on how many boards."""
     server = open_server()
     with server.store.reading():
-        found = server.store.robots.all()
-        counts = {robot.userid: _boards(server, robot) for robot in found}
+        robots = server.store.robots.all()
+        counts = {robot.userid: _boards(server, robot) for robot in robots}
     lines = [("Userid", "Plays", "Games", "Boards", "State")]
-    lines += [
-        (
+    for robot in robots:
+        states = []
+        if not robot.rated:
+            states.append("unrated")
+        if robot.paused:
+            states.append(_paused(robot))
+        line = (
             robot.userid,
             robot.program or f"level {robot.level}",
             " ".join(robot.games) or "all",
             f"{counts[robot.userid]} / {robot.most}",
-            ", ".join(filter(None, ["" if robot.rated else "unrated", _paused(robot)])),
+            ", ".join(states),
         )
-        for robot in found
-    ]
-    data = {"robots": [_data(robot, counts[robot.userid]) for robot in found]}
+        lines.append(line)
+    data = {"robots": [_data(robot, counts[robot.userid]) for robot in robots]}
     answer_list(lines, data, "There are no robots.")
 
 
@@ -100,7 +104,8 @@ def add_robot(userid: str, *, unrated: bool, **given: Any) -> None:
     play`, and answers with a move, or with `resign`. The words of PROGRAM are split as a shell does it, but there is no
     shell. One that fails, gives no answer in time or sends an illegal move three times in a row is paused.
     """
-    server, name = open_server(), userid.lower()
+    server = open_server()
+    name = userid.lower()
     users.check_new_userid(name)
     usual = Robot(name, USUAL_LEVEL, rated=not unrated)
     if given["program"]:
@@ -137,9 +142,9 @@ def remove_robot(userid: str, *, yes: bool) -> None:
     robot = _robot(server, userid)
     confirm(f"Remove {robot.userid}, which gives up all its boards?", yes=yes)
     with server.store.writing():
-        told = users.sign_off(Session(server), robot.userid)
+        answers = users.sign_off(Session(server), robot.userid)
     text = f"{robot.userid} is removed."
-    answer(text, letters.as_one(told) | {"reply": text})
+    answer(text, letters.as_one(answers) | {"reply": text})
 
 
 @robots_.command("pause")
@@ -218,12 +223,12 @@ def _end_with_input() -> None:
 
 def _robot(server: Server, userid: str) -> Robot:
     """The robot of that name. Raises Refused if that is no robot."""
-    found = server.store.robots.get(userid.lower())
-    if found is None:
-        robots = [robot.userid for robot in server.store.robots.all()]
-        hint = games.suggestion(userid, robots, "; `pbm robots` lists them.")
+    robot = server.store.robots.get(userid.lower())
+    if robot is None:
+        userids = [robot.userid for robot in server.store.robots.all()]
+        hint = games.suggestion(userid, userids, "; `pbm robots` lists them.")
         raise Refused(f"{userid.lower()} is no robot{hint}")
-    return found
+    return robot
 
 
 def _changed(
@@ -267,16 +272,21 @@ def _games(names: str) -> tuple[str, ...]:
 
 
 def _said(robot: Robot) -> str:
+    """How, what and how much a robot plays, such as ``level 3, all games, up to 20 boards``."""
     plays = f"level {robot.level}" if robot.level else f"the program {robot.program}"
     which = " and ".join(map(str.capitalize, robot.games)) or "all games"
-    most = f"up to {texts.counted(robot.most, 'board')}"
-    return ", ".join([plays, which, most, *([] if robot.rated else ["unrated"])])
+    text = f"{plays}, {which}, up to {texts.counted(robot.most, 'board')}"
+    if not robot.rated:
+        text += ", unrated"
+    return text
 
 
 def _paused(robot: Robot) -> str:
-    """Since when a robot is paused, and why; empty if it is not."""
-    why = f": {robot.why}" if robot.why else ""
-    return f"paused since {time_text(robot.paused)}{why}" if robot.paused else ""
+    """Since when a robot that is paused is so, and why if that is known."""
+    text = f"paused since {time_text(robot.paused)}"
+    if robot.why:
+        text += f": {robot.why}"
+    return text
 
 
 def _data(robot: Robot, boards: int) -> dict[str, Any]:

@@ -26,8 +26,12 @@ MOST_REFUSED = 3
 """How many moves in a row may be refused before a program has failed."""
 MOST_ERROR_BYTES = 65536
 """How many bytes of what a program writes to its standard error are kept."""
-MOST_LAST_BYTES, MOST_LAST_LINES, MOST_OF_LINE = 4000, 10, 300
-"""How much of the end of its standard error is kept for a report: bytes, lines, and characters of each line."""
+MOST_LAST_BYTES = 4000
+"""How many bytes of the end of its standard error are kept for a report."""
+MOST_LAST_LINES = 10
+"""How many lines of these a report has at most."""
+MOST_OF_LINE = 300
+"""How many characters of each of these lines it has at most."""
 EXIT_SECONDS = 1
 """How long a program that has closed its output has to end by itself, so that its exit status is known."""
 ENDING_SECONDS = 5
@@ -64,7 +68,9 @@ def command_words(program: str) -> list[str]:
 def located(words: Sequence[str]) -> list[str]:
     """The words, the program with its path. It may be installed beside this Python, as pbm itself is."""
     path = which(words[0]) or which(words[0], path=str(Path(sys.executable).parent))
-    return [path or words[0], *words[1:]]
+    if path is None:
+        return list(words)  # starting it fails, and says so
+    return [path, *words[1:]]
 
 
 def startable_words(program: str) -> list[str]:
@@ -126,7 +132,8 @@ class Program:
                     start_new_session=True,
                 )
                 RUNNING.add(self.process.pid)
-            self.last_errors, self.logging = b"", None
+            self.last_errors = b""
+            self.logging = None
             if self.process.stderr:
                 read = self._keep if self.keeps_errors else _log
                 self.logging = asyncio.ensure_future(read(self.process.stderr))
@@ -148,7 +155,9 @@ class Program:
         except ValueError:
             fault = f"The program has written more than {MOST_CHARACTERS} characters in a line."
         if fault:
-            status = await self._exit_status() if fault == NO_ANSWER and self.keeps_errors else None
+            status = None
+            if fault == NO_ANSWER and self.keeps_errors:
+                status = await self._exit_status()
             await self.kill()
             raise ProgramFailure(fault, self.report(status))
         return answer.decode(errors="replace").strip()
@@ -180,7 +189,8 @@ class Program:
 
     async def kill(self) -> None:
         """End the program if it still runs, and all that it has started."""
-        process, self.process = self.process, None
+        process = self.process
+        self.process = None
         for how in (signal.SIGTERM, signal.SIGKILL):
             if process and process.returncode is None:
                 with suppress(TimeoutError):
@@ -206,7 +216,7 @@ def signal_name(number: int) -> str:
 def end_with_programs() -> None:
     """End this process, all programs that run, and all that they have started, at once."""
     with STARTING:
-        for process in [*RUNNING]:
+        for process in list(RUNNING):
             with suppress(ProcessLookupError):
                 os.killpg(process, signal.SIGKILL)
         os._exit(0)
@@ -216,7 +226,8 @@ def run_until_terminated(coroutine: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine. Raises CancelledError at SIGTERM, when the programs that it has started have ended."""
 
     async def cancellable() -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.ensure_future(coroutine)
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(coroutine)
         loop.add_signal_handler(signal.SIGTERM, task.cancel)
         try:
             await task

@@ -1,7 +1,7 @@
 """The command that looks for puzzles: positions of games that are over in which a single turn wins."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import combinations_with_replacement, islice
 from random import Random
@@ -55,7 +55,7 @@ def puzzles(game: str) -> None:
     """
     session = Session(open_existing())
     let_server_go_first()
-    found = []
+    new_puzzles = []
     numbers = session.store.robots.boards_without_puzzles(game)
     with click.progressbar(numbers, label="Boards", file=sys.stderr, hidden=not shows_progress()) as shown:
         for number in shown:
@@ -69,10 +69,12 @@ def puzzles(game: str) -> None:
             with session.store.writing():
                 if number in session.store.robots.boards_without_puzzles(game):  # that can have changed meanwhile
                     session.store.robots.save_puzzle(puzzle, session.now)
-                    found += [puzzle] if puzzle.answer else []
-    lines = [f"{one.board}#{one.moves} {one.answer}" for one in found]
-    told = "\n".join([*lines, f"{texts.counted(len(found), 'puzzle')} in {texts.counted(len(numbers), 'board')}."])
-    answer(told, {"game": game, "boards": len(numbers), "puzzles": [one._asdict() for one in found]})
+                    if puzzle.answer:
+                        new_puzzles.append(puzzle)
+    lines = [f"{puzzle.board}#{puzzle.moves} {puzzle.answer}" for puzzle in new_puzzles]
+    lines.append(f"{texts.counted(len(new_puzzles), 'puzzle')} in {texts.counted(len(numbers), 'board')}.")
+    data = {"game": game, "boards": len(numbers), "puzzles": [puzzle._asdict() for puzzle in new_puzzles]}
+    answer("\n".join(lines), data)
 
 
 def puzzle_of(board: Board) -> Puzzle:
@@ -80,20 +82,28 @@ def puzzle_of(board: Board) -> Puzzle:
 
     If puzzles can be proven, it is the earliest of these; if not, the last one on which two searches agree.
     """
-    found = Puzzle(*board.row.place, 0, "", proven=True)
+    no_puzzle = Puzzle(*board.row.place, 0, "", proven=True)
     with suppress(Refused):
         numbers = choices(board)
         proven = dict(_proven(board, numbers))
         for moves, turns in reversed(proven.items()):
             if len(turns) == 1:
-                return found._replace(moves=moves, answer=turns[0])
-        quick = ((moves, _searched(board, moves, 1)) for moves in reversed(numbers) if moves not in proven)
-        promising = (one for one in quick if one[1].chance >= PROMISING and one[1].rival < 1)
-        for moves, guess in islice(promising, MOST_SEARCHED):
+                return no_puzzle._replace(moves=moves, answer=turns[0])
+
+        unproven = [moves for moves in reversed(numbers) if moves not in proven]
+        for moves, guess in islice(_promising(board, unproven), MOST_SEARCHED):
             thought = _searched(board, moves, LONGER)
             if thought.move == guess.move and thought.chance >= WINNING and thought.rival <= LOSING:
-                return found._replace(moves=moves, answer=thought.move, proven=False)
-    return found
+                return no_puzzle._replace(moves=moves, answer=thought.move, proven=False)
+    return no_puzzle
+
+
+def _promising(board: Board, numbers: Iterable[int]) -> Iterator[tuple[int, Thought]]:
+    """The positions after these numbers of moves that are worth a long search, with the thoughts of a quick one."""
+    for moves in numbers:
+        thought = _searched(board, moves, 1)
+        if thought.chance >= PROMISING and thought.rival < 1:
+            yield moves, thought
 
 
 def _proven(board: Board, numbers: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
@@ -106,7 +116,8 @@ def _proven(board: Board, numbers: Sequence[int]) -> Iterator[tuple[int, list[st
 
 def _searched(board: Board, moves: int, times: int) -> Thought:
     """What a robot thinks of the position after so many turns, with *times* as many playouts as usual."""
-    game, playouts = board.row.game, levels(board.row.game)[USUAL_LEVEL - 1].playouts or 1
+    game = board.row.game
+    playouts = levels(game)[USUAL_LEVEL - 1].playouts or 1
     robot = Player(game, board.options, playouts=playouts * times, rng=Random(board.name))
     return robot.think(board.states[: moves + 1])
 
@@ -124,13 +135,13 @@ class Solver:
 
         Of the turns that lead to the same position, only the last one counts.
         """
-        moves = [*islice(state.moves(), self.left)]  # a large board has too many
+        moves = list(islice(state.moves(), self.left))  # a large board has too many
         if len(moves) == self.left:
             raise TooLongError
         turns = {state.play(turn): turn for turn in moves}
         wins: dict[str, bool | None] = dict.fromkeys(moves)
         depth = 0
-        while None in wins.values() and [*wins.values()].count(True) < 2:
+        while None in wins.values() and list(wins.values()).count(True) < 2:
             wins = {turn: self._wins(after, state.seats[state.turn], depth) for after, turn in turns.items()}
             depth += 1
         return [turn for turn, is_won in wins.items() if is_won]
@@ -141,20 +152,25 @@ class Solver:
             return result.winner is not None and state.seats[result.winner] == player
         if depth == 0 or (state, player) in self.known:
             return self.known.get((state, player))
-        decisive, nexts = state.seats[state.turn] == player, map(state.play, state.moves())
+        nexts: Iterator[State]
         if needs_dice(state) and not state.dice:
-            decisive, nexts = False, map(state.roll, combinations_with_replacement(range(1, 7), state.dice_needed))
-        found: bool | None = not decisive
+            nexts = map(state.roll, combinations_with_replacement(range(1, 7), state.dice_needed))
+            decisive = False
+        else:
+            nexts = map(state.play, state.moves())
+            decisive = state.seats[state.turn] == player
+        # A single turn of the player that wins decides; of the opponent's turns, and of dice, one that does not win.
+        verdict: bool | None = not decisive
         for after in nexts:
             self.left -= 1
             if self.left < 0:
                 raise TooLongError
             is_won = self._wins(after, player, depth - 1)
             if is_won is decisive:
-                found = is_won
+                verdict = is_won
                 break
             if is_won is None:
-                found = None
-        if found is not None:
-            self.known[state, player] = found
-        return found
+                verdict = None
+        if verdict is not None:
+            self.known[state, player] = verdict
+        return verdict

@@ -52,9 +52,9 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
     if rows:
         looking.append(looks(store, rows, condition(until, rows)))
     end = time.monotonic() + timeout if timeout is not None else float("inf")
-    for found in zip(*looking, strict=True):
-        if any(found):
-            _print_boards(session, list(chain(*found)))
+    for rows_of_look in zip(*looking, strict=True):
+        if any(rows_of_look):
+            _print_boards(session, list(chain(*rows_of_look)))
             return
         if time.monotonic() >= end:
             break
@@ -171,13 +171,13 @@ def _looks_after_changes(store: Store, look: Callable[[], list[BoardRow]]) -> It
     """What a *look* finds, again and again; nothing as long as nobody has written into the database."""
     seen = None
     while True:
-        found = []
+        rows: list[BoardRow] = []
         with store.reading():
             version = store.data_version()
             if version != seen:
-                found = look()
+                rows = look()
         seen = version
-        yield found
+        yield rows
 
 
 async def _play_to_the_end(session: Session, row: BoardRow, userid: str, program: Program) -> None:
@@ -193,8 +193,8 @@ async def _wait_for_turn(store: Store, row: BoardRow, userid: str, program: Prog
 
     Raises Refused if the program ends before that.
     """
-    for found in looks(store, [row], condition(f"turn={userid}", [row])):
-        if found:
+    for has_turn in looks(store, [row], condition(f"turn={userid}", [row])):
+        if has_turn:
             break
         if program.has_ended:
             raise Refused(NO_ANSWER)
@@ -223,22 +223,21 @@ async def _take_turn(session: Session, row: BoardRow, userid: str, program: Prog
             refusal = runner.play(session, Reply(*row.place, userid), move, userid).why
         if not refusal:
             return
-        told = " ".join(str(refusal).split())
-        question = f"? {told}"
-    raise Refused(f"{MOST_REFUSED} moves of the program in a row were refused. The last one: {told}")
+        why = " ".join(str(refusal).split())
+        question = f"? {why}"
+    raise Refused(f"{MOST_REFUSED} moves of the program in a row were refused. The last one: {why}")
 
 
 def _print_boards(session: Session, rows: Sequence[BoardRow]) -> None:
     """Print some boards as they are now."""
     store = session.store
     with store.reading():
-        found = {row.board: store.boards.get(*row.place) for row in rows}
-        there = [finding.board_of(session, row) for row in found.values() if row]
-    gone = [number for number, row in found.items() if not row]
+        rows_now = {row.board: store.boards.get(*row.place) for row in rows}
+        boards = [finding.board_of(session, row) for row in rows_now.values() if row]
+    gone = [number for number, row in rows_now.items() if not row]
     lines = [("Board", "Moves", "Players", "Status")]
-    lines += [
-        (board.row.board, str(board.row.moves), " ".join(board.players), letters.status(board.row)) for board in there
-    ]
+    for board in boards:
+        lines.append((board.row.board, str(board.row.moves), " ".join(board.players), letters.status(board.row)))
     lines += [(number, "", "", "removed") for number in gone]
-    data = {"boards": [letters.data(board.present) for board in there], "gone": gone}
+    data = {"boards": [letters.data(board.present) for board in boards], "gone": gone}
     answer(texts.table(lines), data)

@@ -84,9 +84,12 @@ def claim_next_task(
     with session.store.writing():
         for task in _free(session, *place, busy=busy, is_idle=is_idle, among=among):
             robot = session.store.robots.among([task.robot])[task.robot]
-            seconds = MOST_REFUSED * (robot.seconds + 3 * ENDING_SECONDS) if robot.program else robot.seconds
             if is_idle:
                 seconds = IDLE_FACTOR * 60 * session.server.robot_minutes
+            elif robot.program:  # it may fail each time, and be ended and started again
+                seconds = MOST_REFUSED * (robot.seconds + 3 * ENDING_SECONDS)
+            else:
+                seconds = robot.seconds
             until = session.now + timedelta(seconds=seconds + GRACE_SECONDS) + CLAIM_SPARE
             session.store.robots.claim_task(task, Claim(os.getpid(), until))
             return task
@@ -115,7 +118,7 @@ def _free(
 
 
 def _lives(process: int | None) -> bool:
-    """Whether the process of a claim lives and is another one; True without a process, where the task was put off."""
+    """Whether a claim still holds, because its process lives and is another one, or because the task was put off."""
     if process is None:
         return True
     try:
@@ -135,7 +138,8 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> list[Let
     """
     store = session.store
     with store.reading():
-        row, robot = store.boards.get(task.game, task.board), store.robots.get(task.robot)
+        row = store.boards.get(task.game, task.board)
+        robot = store.robots.get(task.robot)
         board = row and finding.board_of(session, row)
         notes = store.robots.notes_on(task)
     if board is None or robot is None:
@@ -146,8 +150,9 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> list[Let
         _pause(session, task, robot, str(why))
         return None
     with store.writing():
-        now = store.boards.get(task.game, task.board)
-        if now is None or contents(now) != contents(board.row) or store.robots.get(task.robot) != robot:
+        row_now = store.boards.get(task.game, task.board)
+        has_changed = row_now is None or contents(row_now) != contents(board.row)
+        if has_changed or store.robots.get(task.robot) != robot:
             store.robots.claim_task(task, None)
             return None
         player = Reply(task.game, task.board, task.robot)
@@ -157,7 +162,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> list[Let
             store.robots.note_answer(task, decision.hopeless, session.now)
     if done.why:
         raise done.why
-    return [*done.letters]
+    return list(done.letters)
 
 
 class RobotAnswer(NamedTuple):
@@ -186,11 +191,17 @@ def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> Rob
         move = asyncio.run(_asked(board, robot, shlex.split(robot.program)))
         return RobotAnswer(move + number, "I am a program that tells nothing of what it thinks.")
     thought = _thought(session, board, robot)
-    chance = thought.chance if board.turn == robot.userid else 1 - thought.chance
+    chance = thought.chance
+    if board.turn != robot.userid:  # it answers a proposal: the chance is that of the player to move
+        chance = 1 - chance
     comment = f"I play at level {robot.level}. I put my chance to win at {chance:.0%}."
     if proposed:
-        return RobotAnswer("accept" if chance < DRAWN else "reject", comment, hopeless)
-    hopeless = hopeless + 1 if chance <= HOPELESS and not board.has_dice else 0
+        answer = "accept" if chance < DRAWN else "reject"
+        return RobotAnswer(answer, comment, hopeless)
+    if chance > HOPELESS or board.has_dice:  # dice may still turn any game
+        hopeless = 0
+    else:
+        hopeless += 1
     if hopeless >= HOPELESS_TURNS:
         return RobotAnswer("resign" + number, comment)
     return RobotAnswer(thought.move + number, comment, hopeless)
@@ -202,11 +213,14 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
     If it fails, it plays at random, so that the game goes on, and the operator is told why.
     """
     rng = Random(session.server.random_bytes(16))
-    seconds, clock = robot.seconds, time.perf_counter
-    if robot.thinks_in_idle_time:  # it thinks when nobody else computes
-        seconds, clock = 60 * session.server.robot_minutes, time.process_time
+    if robot.thinks_in_idle_time:  # others may compute meanwhile: only its own time counts
+        seconds = 60 * session.server.robot_minutes
+        clock = time.process_time
+    else:
+        seconds = robot.seconds
+        clock = time.perf_counter
     try:
-        with limited(seconds + GRACE_SECONDS, all_counts=not robot.thinks_in_idle_time):  # others may compute meanwhile
+        with limited(seconds + GRACE_SECONDS, all_counts=not robot.thinks_in_idle_time):
             player = Player(board.row.game, board.options, level=robot.level, seconds=seconds, rng=rng, clock=clock)
             thought = player.think(board.states)
             return thought._replace(move=board.state.parse(thought.move))
@@ -219,7 +233,9 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
 def limited_memory() -> Iterator[None]:
     """Give this process, and those that it starts, no more than `MOST_MEMORY_BYTES`."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = MOST_MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MOST_MEMORY_BYTES, hard)
+    most = MOST_MEMORY_BYTES
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     try:
         yield
@@ -230,16 +246,22 @@ def limited_memory() -> Iterator[None]:
 async def _asked(board: Board, robot: Robot, words: list[str]) -> str:
     """The move of a program, or its resignation, in canonical form. Raises Refused if it has failed too often."""
     position = json.dumps(letters.data(board.present)["position"], sort_keys=True)
-    why, question = "", position
+    question = position
+    why = ""
     async with Program(words, robot.seconds, errors=PIPE) as program:
         for _ in range(MOST_REFUSED):
             try:
                 move = await program.ask(question)
-                return GIVE_UP if move.lower() == GIVE_UP else board.state.parse(move)
+                if move.lower() == GIVE_UP:
+                    return GIVE_UP
+                return board.state.parse(move)
             except Illegal as illegal:
-                why, question = f"It has sent what is no legal move: {illegal}", f"? {' '.join(str(illegal).split())}"
-            except Refused as refused:  # the next question starts it again
-                why, question = str(refused), position
+                why = f"It has sent what is no legal move: {illegal}"
+                one_line = " ".join(str(illegal).split())
+                question = f"? {one_line}"
+            except Refused as refused:
+                why = str(refused)
+                question = position  # the program has ended; asking starts it again
         raise Refused(why)
 
 
@@ -247,7 +269,8 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
     """Pause a robot whose program has failed. The operator and all who wait for it are told by a mail of the board."""
     from pbm.actions import rounds
 
-    store, name = session.store, robot.userid
+    store = session.store
+    name = robot.userid
     note = (
         f"{name} is paused, because its program has failed {MOST_REFUSED} times in a row.\n"
         "The operator is told. Until it plays again, no time is counted on this board."
@@ -256,19 +279,22 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
         store.robots.claim_task(task, None)
         if store.robots.get(name) != robot:
             return
-        waiting = [one for one, _ in store.robots.tasks() if one.robot == name]
+        waiting = [waiting_task for waiting_task, _ in store.robots.tasks() if waiting_task.robot == name]
         store.robots.save(robot._replace(paused=session.now, why=why))
         rounds.tell_of_pause(session, name)
-        for one in waiting:
+        for waiting_task in waiting:
             try:
-                board = finding.find_board(session, one.game, one.board)
+                board = finding.find_board(session, *waiting_task.place)
             except Refused:  # it is damaged, and holds up no other board
                 continue
-            readers = one.opponent, *board.about.subscribers
-            delivery.queue(session, *letters.of_board(session, board.present, *readers, notes=[note]))
-            if one == task and session.server.operator:
-                [told] = letters.of_board(session, board.present, None, notes=[f"{note}\n{why}"])
-                add_to_outbox(session, session.server.operator, told)
+            subscribers = board.about.subscribers
+            delivery.queue(
+                session,
+                *letters.of_board(session, board.present, waiting_task.opponent, *subscribers, notes=[note]),
+            )
+            if waiting_task == task and session.server.operator:
+                [letter] = letters.of_board(session, board.present, None, notes=[f"{note}\n{why}"])
+                add_to_outbox(session, session.server.operator, letter)
     warn(f"{name} is paused: {why}")
 
 
@@ -402,14 +428,16 @@ def wait_for_robots(session: Session, answers: Sequence[Letter]) -> list[Letter]
     Whoever has signed sees here what a robot does, and gets no mail about it. Boards that a director has started for
     others are waited for, but not shown.
     """
-    shown, signers = [*answers], frozenset(session.signers)
-    seen = set[tuple[str, str]]()
+    shown = list(answers)
+    signers = frozenset(session.signers)
+    seen: set[tuple[str, str]] = set()
     end = time.monotonic() + SHELL_SECONDS
     with suppress(KeyboardInterrupt):  # the user's command is done all the same
         # the last move of a game in a tournament can start another one, which is added to the boards
         while left := [place for place in session.boards if place not in seen]:
-            seen.add(left[0])
-            letter = _answer_of_robot(session, left[0], signers, end)
+            place = left[0]
+            seen.add(place)
+            letter = _answer_of_robot(session, place, signers, end)
             if letter and (letter.to in signers or not signers):  # nobody signs a challenge
                 shown = _with_board(shown, letter._replace(to=None))
     return shown
@@ -420,17 +448,18 @@ def _answer_of_robot(session: Session, place: tuple[str, str], signers: Collecti
 
     None if a robot has still something to do: it has failed, was put off, or needs more time than there is.
     """
-    told: list[Letter] = []
+    answers: list[Letter] = []
     robot = next((task.robot for task, _ in session.store.robots.awaited(*place)), "A robot")
     try:
         with spinning(f"{robot} thinks"), limited_memory():
             while _is_awaited(session, *place) and time.monotonic() < end:
+                answers = []
                 task = claim_next_task(session, *place)
-                if task:
-                    told = do_task(session, task, task.opponent if task.opponent in signers else None) or []
-                else:
-                    told = []  # another process moves
+                if task is None:  # another process moves
                     time.sleep(PAUSE_SECONDS)
+                    continue
+                opponent = task.opponent if task.opponent in signers else None
+                answers = do_task(session, task, opponent) or []
         if session.store.robots.awaited(*place):
             return None
         board = finding.find_board(session, *place)
@@ -440,17 +469,21 @@ def _answer_of_robot(session: Session, place: tuple[str, str], signers: Collecti
         warn(f"{robot} could not answer ({type(why).__name__}: {why}).")
         return None
     reader = next((name for name in board.players if name in signers), None)
-    of_move = [letter for letter in told if reader and letter.to == reader]
-    return (of_move or letters.of_board(session, board.present, reader))[0]
+    for letter in answers:
+        if reader and letter.to == reader:
+            return letter
+    [letter] = letters.of_board(session, board.present, reader)
+    return letter
 
 
 def _with_board(answers: Sequence[Letter], shown: Letter) -> list[Letter]:
     """Answers with the letter that shows a board as it is now, in the place of those that show it as it was."""
     place = shown.game, shown.board
-    old = [letter for letter in answers if letter.point and (letter.game, letter.board) == place]
-    others = [letter for letter in answers if letter not in old]
-    at = answers.index(old[0]) if old else len(answers)
-    return [*others[:at], shown, *others[at:]]
+    outdated = [letter for letter in answers if letter.point and (letter.game, letter.board) == place]
+    up_to_date = [letter for letter in answers if letter not in outdated]
+    position = answers.index(outdated[0]) if outdated else len(answers)
+    up_to_date.insert(position, shown)
+    return up_to_date
 
 
 def _is_awaited(session: Session, *place: str) -> bool:
