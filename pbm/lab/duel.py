@@ -115,16 +115,18 @@ def _text(data: Mapping[str, Any]) -> str:
             f"{test['ratio']:.2f},\nand it ends at {test['lower_bound']:.2f} and at {test['upper_bound']:.2f}."
         )
     faults = []
-    reports: dict[tuple[int, str], str] = {}  # a program that fails again tells mostly the same
-    for one in data["faults"]:
-        which = f"Pair {one['pair']}, game {one['game']}"
-        faults.append(f"{which}: {LOSERS[one['program']]}{one['fault']}")
-        if one["report"]:
-            told = f"{which}, {'AB'[one['program']]}: {one['report']}"
-            reports.setdefault((one["program"], one["report"]), told)
+    reports: dict[tuple[int, str], str] = {}  # each once: a program that fails again mostly reports the same
+    for fault in data["faults"]:
+        program = fault["program"]
+        report = fault["report"]
+        which = f"Pair {fault['pair']}, game {fault['game']}"
+        faults.append(f"{which}: {LOSERS[program]}{fault['fault']}")
+        if report:
+            reports.setdefault((program, report), f"{which}, {'AB'[program]}: {report}")
     if len(faults) > MOST_FAULTS:
         faults[MOST_FAULTS:] = [f"and {len(faults) - MOST_FAULTS} more"]
-    parts += ["\n".join(faults), *[*reports.values()][:MOST_REPORTS]]
+    parts.append("\n".join(faults))
+    parts += list(reports.values())[:MOST_REPORTS]
     return "\n\n".join(filter(None, parts))
 
 

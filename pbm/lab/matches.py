@@ -129,13 +129,16 @@ class MatchTable:
                 mover = state.seats[state.turn] ^ beginner
                 fault = await self._take_turn(mover, referee)
                 if fault is not None:
-                    return Played(float(mover), fault.text, mover if fault.text else None, fault.report)
+                    # one that has resigned has lost by the rules, and not by a fault
+                    by = mover if fault.text else None
+                    return Played(float(mover), fault.text, by, fault.report)
             moments.append(max(moments[-1], datetime.now(UTC)))  # the clock may have stepped back
         return Played(0.5, f"The game was ended after {MOST_TURNS} turns.")
 
     async def _take_turn(self, mover: int, referee: Referee) -> Fault | None:
         """Let a program move. Returns None if it has moved, else why it has lost."""
-        program, question = self.programs[mover], referee.state("")
+        program = self.programs[mover]
+        question = referee.state("")
         for _ in range(MOST_REFUSED):
             try:
                 await program.start()

@@ -45,7 +45,9 @@ class Correspondent:
     def write(self, subject: str, answered: EmailMessage | None = None) -> None:
         """Send a mail to the server."""
         message = EmailMessage()
-        message["From"], message["To"], message["Subject"] = PLAYER_ADDRESS, SERVER_ADDRESS, subject
+        message["From"] = PLAYER_ADDRESS
+        message["To"] = SERVER_ADDRESS
+        message["Subject"] = subject
         if answered:
             message["In-Reply-To"] = answered["Message-ID"]
         message.set_content("")
@@ -102,22 +104,26 @@ def _exchange(alice: Correspondent, deed: str, subject: str, answered: EmailMess
 
 
 def _play(alice: Correspondent) -> None:
+    """Let alice play a game of Spiro against the robot, by mail, and print its turns and her last mail."""
     letter = _exchange(alice, "alice mails", f"spiro challenge -small alice {ROBOT_OF_DEMO}")
     state = games.load("spiro").new(small=True, pieces=6)
     tell("From here on, a line for each move that is mailed, and for each that the server plays itself:\n")
     number = 0
-    while dice := re.search(r"^(\w+).* \(\w, dice (\d)(?: and (\d))?\)\.$", _text(letter), re.MULTILINE):
-        state = state.roll(tuple(int(die) for die in dice.groups()[1:] if die))
-        if dice[1] == "alice":
+    # such as: alice's turn (X, dice 5 and 2).
+    while status := re.search(r"^(\w+).* \(\w, dice (\d)(?: and (\d))?\)\.$", _text(letter), re.MULTILINE):
+        mover, *dice = status.groups()
+        state = state.roll(tuple(int(die) for die in dice if die))
+        if mover == "alice":
             command = _text(letter).splitlines()[-1].replace("alice PASSWORD", SIGNATURE)
             alice.write(command.replace("MOVE", alice.choose(state)), answered=letter)
         letter = alice.receive()
         played = re.search(r"^Last turn: (.*)$", _text(letter), re.MULTILINE)
         if played is None:
             raise Refused(f"Nothing was played:\n\n{_shown(letter)}")
-        for place, text in enumerate(played[1].split("; ")):
+        for text in played[1].split("; "):
             number += 1
-            tell(f"{number:4}. {'server' if place else dice[1]:7} {text}")
+            tell(f"{number:4}. {mover:7} {text}")
+            mover = "server"  # which has added the further turns
             state = state.play(text.removesuffix(" (Auto)"))
     tell("\nThe last mail to alice:\n")
     tell(_shown(letter))
@@ -147,6 +153,7 @@ def _server(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str]
 
 
 def _text(message: EmailMessage) -> str:
+    """The text of a mail."""
     body = message.get_body(("plain",)) or message
     return str(body.get_content()).replace("\r\n", "\n").strip()
 

@@ -46,7 +46,9 @@ class Metrics(Collector):
         yield InfoMetricFamily("pbm", "The version of pbm.", {"version": version("pbm-server"), "schema": str(SCHEMA)})
         try:
             with Store(self.path, read_only=True) as store, store.reading():
-                outbox, (boards, _), users = store.outbox.counts(), store.boards.totals(), store.users.count()
+                outbox = store.outbox.counts()
+                boards, _ = store.boards.totals()
+                users = store.users.count()
         except Unusable:
             yield GaugeMetricFamily("pbm_database_usable", "1 if the database can be read.", 0)
             return

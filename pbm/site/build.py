@@ -88,12 +88,15 @@ def build(
     Unusable if the database cannot be read.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    names, seen = _names(folder), session.store.changes.seen()
+    names = _names(folder)
+    seen = session.store.changes.seen()
     version = _digest(_sources(), games.names(), site, session.server.address)
     before, digests = _remembered(folder, version, session.store.changes)
     stale = StalePages(session, site, digests).since(before)
+    made: set[str] = set()
+    gone: set[str] = set()
     failed: dict[str, str] = {}
-    made, gone, written = set[str](), set[str](), 0
+    written = 0
     with FileIO(os.open(folder / NAMES, ADDING, 0o666), "ab") as list_of_names:
         for page in stale:
             progress(1, len(stale))
@@ -109,11 +112,12 @@ def build(
                 continue
             if page.path not in names:
                 list_of_names.write(f"{page.path}\n".encode())
-            written += _write(folder / page.path, content.encode() if isinstance(content, str) else content)
+            data = content.encode() if isinstance(content, str) else content
+            written += _write(folder / page.path, data)
             made.add(page.path)
             if page.digest:
                 digests[page.path] = page.digest
-    if before is None:
+    if before is None:  # all pages were to be made: what was not is about nothing any more
         gone |= names - made - failed.keys()
     removed = sum(_remove(folder / path) for path in gone)
     left = (names | made) - gone
@@ -130,7 +134,9 @@ class StalePages:
 
     def __init__(self, session: Session, site: SiteSettings, digests: Mapping[str, str]) -> None:
         """Begin with a site, in which *digests* are the digests of the pages of lists, by their paths."""
-        self.store, self.site, self.digests = session.store, site, digests
+        self.store = session.store
+        self.site = site
+        self.digests = digests
         self.games = games.names()
         self.pages = Pages(session, site)
 
@@ -141,12 +147,17 @@ class StalePages:
         return sorted(inside, key=lambda page: page.path.endswith(".png"))
 
     def _stale(self, seen: DatabaseState | None) -> Iterator[Page]:
-        about = self._changed(seen) if seen else self._everything()
-        yield from () if seen else self._fixed()
+        """The pages that have to be made again, also those of names that lead out of the folder."""
+        if seen:
+            about = self._changed(seen)
+        else:
+            about = self._everything()
+            yield from self._fixed()
         if about.listed or about.ranked:
             yield Page("index.html", self.pages.index)
         for game in about.listed:
-            yield from self._of_game(game, {board for other, board in about.boards if other == game})
+            changed = {board for game_of_board, board in about.boards if game_of_board == game}
+            yield from self._of_game(game, changed)
         for game in about.ranked:
             yield from self._standings(game)
         for userid in about.users:
@@ -154,9 +165,7 @@ class StalePages:
         for game, pool in about.pools:
             yield Page(f"{game}/pool-{pool}.html", partial(self.pages.pool, game, pool))
             yield Page(f"{game}/pool-{pool}.atom", partial(self.pages.pool_feed, game, pool))
-        if self.site.has_pictures:
-            latest = self.store.boards.latest(BoardFilter(self.games), MOST_DRAWN)
-            self.pages.drawn = {*about.boards} if seen else {row.place for row in latest}
+        self.pages.drawn = self._drawn(about.boards, is_first=seen is None)
         for game, board in about.boards:
             yield Page(f"{game}/{board}.html", partial(self.pages.board, game, board))
             yield Page(f"{game}/{board}.json", partial(self.pages.record, game, board))
@@ -165,24 +174,39 @@ class StalePages:
         if about.listed:
             yield self._map()
 
+    def _drawn(self, boards: Sequence[tuple[str, str]], *, is_first: bool) -> set[tuple[str, str]]:
+        """Those of the boards that get a PNG: all that have changed, but of a first build only the latest."""
+        if not self.site.has_pictures:
+            return set()
+        if not is_first:
+            return set(boards)
+        return {row.place for row in self.store.boards.latest(BoardFilter(self.games), MOST_DRAWN)}
+
     def _everything(self) -> Subjects:
         """Everything that has a page."""
-        pools = [one.place for one in self.store.tournaments.all() if one.game in self.games]
-        boards, players = self.store.boards.names(BoardFilter(self.games)), self.store.players.names(self.games)
-        return Subjects(boards, self.games, self.games, players, pools)
+        pools = [tournament.place for tournament in self.store.tournaments.all() if tournament.game in self.games]
+        return Subjects(
+            boards=self.store.boards.names(BoardFilter(self.games)),
+            listed=self.games,
+            ranked=self.games,
+            users=self.store.players.names(self.games),
+            pools=pools,
+        )
 
     def _changed(self, seen: DatabaseState) -> Subjects:
         """What has changed since then, and what other pages say of it."""
-        changes = [one for one in self.store.changes.since(seen) if one.game in self.games or not one.game]
-        boards = [(one.game, one.name) for one in changes if one.kind == "board"]
-        users = {one.name for one in changes if one.kind in {"player", "user"}}
-        pools = {(one.game, one.name) for one in changes if one.kind == "pool"}
-        ranked = {one.game for one in changes if one.kind == "player"}
+        changes = [change for change in self.store.changes.since(seen) if change.game in self.games or not change.game]
+        boards = [(change.game, change.name) for change in changes if change.kind == "board"]
+        users = {change.name for change in changes if change.kind in {"player", "user"}}
+        pools = {(change.game, change.name) for change in changes if change.kind == "pool"}
+        ranked = {change.game for change in changes if change.kind == "player"}
         for game, board in boards:
             if row := self.store.boards.get(game, board):
                 users.update(row.players)
-                pools |= {(game, row.pool)} if row.pool else set()
-        listed = {game for game, _ in {*boards, *pools}}
+                if row.pool:
+                    pools.add((game, row.pool))
+        listed = {game for game, _ in boards}
+        listed |= {game for game, _ in pools}
         return Subjects(boards, sorted(listed), sorted(ranked), sorted(users), sorted(pools))
 
     def _fixed(self) -> Iterator[Page]:
@@ -194,10 +218,11 @@ class StalePages:
             yield Page(f"{game}/rules.html", partial(self.pages.rules, game))
 
     def _of_game(self, game: str, changed: Collection[str]) -> Iterator[Page]:
+        """The page of a game, its feed, and the pages of its lists of boards, of which these have *changed*."""
         yield Page(f"{game}/index.html", partial(self.pages.game, game))
         yield Page(f"{game}/feed.atom", partial(self.pages.feed, game))
-        for name, over in (("running", False), ("finished", True)):
-            boards = self.store.boards.names(BoardFilter([game], over=over), BY_END if over else BY_NUMBER)
+        for name, over, order in (("running", False, BY_NUMBER), ("finished", True, BY_END)):
+            boards = self.store.boards.names(BoardFilter([game], over=over), order)
             numbers = [board for _, board in reversed(boards)]
             list_pages = paginated(game, name, numbers, is_last_numbered_first=True)
             yield from self._of_list(f"{game}/{name}", list_pages, partial(self.pages.boards, game, name), changed)
@@ -205,7 +230,8 @@ class StalePages:
         yield from self._of_list(f"{game}/puzzles", puzzles, partial(self.pages.puzzles, game))
 
     def _standings(self, game: str) -> Iterator[Page]:
-        robots = {one.userid for one in self.store.robots.all()}
+        """The pages of the standings of a game, which mark robots."""
+        robots = {robot.userid for robot in self.store.robots.all()}
         players = [(player, player.userid in robots) for player in self.store.players.by_rating(game)]
         list_pages = paginated(game, "standings", players)
         yield from self._of_list(f"{game}/standings", list_pages, partial(self.pages.standings, game))
@@ -225,7 +251,8 @@ class StalePages:
 
     def _map(self) -> Page:
         """The addresses of the newest boards, for search engines."""
-        paths = ["index.html", *(f"{game}/{name}.html" for game in self.games for name in FOR_ALL)]
+        paths = ["index.html"]
+        paths += [f"{game}/{name}.html" for game in self.games for name in FOR_ALL]
         boards = self.store.boards.names(BoardFilter(self.games), "rowid DESC", MOST_ON_MAP - len(paths))
         paths += [f"{game}/{board}.html" for game, board in boards]
         return Page("sitemap.xml", partial(self.pages.sitemap, paths))
@@ -244,8 +271,8 @@ def _digest(*parts: object) -> str:
 @cache
 def _sources() -> str:
     """A digest of the code, the help texts and the files of which pages are made."""
-    folders = [files("pbm.site"), *(files("pbm.site") / part for part in ("templates", "assets"))]
-    folders += [files("pbm.drawing"), files("games")]
+    site = files("pbm.site")
+    folders = [site, site / "templates", site / "assets", files("pbm.drawing"), files("games")]
     items = [item for folder in folders for item in folder.iterdir() if item.is_file()]
     helps = []
     for game in games.names():
@@ -286,10 +313,10 @@ def _is_inside(path: str) -> bool:
 
 def _remove(file: Path) -> bool:
     """Remove a file. Returns False if there is none."""
-    is_there = file.is_file()
-    if is_there:
-        file.unlink()
-    return is_there
+    if not file.is_file():
+        return False
+    file.unlink()
+    return True
 
 
 def _write(file: Path, data: bytes) -> bool:

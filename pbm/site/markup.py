@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from html import escape
+from math import ceil
 from textwrap import dedent
 from typing import Any
 from urllib.parse import quote
@@ -38,34 +39,37 @@ def _help(text: str, game: str) -> Markup:
             blocks.append(f"<h2>{escape(heading.capitalize())}</h2>\n")
         elif all(ROW.fullmatch(row) for row in rows):
             for row in rows:
-                name, gap, told = re.split("( {2,})", row, maxsplit=1)
-                lines = told.replace("\n" + " " * len(name + gap), "\n")
+                name, gap, explanation = re.split("( {2,})", row, maxsplit=1)
+                lines = explanation.replace("\n" + " " * len(name + gap), "\n")
                 lines = re.sub(rf"\n(?!{game} )", " ", lines)  # commands keep their lines
                 blocks.append(f'<p class="item"><b>{escape(name)}</b> {escape(lines)}</p>\n')
         elif block.startswith("    ") or re.search(SPACED, block):
             blocks.append(f'<pre class="text">{escape(block)}</pre>\n')
         else:
             parts = ITEM.split(block) if "\n " in block else [block]
-            kind = ' class="item"' * (len(parts) > 1)
-            blocks += [f"<p{kind}>{escape(' '.join(part.split()))}</p>\n" for part in parts]
+            start = '<p class="item">' if len(parts) > 1 else "<p>"
+            for part in parts:
+                unwrapped = " ".join(part.split())
+                blocks.append(f"{start}{escape(unwrapped)}</p>\n")
     return Markup("".join(blocks))
 
 
-def rating_curve(values: Sequence[int], told: str) -> Markup:
+def rating_curve(ratings: Sequence[int], title: str) -> Markup:
     """Ratings as a line, between the lowest and the highest one."""
-    step = max(1, -(-len(values) // MOST_PLACES))
-    some = values[::-1][::step][::-1]
-    lowest, highest = min(some, default=0), max(some, default=0)
-    return line_chart([round(95 - 90 * (value - lowest) / max(1, highest - lowest)) for value in some], told)
+    step = max(1, ceil(len(ratings) / MOST_PLACES))
+    shown = ratings[::-1][::step][::-1]  # counted from the end, so that the present rating is among them
+    lowest = min(shown, default=0)
+    height = max(1, max(shown, default=0) - lowest)
+    return line_chart([round(95 - 90 * (rating - lowest) / height) for rating in shown], title)
 
 
-def line_chart(values: Sequence[int], told: str) -> Markup:
+def line_chart(values: Sequence[int], title: str) -> Markup:
     """A line through points, each given as its distance from the top, 0 to 100; nothing if there are fewer than two."""
     if len(values) < 2:
         return Markup()
-    way = "L".join(f"{at} {value}" for at, value in enumerate(values))
+    path = "L".join(f"{column} {value}" for column, value in enumerate(values))
     box = f'viewBox="0 0 {len(values) - 1} 100" preserveAspectRatio="none" width="120" height="30"'
-    return Markup(f'<svg class="curve" {box} role="img"><title>{escape(told)}</title><path d="M{way}"/></svg>')
+    return Markup(f'<svg class="curve" {box} role="img"><title>{escape(title)}</title><path d="M{path}"/></svg>')
 
 
 def script(data: Any) -> Markup:

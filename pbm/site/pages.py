@@ -61,13 +61,13 @@ def paginated(game: str, name: str, items: Sequence[Any], *, is_last_numbered_fi
     pages = []
     start = 0
     end = on_first_page
-    for at, file in enumerate(files):
+    for number, file in enumerate(files):
         page = ListPage(
             path=f"{game}/{file}",
             items=items[start:end],
             first=0 if is_last_numbered_first else start,
-            before=files[at - 1] if at > 0 else "",
-            after=files[at + 1] if at + 1 < count else "",
+            before=files[number - 1] if number > 0 else "",
+            after=files[number + 1] if number + 1 < count else "",
         )
         pages.append(page)
         start = end
@@ -217,7 +217,7 @@ class Pages:
         board = self._load(game, number)
         if board.row.ended is None:
             raise Gone
-        record = records.write(records.Record(board.row, board.turns), [*board.about.results])
+        record = records.write(records.Record(board.row, board.turns), list(board.about.results))
         return f"{json.dumps(record)}\n"
 
     def png(self, game: str, number: str) -> bytes:
@@ -291,8 +291,8 @@ class Pages:
         with self.store.reading():
             if self.store.tournaments.get(game, pool) is None:
                 raise Gone
-            found = tournaments.find(self.session, game, pool)
-        *teams, (head, *sheet) = found.tables(fits=False)
+            table = tournaments.find(self.session, game, pool)
+        *teams, (head, *lines) = table.tables(fits=False)
         rows = self.store.boards.of_tournament(game, pool)
         linked = {userid for row in rows for userid in row.players}  # they have pages
         return self.render(
@@ -300,13 +300,13 @@ class Pages:
             f"{game}/pool-{pool}.html",
             title=f"Tournament {pool} of {game.capitalize()}",
             pool=pool,
-            status=found.heading,
+            status=table.heading,
             head=head,
-            lines=sheet,
+            lines=lines,
             teams=teams,
             at=head.index("Player"),
             linked=linked,
-            legend=[found.legend, tables.signs_explained(is_numbered=head[0] == "No")],
+            legend=[table.legend, tables.signs_explained(is_numbered=head[0] == "No")],
             rows=rows[:ON_PAGE],
         )
 
@@ -314,23 +314,24 @@ class Pages:
         """The boards of a tournament that have changed last."""
         if self.store.tournaments.get(game, pool) is None:
             raise Gone
-        path, title = f"{game}/pool-{pool}.atom", f"{game.capitalize()}, tournament {pool}"
-        return self._feed(path, title, BoardFilter([game], pool=pool))
+        title = f"{game.capitalize()}, tournament {pool}"
+        return self._feed(f"{game}/pool-{pool}.atom", title, BoardFilter([game], pool=pool))
 
     def feed(self, game: str) -> str:
         """The boards of a game that have changed last, for programs that watch."""
         return self._feed(f"{game}/feed.atom", game.capitalize(), BoardFilter([game]))
 
     def _feed(self, path: str, title: str, among: BoardFilter) -> str:
+        """The feed at that path: the boards that have changed last."""
         rows = self.store.boards.latest(among, RECENT)
-        updated = max((row.happened for row in rows), default=None)
+        times = [row.happened for row in rows]
         return self.render(
             "feed.atom",
             path,
             title=title,
             name=path.rpartition("/")[2],
             rows=rows,
-            updated=markup.iso(updated) if updated else "1970-01-01T00:00:00Z",
+            updated=markup.iso(max(times)) if times else "1970-01-01T00:00:00Z",
         )
 
     # Other pages
@@ -341,7 +342,10 @@ class Pages:
 
     def index(self) -> str:
         """The home page."""
-        counts = [(game, *self.store.boards.totals(game)) for game in self.games]
+        counts = []
+        for game in self.games:
+            boards, running = self.store.boards.totals(game)
+            counts.append((game, boards, running))
         host = self.session.server.host
         rows = self.store.boards.latest(BoardFilter(self.games), RECENT)
         seekers = self.store.players.all_seekers(self.session.now.date(), ON_PAGE)
@@ -351,16 +355,20 @@ class Pages:
 
     def user(self, userid: str) -> str:
         """A player: their ratings and boards."""
-        among = [BoardFilter(self.games, [userid], over) for over in (False, True)]
-        running, finished = (self.store.boards.latest(each, ON_PAGE) for each in among)
-        ratings_of = [
-            (game, player, self.store.players.ratings_of(game, [userid]).get(userid, []))
-            for game in self.games
-            if (player := self.store.players.get(game, userid)).rating is not None
-        ]
+        all_running = BoardFilter(self.games, [userid], over=False)
+        all_finished = BoardFilter(self.games, [userid], over=True)
+        running = self.store.boards.latest(all_running, ON_PAGE)
+        finished = self.store.boards.latest(all_finished, ON_PAGE)
+        ratings_of = []
+        for game in self.games:
+            player = self.store.players.get(game, userid)
+            if player.rating is not None:
+                curve = self.store.players.ratings_of(game, [userid]).get(userid, [])
+                ratings_of.append((game, player, curve))
         if not (ratings_of or running or finished):
             raise Gone
-        more = sum(map(self.store.boards.count, among)) - len(running) - len(finished)
+        more = self.store.boards.count(all_running) + self.store.boards.count(all_finished)
+        more -= len(running) + len(finished)
         return self.render(
             "user.html",
             f"users/{userid}.html",
@@ -395,7 +403,7 @@ def _diagram(game: str) -> Markup:
     """The board of a game at the start."""
     rules = games.load(game)
     start = rules.new(**games.read_options(rules, []))
-    told = f"The board of {game.capitalize()} at the start"
+    title = f"The board of {game.capitalize()} at the start"
     if not hasattr(rules, "figure"):
-        return Markup(svg.text_svg(rules.draw(start, None), told, style=""))
-    return Markup(svg.svg(rules.figure(start, None), rules.SIDES, told, style=""))
+        return Markup(svg.text_svg(rules.draw(start, None), title, style=""))
+    return Markup(svg.svg(rules.figure(start, None), rules.SIDES, title, style=""))
