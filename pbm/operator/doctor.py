@@ -179,7 +179,7 @@ def _boards(
     counts = store.health.counts_of_boards()
     missing = {game: count for game, count in counts.items() if not games.exists(game)}
     places = [place for place in store.health.board_names(sample) if place[0] not in missing]
-    parts = [places[at : at + BOARDS_AT_ONCE] for at in range(0, len(places), BOARDS_AT_ONCE)]
+    parts = [places[first : first + BOARDS_AT_ONCE] for first in range(0, len(places), BOARDS_AT_ONCE)]
     examine_part = partial(_examined, store.path, now)
     late = 0
     # fewer boards are replayed sooner than processes are started

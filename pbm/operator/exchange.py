@@ -170,6 +170,7 @@ def _rows(server: Server, game: str, boards: Sequence[str]) -> Iterable[BoardRow
     if boards:
         return [find_row(Session(server), game, board) for board in dict.fromkeys(boards)]
     names = server.store.boards.names(BoardFilter([game]), "board")
+    # a row at a time: a game may have a million boards
     return (find_row(Session(server), game, board) for _, board in names)
 
 
