@@ -97,11 +97,21 @@ class Option(NamedTuple):
             return word
         number = int(text) if re.fullmatch(r"-?[0-9]{1,9}", text or "", re.ASCII) and text else None
         if number is None or number not in self.values:
-            first, last, step = self.values[0], self.values[-1], self.values.step
-            kind = "a whole" if step != 2 else "an odd" if first % 2 else "an even"
-            steps = f" in steps of {step}" if step > 2 else ""
-            raise Illegal(f"{self.syntax} takes {kind} number from {first} to {last}{steps}.")
+            raise Illegal(f"{self.syntax} takes {_range_in_words(self.values)}.")
         return number
+
+
+def _range_in_words(values: range) -> str:
+    """The numbers of a range, such as `an odd number from 7 to 25` of ``range(7, 26, 2)``."""
+    numbers = f"number from {values[0]} to {values[-1]}"
+    if values.step == 1:
+        return f"a whole {numbers}"
+    if values.step > 2:
+        return f"a whole {numbers} in steps of {values.step}"
+    # steps of 2: all are odd or all are even, as the first one is
+    if values[0] % 2:
+        return f"an odd {numbers}"
+    return f"an even {numbers}"
 
 
 class Glyphs(NamedTuple):
@@ -225,7 +235,9 @@ class Position:
             """As in `State`."""
 
     else:  # plain values, which a game can replace by properties
-        seats, dice_needed, must_skip = (0, 1), 0, False
+        seats = (0, 1)
+        dice_needed = 0
+        must_skip = False
 
     @property
     def scores(self) -> tuple[float, ...]:
@@ -240,12 +252,17 @@ class Position:
 
     def random(self, rng: "Random") -> str:
         """One of all legal moves."""
-        return rng.choice([*self.moves()])
+        return rng.choice(list(self.moves()))
 
     def view(self) -> dict[str, Any]:
         """What stands on the cells, and what every view has."""
         result = self.result()
-        winner = None if result is None else "draw" if result.winner is None else self.sides[result.winner]
+        if result is None:
+            winner = None
+        elif result.winner is None:
+            winner = "draw"
+        else:
+            winner = self.sides[result.winner]
         return {
             "cells": dict(self.cells),
             "turn": self.sides[self.turn],
@@ -342,8 +359,9 @@ def glyphs(game: Game[Any]) -> Glyphs:
 
 def notation(name: str) -> str:
     """How the moves of a game are written, in one line; if the game does not say so, which help does."""
-    told: str = getattr(load(name), "NOTATION", f"`help {name}` tells how moves are written")
-    return told
+    default = f"`help {name}` tells how moves are written"
+    line: str = getattr(load(name), "NOTATION", default)
+    return line
 
 
 def quoted(text: object) -> str:
@@ -389,7 +407,7 @@ def thrown(state: State, rng: "Random") -> State:
 @cache
 def names() -> tuple[str, ...]:
     """The names of all games, sorted: the modules of this package, and the entry points ``pbm.games``."""
-    return tuple(sorted({*_OWN, *_entry_points()}))
+    return tuple(sorted(set(_OWN) | set(_entry_points())))
 
 
 def exists(name: str) -> bool:
@@ -438,8 +456,9 @@ def find_option(game: Game[Any], word: str) -> Option:
     if not name or not exact:
         known = {option.name: option.syntax for option in game.OPTIONS}
         near = known.get(nearest(name, known))
-        what = f"did you mean {near}?" if near else f"this game has {', '.join(known.values()) or 'none'}."
-        raise Illegal(f"There is no option {quoted(word)}; {what}")
+        if near:
+            raise Illegal(f"There is no option {quoted(word)}; did you mean {near}?")
+        raise Illegal(f"There is no option {quoted(word)}; this game has {', '.join(known.values()) or 'none'}.")
     if len(exact) > 1:
         raise Illegal(f"{quoted(word)} can be {' or '.join(option.syntax for option in exact)}; write more of it.")
     return exact[0]
@@ -450,19 +469,19 @@ def read_options(game: Game[Any], words: Sequence[str]) -> dict[str, Value]:
 
     A name may be shortened as long as it fits one option only. Raises Illegal, naming the word that is wrong.
     """
-    given: dict[str, Value] = {}
+    written: dict[str, Value] = {}
     for word in words:
-        meant = find_option(game, word)
-        if meant.name in given:
-            raise Illegal(f"-{meant.name} is given twice.")
+        option = find_option(game, word)
+        if option.name in written:
+            raise Illegal(f"-{option.name} is given twice.")
         _, equals, text = word.partition("=")
-        given[meant.name] = meant.read(text if equals else None)
+        written[option.name] = option.read(text if equals else None)
     for option in game.OPTIONS:
-        for other in option.excludes:
-            if option.name in given and other in given:
-                raise Illegal(f"-{option.name} and -{other} exclude each other.")
+        for excluded in option.excludes:
+            if option.name in written and excluded in written:
+                raise Illegal(f"-{option.name} and -{excluded} exclude each other.")
     values: dict[str, Value] = {}
-    for option in game.OPTIONS:
+    for option in game.OPTIONS:  # in their order, for a default may depend on the options before it
         default = option.default(values) if callable(option.default) else option.default
-        values[option.name] = given.get(option.name, default)
+        values[option.name] = written.get(option.name, default)
     return values

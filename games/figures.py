@@ -128,7 +128,10 @@ class Template:
         self, board: Board, cells: tuple[Cell, ...], labels: Iterable[Label], lines: tuple[Strokes, ...] = ()
     ) -> None:
         """Take the cells, all of which are on the board."""
-        self.board, self.cells, self.labels, self.lines = board, cells, tuple(labels), lines
+        self.board = board
+        self.cells = cells
+        self.labels = tuple(labels)
+        self.lines = lines
         self.at = {board.bit[cell.name]: cell.at for cell in cells}
         """Where the pieces on each cell stand, by the set of that one cell."""
 
@@ -144,14 +147,22 @@ class Template:
         labels: tuple[Label, ...] = (),
     ) -> Figure:
         """The stones of a position, with that radius; touching ones of one side are joined."""
-        both = [_stones(self, own, side, size) for side, own in enumerate(state.stones)]
-        latest = union(now & ~was for now, was in zip(state.stones, (before or state).stones, strict=True))
+        pieces: tuple[Piece, ...] = ()
+        all_lines = self.lines
+        for side, stones in enumerate(state.stones):
+            own_pieces, joins = _stones(self, stones, side, size)
+            pieces += own_pieces
+            if joins.ways:
+                all_lines += (joins,)
+        all_lines += lines  # last, so that they are drawn over the joins
+        stones_before = (before or state).stones
+        latest = union(now & ~was for now, was in zip(state.stones, stones_before, strict=True))
         return Figure(
             self.cells,
-            (*self.lines, *(joins for _, joins in both if joins.ways), *lines),
-            (*both[0][0], *both[1][0]),
+            all_lines,
+            pieces,
             tuple(marks),
-            (*self.labels, *labels),
+            self.labels + labels,
             tuple(self.board.names(latest)),
             tuple(notes),
             turn=None if state.result() else state.turn,
@@ -301,8 +312,15 @@ def honeycomb_in_text(board: Board, stones: tuple[int, int]) -> tuple[Picture, P
             picture.put(end, places[bit][1] + 2, str(number))
     for place in places.values():
         picture.put(*place, ".")
-    for one, other in (pair for own in stones for pair in touching(board, own)):
-        (line, column), (above, beside) = places[one], places[other]
-        mark = "-" if line == above else "/" if beside > column else "\\"
-        picture.put((line + above) // 2, (column + beside) // 2, mark)
+    for own in stones:
+        for first, second in touching(board, own):
+            line, column = places[first]
+            above, beside = places[second]  # never below: its bit is greater, and bits count rows from the bottom
+            if line == above:
+                mark = "-"
+            elif beside > column:
+                mark = "/"
+            else:
+                mark = "\\"
+            picture.put((line + above) // 2, (column + beside) // 2, mark)
     return picture, places

@@ -65,13 +65,13 @@ def broken(game: Game[Any], rng: Random, text: str, replies: Replies | None = No
     if why := _why_broken(partial(_check_names, game)):
         yield why
         return
-    checks: list[Callable[[], object]] = [
-        partial(_check_help, game, text),
-        *([partial(check_examples, text, replies)] if replies else []),
-        partial(_check_views, game),
-        partial(_check_play, game, [], rng, TURNS),
-        *(partial(_check_play, game, [word], rng, FEW_TURNS) for word in _extremes(game)),
-    ]
+    checks: list[Callable[[], object]] = [partial(_check_help, game, text)]
+    if replies:
+        checks.append(partial(check_examples, text, replies))
+    checks.append(partial(_check_views, game))
+    checks.append(partial(_check_play, game, [], rng, TURNS))
+    checks += [partial(_check_play, game, [word], rng, FEW_TURNS) for word in _extremes(game)]
+    # a promise that is broken with several options is told once
     yield from dict.fromkeys(filter(None, map(_why_broken, checks)))
 
 
@@ -89,19 +89,28 @@ def _why_broken(check: Callable[[], object]) -> str:
 
 
 def _turns(number: int) -> str:
-    return f"{number} turn{'s' * (number != 1)}"
+    """So many turns in words: `1 turn`, `2 turns`."""
+    if number == 1:
+        return "1 turn"
+    return f"{number} turns"
 
 
 def _named(why: Exception) -> str:
+    """An exception in one line, such as `KeyError ('a1')`."""
     return " ".join(f"{type(why).__name__} ({why})".split())
 
 
 def _extremes(game: Game[Any]) -> Iterator[str]:
     """Each option with its extreme values, or with each of its words, such as ``-size=5``."""
     for option in game.OPTIONS:
-        values = [None] if option.values is None else list(option.values)
-        for value in values[:: len(values) - 1 or 1] if isinstance(option.values, range) else values:
-            yield f"-{option.name}" if value is None else f"-{option.name}={value}"
+        if option.values is None:
+            yield f"-{option.name}"
+            continue
+        values: list[object] = list(option.values)
+        if isinstance(option.values, range):
+            values = list(dict.fromkeys([values[0], values[-1]]))  # one value alone is tried once
+        for value in values:
+            yield f"-{option.name}={value}"
 
 
 def _keep(is_kept: object, otherwise: str) -> None:
@@ -217,7 +226,8 @@ def _check_play(game: Game[Any], words: list[str], rng: Random, most: int) -> No
     _check_notation(game, state, words)
     positions: list[tuple[State, State | None, tuple[Any, ...]]] = []
     pictures: dict[str, Any] = {}
-    found = [False, False]
+    is_drawn = [False, False]
+    """Whether a picture has had a piece of each side."""
     before = None
     for turns in range(most):
         seen = _shown(game, state, before)
@@ -231,19 +241,20 @@ def _check_play(game: Game[Any], words: list[str], rng: Random, most: int) -> No
             alike == cells,
             f"The picture after {_turns(turns)} cannot be read: a position before, with other cells, has the same.",
         )
-        found = [
-            some or bool(re.search(side, plain)) for some, side in zip(found, games.glyphs(game).sides, strict=True)
-        ]
+        for side, glyph in enumerate(games.glyphs(game).sides):
+            if re.search(glyph, plain):
+                is_drawn[side] = True
         _check_figure(game, state, before, turns)
         _check_view(game, state, options, turns)
         if state.result() is not None:
             _check_end(state)
             break
         move = _check_moves(state, rng)
-        before, state = state, _thrown(state.play(move), rng)
+        before = state
+        state = _thrown(state.play(move), rng)
     if hasattr(game, "GLYPHS") and len(positions) > 4:
-        for name, some in zip(game.SIDES, found, strict=True):
-            _keep(some, f"No picture has a piece of {name}, as GLYPHS describe them.")
+        for name, is_found in zip(game.SIDES, is_drawn, strict=True):
+            _keep(is_found, f"No picture has a piece of {name}, as GLYPHS describe them.")
     for turns, (state, before, seen) in enumerate(positions):
         has_changed = _shown(game, state, before) != seen
         _keep(not has_changed, f"The position after {_turns(turns)} has changed while others were played from it.")
@@ -302,15 +313,18 @@ def _check_figure(game: Game[Any], state: State, before: State | None, turns: in
     if not hasattr(game, "figure"):
         return
     figure = game.figure(state, before)
-    names, cells = [cell.name for cell in figure.cells], state.view()["cells"]
+    names = [cell.name for cell in figure.cells]
+    cells = state.view()["cells"]
     _keep(len(set(names)) == len(names), f"The figure after {_turns(turns)} has two cells of one name.")
     _keep({piece.cell for piece in figure.pieces} == set(cells),
           f"The figure after {_turns(turns)} has pieces on other cells than view().")  # fmt: skip
-    named = {*cells, *figure.latest}
+    named = set(cells) | set(figure.latest)
     _keep(
         named <= set(names), f"The figure after {_turns(turns)} lacks a cell: {', '.join(sorted(named - set(names)))}."
     )
-    sides = {shape.side for shape in (*figure.pieces, *figure.marks, *figure.notes)} | {figure.turn}
+    sides = {figure.turn}
+    for shapes in (figure.pieces, figure.marks, figure.notes):
+        sides |= {shape.side for shape in shapes}
     _keep(sides <= {0, 1, None}, f"The figure after {_turns(turns)} has a side that is no index of SIDES.")
 
 
@@ -329,7 +343,12 @@ def _check_view(game: Game[Any], state: State, options: Options, turns: int) -> 
         not thrown or view.get("dice") == thrown, f"A view has the dice {view.get('dice')}, and {thrown} were thrown."
     )
     _keep(result is None or isinstance(result, Result), f"result() gives {result!r}, which is no games.Result.")
-    winner = None if result is None else "draw" if result.winner is None else game.SIDES[result.winner]
+    if result is None:
+        winner = None
+    elif result.winner is None:
+        winner = "draw"
+    else:
+        winner = game.SIDES[result.winner]
     _keep((view["over"], view["winner"]) == (result is not None, winner),
           f"A view has over {view['over']} and winner {view['winner']!r}, but result() is {result}.")  # fmt: skip
     try:
