@@ -30,7 +30,7 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
     notes = []
     if name in board.plans:
         notes.append("Your plan is forgotten.")
-    stored_plans.replace(session, board, name, RESIGN)
+    stored_plans.replace_plan(session, board, name, RESIGN)
     [letter] = letters.of_board(session, board.present, name, notes=notes)
     return [letter._replace(subject=f"{row.game.capitalize()} Board {row.board} Resigned", is_urgent=True)]
 

@@ -54,7 +54,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
         trial.play(str(trial.turn), move, session.now)
     added = _checked(session, trial, name, lines)
     earlier = _checked(session, trial, name, _planned(board, name), is_new=False)
-    stored_plans.replace(session, board, name, plan_lines.text_of_plan(plan_lines.merged(earlier, added)))
+    stored_plans.replace_plan(session, board, name, plan_lines.text_of_plan(plan_lines.merged(earlier, added)))
 
 
 def _planned(board: Board, name: str) -> list[PlanLine]:
@@ -161,7 +161,7 @@ def forget_queued(session: Session, row: BoardRow, name: str) -> list[Letter]:
     kept = [line for line in lines if line[0].theirs != ANY_MOVE]
     if kept == lines:
         raise Illegal("There is no queued move of yours on this board.")
-    stored_plans.replace(session, board, name, plan_lines.text_of_plan(kept))
+    stored_plans.replace_plan(session, board, name, plan_lines.text_of_plan(kept))
     return board_for(session, board, name, "Your queued move is forgotten.")
 
 

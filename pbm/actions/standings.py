@@ -39,7 +39,7 @@ HEIGHT = 16
 """How many lines the drawing of a rating has at most."""
 
 
-class Line(NamedTuple):
+class StandingsLine(NamedTuple):
     """A line of one of the tables of the standings."""
 
     title: str
@@ -75,7 +75,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     return [lists.with_next(letter, f"{game} standings", following)]
 
 
-def _table(session: Session, game: str, title: str, lines: Sequence[Line]) -> str:
+def _table(session: Session, game: str, title: str, lines: Sequence[StandingsLine]) -> str:
     """One of the tables of the standings below its title."""
     userids = [line.content.userid for line in lines if isinstance(line.content, PlayerRow)]
     active = session.store.boards.active_counts(userids, game)
@@ -224,7 +224,7 @@ def drawing(ratings: Sequence[int], first: str, last: str) -> str:
     return "\n".join(lines)
 
 
-def _lines(session: Session, game: str, most: int) -> Iterator[Line]:
+def _lines(session: Session, game: str, most: int) -> Iterator[StandingsLine]:
     """The lines of all tables of the standings.
 
     Each of SECTIONS comes first, then all players if there is more than one section, then pools and seekers. At most
@@ -241,13 +241,13 @@ def _lines(session: Session, game: str, most: int) -> Iterator[Line]:
         players = store.players.by_rating(game, part, most)
         most -= len(players)  # below 0, there is no limit
         for rank, player in enumerate(players, 1):
-            yield Line(title, rank, player)
+            yield StandingsLine(title, rank, player)
     for pool, userid, won, lost, tied in store.tournaments.pool_players(game):
         cells = {"Pool": pool, "Name": userid, "Won": str(won), "Lost": str(lost), "Ties": str(tied)}
-        yield Line("Tournaments", 0, cells)
+        yield StandingsLine("Tournaments", 0, cells)
     for player in store.players.seekers(game, session.now.date()):
         cells = {"Name": player.userid, "Seeking": str(player.seeking)}
-        yield Line("Not rated yet, seeking challenges", 0, cells)
+        yield StandingsLine("Not rated yet, seeking challenges", 0, cells)
 
 
 def _mark(player: PlayerRow) -> str:

@@ -14,7 +14,7 @@ from pbm.board.plan_lines import PlanLine
 from pbm.session import Session
 
 
-def replace(session: Session, board: Board, name: str, plan: str) -> None:
+def replace_plan(session: Session, board: Board, name: str, plan: str) -> None:
     """Replace the plan of a player by another one, or by RESIGN. An empty text is no plan."""
     delete(session, board, name)
     if plan:
