@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import games
 from games import Illegal
@@ -20,25 +20,26 @@ DIGITS = "0123456789"
 def find_row(session: Session, game: str, number: str) -> BoardRow:
     """The stored row of a board. Raises Refused if there is no such board."""
     boards = session.store.boards
-    name = number.lower()
-    row = boards.get(game, name) if is_board(name) else None
-    if row is None:
-        if is_board(name) and boards.was_removed(game, name):
-            raise Refused(f"{game.capitalize()} board {name} has been removed.")
-        raise Refused(f"There is no {game.capitalize()} board {number!r}{_board_hint(session, game, name)}")
-    return row
+    word = number.lower()
+    if is_board(word):
+        row = boards.get(game, word)
+        if row:
+            return row
+        if boards.was_removed(game, word):
+            raise Refused(f"{game.capitalize()} board {word} has been removed.")
+    raise Refused(f"There is no {game.capitalize()} board {number!r}{_board_hint(session, game, word)}")
 
 
 def _board_hint(session: Session, game: str, word: str) -> str:
     """The end of the sentence `There is no Spiro board 102`: a full stop, or the board that was probably meant."""
     if is_board(word):
-        for other in games.names():
-            if session.store.boards.get(other, word):
-                return f"; did you mean {other.capitalize()} board {word}?"
+        for game_of_word in games.names():
+            if session.store.boards.get(game_of_word, word):
+                return f"; did you mean {game_of_word.capitalize()} board {word}?"
     if len(word) >= SHORTEST_PASSWORD or not re.search("[0-9]", word):
         return "."  # a longer word can be a password in the wrong place; nobody is told what is near it
-    names = filter(is_board, _one_typo_away(word, DIGITS + games.LETTERS))
-    return games.suggestion(word, [row.board for row in session.store.boards.named(game, {*names})])
+    near = {number for number in _one_typo_away(word, DIGITS + games.LETTERS) if is_board(number)}
+    return games.suggestion(word, [row.board for row in session.store.boards.named(game, near)])
 
 
 def no_user(session: Session, word: str) -> str:
@@ -50,19 +51,22 @@ def users_near(session: Session, word: str) -> list[str]:
     """The users whose userids differ from a word by one typing mistake. To look at all users would take too long."""
     if len(word) > LONGEST_USERID + 1:
         return []
-    return session.store.users.signed_up(
-        filter(is_userid, _one_typo_away(word.lower(), DIGITS + games.LETTERS + "._-"))
-    )
+    near = _one_typo_away(word.lower(), DIGITS + games.LETTERS + "._-")
+    return session.store.users.signed_up(userid for userid in near if is_userid(userid))
 
 
 def _one_typo_away(word: str, signs: str) -> set[str]:
     """All that differs from a word by one typing mistake, such as `102` and `1022` from `120`; *signs* may be added."""
-    parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
-    return {
-        *(front + rest[1:] for front, rest in parts),
-        *(front + rest[1] + rest[0] + rest[2:] for front, rest in parts if len(rest) > 1),
-        *(front + sign + rest[at:] for front, rest in parts for sign in signs for at in (0, 1)),
-    }
+    typos: set[str] = set()
+    for length in range(len(word) + 1):
+        front = word[:length]
+        rest = word[length:]
+        typos.add(front + rest[1:])  # a sign too many
+        typos.update(front + sign + rest for sign in signs)  # one is missing
+        typos.update(front + sign + rest[1:] for sign in signs)  # one is wrong
+        if len(rest) > 1:
+            typos.add(front + rest[1] + rest[0] + rest[2:])  # two are exchanged
+    return typos
 
 
 def find_board(session: Session, game: str, number: str) -> Board:
@@ -72,14 +76,15 @@ def find_board(session: Session, game: str, number: str) -> Board:
 
 def board_of(session: Session, row: BoardRow) -> Board:
     """The board of a stored row, replayed. Raises Refused if it is damaged, or its game is gone or has a fault."""
-    store, place, players = session.store, row.place, row.players
+    store = session.store
+    place = row.place
     followers = store.boards.followers(*place)
     about = BoardContext(
         subscribers=followers[SUBSCRIBER],
         notified=followers[NOTIFIED],
-        away=store.users.away(players, session.now.date()),
+        away=store.users.away(row.players, session.now.date()),
         results=store.players.results_of_board(*place) if row.ended else (),
-        robots=store.robots.among(players),
+        robots=store.robots.among(row.players),
         notes=store.boards.notes(*place),
     )
     try:
@@ -101,14 +106,20 @@ def board_of_player(session: Session, row: BoardRow, name: str) -> Board:
 
 def played_source(session: Session, row: BoardRow) -> str | None:
     """The first of a board, the one from which it began, and so on, on which two people still play; None if none is."""
-    store, seen = session.store, set[str]()
-    found: BoardRow | None = row
-    while found and found.board not in seen:  # records that were imported may name each other
-        people = {*found.players} - store.robots.among(found.players).keys()
-        if len(people) > 1 and not found.ended:
-            return found.board
-        seen.add(found.board)
-        found = store.boards.get(found.game, found.source) if found.source else None
+    store = session.store
+    seen: set[str] = set()
+    while row.board not in seen:  # records that were imported may name each other
+        robots = store.robots.among(row.players)
+        people = {player for player in row.players if player not in robots}
+        if len(people) > 1 and not row.ended:
+            return row.board
+        seen.add(row.board)
+        source = None
+        if row.source:
+            source = store.boards.get(row.game, row.source)
+        if source is None:  # it began with the first position, or the board is gone
+            return None
+        row = source
     return None
 
 
@@ -118,7 +129,10 @@ def player_at_sender(session: Session, board: Board, reader: str | None = None) 
     If both have, it is the one who is to move. With a *reader*, nobody else is returned.
     """
     senders = session.senders
-    return next((name for name in (board.turn, *board.players) if name in senders and reader in {None, name}), None)
+    for name in (board.turn, *board.players):
+        if name in senders and reader in {None, name}:
+            return name
+    return None
 
 
 def find_point(session: Session, game: str, word: str) -> Point:
@@ -127,7 +141,9 @@ def find_point(session: Session, game: str, word: str) -> Point:
     if mark and not re.fullmatch("-?[0-9]{1,9}", text, re.ASCII):
         raise Refused(f"{word!r} is no board at a move; write {number}#N with a number of moves.")
     board = find_board(session, game, number)
-    return board.after(int(text)) if mark else board.present
+    if not mark:
+        return board.present
+    return board.after(int(text))
 
 
 LISTED_FOR = timedelta(days=14)
@@ -139,7 +155,7 @@ FIRST_NUMBER = 101
 STATES = "active", "inactive", "next"
 KINDS = "tournament", "standard"
 FILLERS = "all", "board"
-WORDS = frozenset((*STATES, *KINDS, *FILLERS))
+WORDS = frozenset(STATES + KINDS + FILLERS)
 """All words that select boards; none of them can be a userid."""
 
 
@@ -153,7 +169,9 @@ def without_fillers(words: Sequence[str]) -> list[str]:
 
 def names_boards(session: Session, game: str, words: Sequence[str]) -> bool:
     """Whether the words name boards: the first one is a number, or the name of a board that there is or was."""
-    first = words[0].partition("#")[0].lower() if words else ""
+    if not words:
+        return False
+    first, _, _ = words[0].lower().partition("#")
     if not is_board(first):
         return False
     boards = session.store.boards
@@ -166,32 +184,47 @@ def read(session: Session, game: str, words: Sequence[str]) -> BoardFilter:
     Raises Refused if two words exclude each other, or one is unknown.
     """
     userids: list[str] = []
-    chosen: dict[tuple[str, ...], str] = {}
+    state = ""
+    kind = ""
     for word in words:
         if word in FILLERS:
             continue
-        if word in STATES or word in KINDS:
-            before = chosen.setdefault(STATES if word in STATES else KINDS, word)
-            if before != word:
-                raise Refused(f"`{before}` and `{word}` exclude each other.")
+        if word in STATES:
+            _check_no_other(state, word)
+            state = word
+        elif word in KINDS:
+            _check_no_other(kind, word)
+            kind = word
         elif session.store.users.is_taken(word):
             userids.append(word)
         else:
-            what = f"{game.capitalize()} board or user" if game else "user"
-            hint = _board_hint(session, game, word) if game else "."
-            if hint == ".":
-                hint = games.suggestion(word, [*STATES, *KINDS, *users_near(session, word)])
-            raise Refused(f"There is no {what} {word!r}{hint}")
-    state, kind = chosen.get(STATES), chosen.get(KINDS)
+            raise Refused(_unknown_selector(session, game, word))
     if state == "next" and not userids:
         raise Refused("`next` needs the userid of the player who is to move.")
-    return BoardFilter(
-        [game],
-        userids,
-        over=None if state is None else state == "inactive",
-        in_tournament=None if kind is None else kind == "tournament",
-        to_move=state == "next",
-    )
+    among = BoardFilter([game], userids, to_move=state == "next")
+    if state:
+        among = among._replace(over=state == "inactive")
+    if kind:
+        among = among._replace(in_tournament=kind == "tournament")
+    return among
+
+
+def _check_no_other(earlier: str, word: str) -> None:
+    """Raises Refused if another word of the same kind stands in front of a word."""
+    if earlier not in {"", word}:
+        raise Refused(f"`{earlier}` and `{word}` exclude each other.")
+
+
+def _unknown_selector(session: Session, game: str, word: str) -> str:
+    """The sentence that a word selects no boards. It names what was probably meant."""
+    what = "user"
+    hint = "."
+    if game:
+        what = f"{game.capitalize()} board or user"
+        hint = _board_hint(session, game, word)
+    if hint == ".":
+        hint = games.suggestion(word, [*STATES, *KINDS, *users_near(session, word)])
+    return f"There is no {what} {word!r}{hint}"
 
 
 def split_page(session: Session, game: str, words: Sequence[str]) -> tuple[list[str], str]:
@@ -201,13 +234,21 @@ def split_page(session: Session, game: str, words: Sequence[str]) -> tuple[list[
     no board has.
     """
     named = without_fillers(words)
-    *others, last = named or [""]
-    is_behind = bool(others) and not names_boards(session, game, others)
-    is_all = [word.lower() for word in words] == ["all", last]
-    is_lower = last.isdecimal() and int(last[:9]) < FIRST_NUMBER and session.store.boards.get(game, last) is None
-    if last.isdecimal() and (is_behind or (not others and (is_all or is_lower))):
-        return others, last
+    if named and _is_page(session, game, words, named):
+        return named[:-1], named[-1]
     return named, ""
+
+
+def _is_page(session: Session, game: str, words: Sequence[str], named: Sequence[str]) -> bool:
+    """Whether the last word is the number of a page; *named* are the *words* without fillers."""
+    *selector, last = named
+    if not last.isdecimal():
+        return False
+    if selector:
+        return not names_boards(session, game, selector)
+    if [word.lower() for word in words] == ["all", last]:
+        return True
+    return int(last[:9]) < FIRST_NUMBER and session.store.boards.get(game, last) is None
 
 
 def rows(session: Session, among: BoardFilter, most: int = -1) -> list[BoardRow]:
@@ -217,7 +258,9 @@ def rows(session: Session, among: BoardFilter, most: int = -1) -> list[BoardRow]
         return boards.found(among, LAST_ENDED, most)
     if among.userids or among.in_tournament:
         return boards.found(among, most=most)
-    since = None if among.over is False else session.now - LISTED_FOR
+    since: datetime | None = session.now - LISTED_FOR
+    if among.over is False:  # boards that are over are left out
+        since = None
     return boards.current(among.games[0], since, standard=among.in_tournament is False, most=most)
 
 
@@ -233,7 +276,10 @@ def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | N
     """
     named = without_fillers(words)
     if not names_boards(session, game, named):
-        among = read(session, game, [*filter(None, [userid]), *named])
+        selector = named
+        if userid:
+            selector = [userid, *named]
+        among = read(session, game, selector)
         if not (among.userids or among.in_tournament):
             raise Refused("That would be too much mail; name boards, a userid or `tournament`.")
         named = [row.board for row in rows(session, among)]
@@ -244,5 +290,7 @@ def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | N
 
 def none_found(game: str, words: Sequence[str]) -> str:
     """The sentence that there are no boards for these words."""
-    which = f" for {' '.join(words)!r}" if words else ""
-    return f"There are no boards of {game.capitalize()}{which}."
+    title = game.capitalize()
+    if not words:
+        return f"There are no boards of {title}."
+    return f"There are no boards of {title} for {' '.join(words)!r}."

@@ -1,10 +1,13 @@
 """The proof of the dice: the throws of a board beside its secret, and the counts of all throws of a game."""
 
+from collections.abc import Sequence
+
 import games
 from pbm import letters, texts
 from pbm.actions.finding import find_board
 from pbm.blocks import Paragraph, Preformatted, Table
 from pbm.board import dice
+from pbm.board.board import Board
 from pbm.letters import Letter
 from pbm.refusals import Refused, check_game
 from pbm.session import Session
@@ -36,39 +39,53 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
         raise Refused(
             "These dice cannot be checked here: the game was played in an arena, or elsewhere under another number."
         )
+    throws = {}  # those of turns that another board has given are not of this secret
+    wrong = []
+    rows = [("Move", "Dice")]
     given = board.row.given
-    throws = {number: turn.dice for number, turn in enumerate(board.turns, 1) if number > given}
-    row = board.row
-    derived = {n: dice.throw(row.secret_of(n - 1), board.name, n - 1, len(thrown)) for n, thrown in throws.items()}
-    if wrong := [str(n) for n in throws if throws[n] != derived[n]]:
+    for move, turn in enumerate(board.turns[given:], given + 1):
+        throws[move] = turn.dice
+        if turn.dice != dice.throw(board.row.secret_of(move - 1), board.name, move - 1, len(turn.dice)):
+            wrong.append(str(move))
+        rows.append((str(move), " ".join(str(die) for die in turn.dice)))
+    if wrong:
         raise Refused(f"The dice of these moves do not follow from the secret: {', '.join(wrong)}.")
-    lines = [("Move", "Dice"), *((str(n), " ".join(map(str, thrown))) for n, thrown in throws.items())]
     proof = _proof(secret)
-    if row.earlier_secret:
-        earlier = _proof(row.earlier_secret)
-        proof = f"Through move {row.earlier_throws}\n{earlier}\n\nFrom then on\n{_proof(secret)}"
-    follow = "The throw follows" if len(throws) == 1 else f"All {len(throws)} throws follow"
-    verdict = f"{follow} from the secret. Compare its SHA-256 with your first mail's."
-    if row.earlier_secret:
-        mails = "your first mail's, and with that of the mail which said that the game goes on"
-        verdict = f"{follow} from two secrets. Compare their SHA-256 with {mails}."
-    if given:
-        moves = "first move" if given == 1 else f"first {given} moves"
-        verdict += f"\nThe dice of the {moves} are those of board {board.row.source}."
-    told = Table(lines), Paragraph(verdict), Preformatted(proof)
+    if board.row.earlier_secret:  # the game was reinstated, and its players knew that secret by then
+        earlier = _proof(board.row.earlier_secret)
+        proof = f"Through move {board.row.earlier_throws}\n{earlier}\n\nFrom then on\n{proof}"
     letter = letters.plain_letter(
-        told,
+        [Table(rows), Paragraph(_verdict(board, len(throws))), Preformatted(proof)],
         subject=f"{game.capitalize()} Board {number} Dice",
         answer=f"{game} show {number}",
         secret=secret.hex(),
         sha256=dice.commitment(secret),
-        dice=[*throws.values()],
+        dice=list(throws.values()),
     )
     return [letter]
 
 
 def _proof(secret: bytes) -> str:
+    """A secret, and the SHA-256 that the players were told."""
     return f"Secret:  {secret.hex()}\nSHA-256: {dice.commitment(secret)}"
+
+
+def _verdict(board: Board, throws: int) -> str:
+    """The sentences that a number of throws follow from the secret of a board."""
+    follow = f"All {throws} throws follow"
+    if throws == 1:
+        follow = "The throw follows"
+    verdict = f"{follow} from the secret. Compare its SHA-256 with your first mail's."
+    if board.row.earlier_secret:
+        mails = "your first mail's, and with that of the mail which said that the game goes on"
+        verdict = f"{follow} from two secrets. Compare their SHA-256 with {mails}."
+    given = board.row.given
+    if given == 0:
+        return verdict
+    moves = f"first {given} moves"
+    if given == 1:
+        moves = "first move"
+    return f"{verdict}\nThe dice of the {moves} are those of board {board.row.source}."
 
 
 def count_dice(session: Session, game: str) -> list[Letter]:
@@ -79,39 +96,43 @@ def count_dice(session: Session, game: str) -> list[Letter]:
         raise Refused(f"{title} is played without dice.")
     if not session.in_shell:
         raise Refused(f"All dice are counted in a shell only; `dice {game} BOARD` checks a board that is over.")
-    throws = session.store.boards.throws(game)
-    faces, pairs = [0] * 6, [0] * 36
-    for thrown, times in throws:
+    total = 0
+    faces = [0] * 6
+    pairs = [0] * 36
+    for thrown, times in session.store.boards.throws(game):
+        total += times
         for die in thrown:
             faces[die - 1] += times
         if len(thrown) == 2:
-            pairs[6 * thrown[0] + thrown[1] - 7] += times
-    total = sum(times for _, times in throws)
-    tests = [
-        {
-            "what": what,
-            "count": sum(counts),
-            "chi_square": round(dice.chi_square(counts), 4),
-            "degrees_of_freedom": len(counts) - 1,
-        }
-        for what, counts in (("single dice", faces), ("pairs, in order", pairs))
-    ]
-    shares = [(str(face), str(count), f"{sum(faces) / 6:.1f}") for face, count in enumerate(faces, 1)]
-    found = [tuple(map(str, test.values())) for test in tests]
-    told = (
-        Paragraph(f"{texts.counted(total, 'throw')} of {title} have been played here."),
-        Table([FACES, *shares], FACES),
-        Table([TESTS, *found], TESTS[1:]),
-        Paragraph(CHANCE),
-    )
+            first, second = thrown
+            pairs[6 * (first - 1) + second - 1] += times
+    tests = [_test("single dice", faces), _test("pairs, in order", pairs)]
+    expected = f"{sum(faces) / 6:.1f}"
+    face_rows = [(str(face), str(count), expected) for face, count in enumerate(faces, 1)]
+    test_rows = [tuple(str(value) for value in test.values()) for test in tests]
     letter = letters.plain_letter(
-        told,
+        [
+            Paragraph(f"{texts.counted(total, 'throw')} of {title} have been played here."),
+            Table([FACES, *face_rows], FACES),
+            Table([TESTS, *test_rows], TESTS[1:]),
+            Paragraph(CHANCE),
+        ],
         subject=f"{title} Dice",
         answer=f"dice {game} BOARD",
         game=game,
         throws=total,
         faces=faces,
-        pairs=[pairs[at : at + 6] for at in range(0, 36, 6)],
+        pairs=[pairs[begin : begin + 6] for begin in range(0, 36, 6)],  # a row for each face of the first die
         tests=tests,
     )
     return [letter]
+
+
+def _test(kind: str, counts: Sequence[int]) -> dict[str, object]:
+    """How far the counts of a kind of throws are from equal, as data; its values are a row of the table."""
+    return {
+        "what": kind,
+        "count": sum(counts),
+        "chi_square": round(dice.chi_square(counts), 4),
+        "degrees_of_freedom": len(counts) - 1,
+    }

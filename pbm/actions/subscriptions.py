@@ -36,8 +36,8 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
     is_all = _is_all(words)
     if is_all:
         session.store.players.change(game, name, subscribes=True)
-    shown: list[Letter] = []
-    done: list[str] = []
+    board_letters: list[Letter] = []
+    added: list[str] = []
     refused: dict[str, str] = {}
     budget = Budget(in_shell=session.in_shell)
     for number in _named(session, game, words, name):
@@ -46,18 +46,19 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
             refused[number] = why
             continue
         session.store.boards.follow(game, row.board, name)
-        done.append(number)
+        added.append(number)
         if not budget.is_spent and (session.in_shell or session.take("shown", user=name)):
             with suppress(Refused):  # one that cannot be read is followed all the same
                 point = board_of(session, row).present
-                shown += letters.of_board(session, point, name, kind="Subscription Summary", is_full=True)
-    lines = _sentence(f"You get every mail about these {game.capitalize()} boards", done)
-    if not is_all:
-        lines += _sentence("Not subscribed", [f"{number} ({why})" for number, why in refused.items()])
-    else:
+                board_letters += letters.of_board(session, point, name, kind="Subscription Summary", is_full=True)
+    lines = _sentence(f"You get every mail about these {game.capitalize()} boards", added)
+    if is_all:
         lines.append(f"You are subscribed to every board of {game.capitalize()} that begins from now on.")
+    else:
+        lines += _sentence("Not subscribed", [f"{number} ({why})" for number, why in refused.items()])
     subscribes = session.store.players.get(game, name).subscribes
-    return [*shown, _summary(game, name, lines, is_all=subscribes, added=done, unchanged=[*refused])]
+    summary = _summary(game, name, lines, is_all=subscribes, added=added, unchanged=list(refused))
+    return [*board_letters, summary]
 
 
 def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
@@ -84,10 +85,11 @@ def _stop(session: Session, game: str, name: str, numbers: Sequence[str], lines:
     """End subscriptions of a user. The letter begins with *lines*."""
     stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name)]
     unchanged = [number for number in dict.fromkeys(numbers) if number not in stopped]
-    gone = _sentence("You get no more mails about", stopped)
-    not_there = _sentence("You were not subscribed to", unchanged)
-    told, subscribes = [*lines, *gone, *not_there], session.store.players.get(game, name).subscribes
-    return _summary(game, name, told, is_all=subscribes, stopped=stopped, unchanged=unchanged)
+    all_lines = list(lines)
+    all_lines += _sentence("You get no more mails about", stopped)
+    all_lines += _sentence("You were not subscribed to", unchanged)
+    subscribes = session.store.players.get(game, name).subscribes
+    return _summary(game, name, all_lines, is_all=subscribes, stopped=stopped, unchanged=unchanged)
 
 
 def end_mails(session: Session, mails: Reply) -> None:
@@ -95,22 +97,22 @@ def end_mails(session: Session, mails: Reply) -> None:
 
     Nobody is told if these mails have ended before.
     """
-    game, board, userid = mails
-    told: list[Letter] = []
-    if board:
-        row = session.store.boards.get(game, board)
-        if row and userid in session.store.boards.followers(game, board)[SUBSCRIBER]:
-            told = stop(session, row, userid)
+    game, number, name = mails
+    receipt: list[Letter] = []
+    if number:
+        row = session.store.boards.get(game, number)
+        if row and name in session.store.boards.followers(game, number)[SUBSCRIBER]:
+            receipt = stop(session, row, name)
     elif game == PUZZLES:
-        if userid in session.store.users.hearing("puzzles"):
-            told = puzzles.switch(session, userid, "off")
-    elif game:
-        if session.store.players.get(game, userid).mail == "digest":
-            session.store.outbox.remove_held(userid, game)
-            told = mail_settings.choose(session, game, userid, "none")
-    elif userid in session.store.users.hearing("broadcasts"):
-        told = messages.broadcast(session, userid, "off")
-    delivery.queue(session, *told)
+        if name in session.store.users.hearing("puzzles"):
+            receipt = puzzles.switch(session, name, "off")
+    elif game:  # a digest
+        if session.store.players.get(game, name).mail == "digest":
+            session.store.outbox.remove_held(name, game)
+            receipt = mail_settings.choose(session, game, name, "none")
+    elif name in session.store.users.hearing("broadcasts"):
+        receipt = messages.broadcast(session, name, "off")
+    delivery.queue(session, *receipt)
 
 
 def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
@@ -119,17 +121,25 @@ def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list
     Without boards it is about all boards of the game, and without `on` or `off` it changes what was before.
     """
     named = finding.without_fillers(words)
-    switch = named.pop() if named and named[-1] in {"on", "off"} else None
+    switch = ""
+    if named and named[-1] in {"on", "off"}:
+        switch = named.pop()
     is_notified = session.store.players.get(game, name).is_notified
     if named and is_notified and switch == "off":
         ends = f"`{game} notify {name} PASSWORD off` ends that"
         raise Refused(f"You are told of the end of every game of {game.capitalize()}; {ends}.")
     if named:
         return [_notified_of(session, game, name, named, starts=switch != "off")]
-    starts = not is_notified if switch is None else switch == "on"
+    starts = switch == "on"
+    if not switch:
+        starts = not is_notified
     session.store.players.change(game, name, is_notified=starts)
-    text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
-    subject = f"{game.capitalize()} notification {'started' if starts else 'cancelled'}"
+    if starts:
+        text = "You are told of the end of every game."
+        subject = f"{game.capitalize()} notification started"
+    else:
+        text = "You are not told any more of the end of each game."
+        subject = f"{game.capitalize()} notification cancelled"
     return [_summary(game, name, [text], subject, is_all=starts)]
 
 
@@ -141,13 +151,24 @@ def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *
     unchanged: list[str] = []
     change = session.store.boards.follow if starts else session.store.boards.unfollow
     for row in rows:
-        is_changed = not row.ended and change(game, row.board, name, NOTIFIED)
-        told = f"You will {'' if starts else 'not '}be told of the end of {row.board}"
-        lines.append(f"{row.board} is over already." if row.ended else f"{told}{'' if is_changed else ', as before'}.")
-        (changed if is_changed else unchanged).append(row.board)
-    added, stopped = (changed, []) if starts else ([], changed)
-    subject, is_all = f"{game.capitalize()} Notify summary", session.store.players.get(game, name).is_notified
-    return _summary(game, name, lines, subject, is_all=is_all, added=added, stopped=stopped, unchanged=unchanged)
+        if row.ended:
+            lines.append(f"{row.board} is over already.")
+            unchanged.append(row.board)
+            continue
+        sentence = f"You will not be told of the end of {row.board}"
+        if starts:
+            sentence = f"You will be told of the end of {row.board}"
+        if change(game, row.board, name, NOTIFIED):
+            lines.append(f"{sentence}.")
+            changed.append(row.board)
+        else:
+            lines.append(f"{sentence}, as before.")
+            unchanged.append(row.board)
+    subject = f"{game.capitalize()} Notify summary"
+    is_all = session.store.players.get(game, name).is_notified
+    if starts:
+        return _summary(game, name, lines, subject, is_all=is_all, added=changed, unchanged=unchanged)
+    return _summary(game, name, lines, subject, is_all=is_all, stopped=changed, unchanged=unchanged)
 
 
 def _objection(session: Session, row: BoardRow, name: str) -> str:
@@ -162,6 +183,7 @@ def _objection(session: Session, row: BoardRow, name: str) -> str:
 
 
 def _is_all(words: Sequence[str]) -> bool:
+    """Whether the words are `all`: the boards of a game, and those that will begin."""
     return [word.lower() for word in words] == ["all"]
 
 
@@ -173,13 +195,17 @@ def _named(session: Session, game: str, words: Sequence[str], name: str) -> list
     if finding.names_boards(session, game, named):
         return named
     among = finding.read(session, game, named)
-    found = [row.board for row in finding.rows(session, among)]
-    return found[::-1] if finding.is_backwards(among) else found
+    numbers = [row.board for row in finding.rows(session, among)]
+    if finding.is_backwards(among):
+        numbers.reverse()
+    return numbers
 
 
 def _sentence(text: str, boards: Sequence[str]) -> list[str]:
     """A sentence that ends with a list of boards; nothing if there are none."""
-    return [f"{text}: {', '.join(boards)}."] if boards else []
+    if not boards:
+        return []
+    return [f"{text}: {', '.join(boards)}."]
 
 
 def _summary(

@@ -65,22 +65,22 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
         session.take("sign-up")
     session.store.users.add(name, hashed, session.now)
     session.note("signup", userid=name)
-    told = set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
+    receipts = set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
     if session.guest:
-        game, board, guest = session.guest
+        game, number, guest = session.guest
         if session.store.users.is_muted(guest):
             session.store.users.change(name, muted=session.now)
         session.store.boards.hand_over(guest, name)
         session.store.users.remove(guest, session.now)
-        point = finding.find_point(session, game, board)
+        point = finding.find_point(session, game, number)
         delivery.queue(session, *letters.of_board(session, point, name, is_new=True))
-    return told
+    return receipts
 
 
 def sign_off(session: Session, name: str) -> list[Letter]:
     """Remove a user: they give up all their boards, and nobody else can ever take their name."""
-    why = replace(session, comment=f"{name} has signed off.")
-    told: list[Letter] = []
+    explained = replace(session, comment=f"{name} has signed off.")
+    board_letters: list[Letter] = []
     from pbm.actions import rounds  # 5 ms
 
     for tournament in session.store.tournaments.of(name):
@@ -89,9 +89,10 @@ def sign_off(session: Session, name: str) -> list[Letter]:
         for row in session.store.boards.found(BoardFilter([game], [name], over=False)):
             # a damaged board is left to the clean-up
             with uncounted(), suppress(Refused, *FAULTS), session.store.writing():
-                board = finding.find_board(why, game, row.board)
-                told += endings.quit_board(why, board, name, reason="signed off")
-    printed = delivery.answer(session, name, *told)
+                board = finding.find_board(explained, game, row.board)
+                board_letters += endings.quit_board(explained, board, name, reason="signed off")
+    # before the addresses of the user are forgotten
+    printed = delivery.answer(session, name, *board_letters)
     text = f"{name} is signed off. What you have played stays on record."
     letter = settled(text, "help", userid=name, boards=[], removals=[])
     printed += delivery.answer(session, name, letter._replace(to=name))
@@ -137,30 +138,47 @@ def set_addresses(
     In a shell the new ones are confirmed at once. By mail each gets a confirmation mail, which has to be answered
     first; it welcomes a user who *is_new*. Raises Refused.
     """
-    chosen = list({address.lower(): address for address in addresses or filter(None, [session.sender])}.values())
+    chosen = _chosen_addresses(session, addresses)
+    old = {address.address.lower() for address in session.store.users.addresses(name) if address.confirmed}
+    tokens: dict[str, str] = {}  # of the addresses that have to be confirmed
+    codes: dict[str, str | None] = {}
+    for address in chosen:
+        if session.in_shell or address.lower() in old:
+            codes[address] = None
+        else:
+            tokens[address] = session.server.random_bytes(16).hex()
+            codes[address] = digest(tokens[address])
+    session.store.users.replace_addresses(name, codes, session.now)
+    sender = str(session.sender).lower()
+    for address, token in tokens.items():
+        _count_question(session, address, is_known=sender in old)
+        add_to_outbox(session, address, _question(name, token, is_new=is_new))
+    if tokens:
+        done = f"{done} Mail will go to {' and '.join(sorted(tokens))} when the confirmation mail there is answered."
+    letter = settled(done, "help tutorial", userid=name, addresses=chosen)
+    for address in old:
+        add_to_outbox(session, address, letter)
+    if sender in old or any(sender == address.lower() for address in tokens):
+        return []  # this letter, or the confirmation mail, goes to the sender already
+    return [letter]
+
+
+def _chosen_addresses(session: Session, addresses: Sequence[str]) -> list[str]:
+    """The addresses that a user wants, by default that of the sender. Raises Refused for those that nobody can have."""
+    wanted = list(addresses)
+    if not wanted and session.sender:
+        wanted.append(session.sender)
+    chosen = list({address.lower(): address for address in wanted}.values())  # once, whatever their letters' case
     if len(chosen) > MOST_ADDRESSES:
         raise Refused(f"These are {len(chosen)} addresses; a user may have {MOST_ADDRESSES}.")
     for address in chosen:
         if not is_address(address) or address.lower() == session.server.address.lower():
-            what = repr(address) if "@" in address else "A password is one word; a word without @"
+            what = repr(address)
+            if "@" not in address:  # it may be a part of a password, which is not repeated
+                what = "A password is one word; a word without @"
             raise Refused(f"{what} cannot be a player's mail address.")
         check_not_barred(session, address)
-    old = {address.address.lower() for address in session.store.users.addresses(name) if address.confirmed}
-    asked = [] if session.in_shell else [address for address in chosen if address.lower() not in old]
-    tokens = {address: session.server.random_bytes(16).hex() for address in asked}
-    codes = {address: digest(tokens[address]) if address in asked else None for address in chosen}
-    session.store.users.replace_addresses(name, codes, session.now)
-    for address, token in tokens.items():
-        _count_question(session, address, is_known=str(session.sender).lower() in old)
-        add_to_outbox(session, address, _question(name, token, is_new=is_new))
-    if asked:
-        done = f"{done} Mail will go to {' and '.join(sorted(asked))} when the confirmation mail there is answered."
-    letter = settled(done, "help tutorial", userid=name, addresses=chosen)
-    for address in old:
-        add_to_outbox(session, address, letter)
-    if str(session.sender).lower() in {*old, *map(str.lower, asked)}:
-        return []  # this letter, or the confirmation mail, goes to the sender already
-    return [letter]
+    return chosen
 
 
 def _count_question(session: Session, address: str, *, is_known: bool) -> None:
@@ -179,13 +197,13 @@ def _count_question(session: Session, address: str, *, is_known: bool) -> None:
 
 def _question(name: str, token: str, *, is_new: bool) -> Letter:
     """The mail that asks to confirm an address. The userid is all it quotes of what a stranger has written."""
-    titles = texts.enumerated([game.capitalize() for game in games.names()])
-    text = (
-        f"Welcome, {name}!\n\nThis is a play-by-mail server for board games: {titles}. You mail your moves, and the "
-        "board comes back by mail, with the answer of the other player.\n\nThere is one thing to do now"
-        if is_new
-        else f"Somebody gave this address for the user {name} of this play-by-mail server.\n\nThere is one thing to do"
-    )
+    text = f"Somebody gave this address for the user {name} of this play-by-mail server.\n\nThere is one thing to do"
+    if is_new:
+        titles = texts.enumerated([game.capitalize() for game in games.names()])
+        text = (
+            f"Welcome, {name}!\n\nThis is a play-by-mail server for board games: {titles}. You mail your moves, and "
+            "the board comes back by mail, with the answer of the other player.\n\nThere is one thing to do now"
+        )
     text += (
         f": answer this mail as it is, without changing its subject. From then on, mails for {name} come here.\n\n"
         "If it was not you who asked for this, do nothing, and no other mail will come."
@@ -216,7 +234,9 @@ def check_reset(session: Session, *, userid: str, one_time_password: str, new_pa
 
     What can be no userid is refused, too, and not repeated.
     """
-    code, new, name = one_time_password, new_password, userid.lower()
+    name = userid.lower()
+    code = one_time_password
+    new = new_password
     check_userid(name)
     if not code:
         return
@@ -226,11 +246,18 @@ def check_reset(session: Session, *, userid: str, one_time_password: str, new_pa
             secrets=(code,),
         )
     check_no_placeholder(code, "the code that was mailed to you")
-    made = session.store.users.reset_code(name)
-    is_right = made is not None and is_same(digest(code.lower()), made[0])
-    if made is None or not is_right or session.now > made[1] + RESET_HOLDS:
+    if not _is_reset_code(session, name, code):
         raise Refused(f"This code is wrong or too old; `reset {name}` mails a new one.", secrets=(code, new))
     check_new_password(new)
+
+
+def _is_reset_code(session: Session, name: str, code: str) -> bool:
+    """Whether a code is the last one that was mailed to a user, and can still be used."""
+    made = session.store.users.reset_code(name)
+    if made is None:
+        return False
+    hashed, made_at = made
+    return is_same(digest(code.lower()), hashed) and session.now <= made_at + RESET_HOLDS
 
 
 def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
@@ -239,30 +266,34 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
     The answer to a request for a code does not tell whether there is such a user.
     """
     name = userid.lower()
-    addresses = {
+    numbers = {
         address.address.lower(): address.number for address in session.store.users.addresses(name) if address.confirmed
     }
+    is_from_user = str(session.sender).lower() in numbers
     if code:
         session.store.users.change(name, reset_code=None, reset_made=session.now)
         session.store.trust.save_failures("userid", name, NO_FAILURES)
-        letter = replace_password(session, name, new)
-        told = letter._replace(to=name)
+        answer = replace_password(session, name, new)
+        to_all_addresses = answer._replace(to=name)
         if session.in_shell:
-            return [letter]
-        return [told] if str(session.sender).lower() in addresses else [letter, told]
-    is_own = session.in_shell or str(session.sender).lower() in addresses
+            return [answer]
+        if is_from_user:
+            return [to_all_addresses]
+        return [answer, to_all_addresses]
+    is_own = session.in_shell or is_from_user
     if not is_own and not session.take("request for a reset"):
         raise Refused("Too many codes were asked for in this hour; please try again in the next one.")
-    if addresses and session.take("reset", user=name):
+    if numbers and session.take("reset", user=name):
         token = session.server.random_bytes(16).hex()
         session.store.users.change(name, reset_code=digest(token), reset_made=session.now)
-        reply_to = password_address(session.server, token, min(addresses.values()))
+        reply_to = password_address(session.server, token, min(numbers.values()))
         delivery.queue(session, _reset_letter(name, token)._replace(reply_to=reply_to))
     text = f"If there is a user {name} with a mail address, a code has been mailed to them."
     return [settled(text, f"reset {name} CODE NEWPASSWORD", userid=name)]
 
 
 def _reset_letter(name: str, token: str) -> Letter:
+    """The mail with a code for a new password."""
     text = (
         f"{letters.heading('reset', player=name)}\n\n"
         "If it was you, answer this mail within a day with the new password alone, or give the command below.\n"
@@ -301,19 +332,21 @@ def begin_as_guest(
 
     Raises Refused, also as Crowded, and Illegal for options that the game does not have.
     """
-    session, store = Session(server, peer=peer), server.store
+    session = Session(server, peer=peer)
+    store = server.store
     check_game(game)
     if level not in map(str, GUEST_LEVELS):
         raise Refused(f"There is no level {level!r}; the levels are 1 to {GUEST_LEVELS[-1]}.")
     games.read_options(games.load(game), options)
     with store.writing():
-        free = [
-            one.userid
-            for one in store.robots.all()
-            if str(one.level) == level and not challenges.robot_objections(game, {one.userid: one})
-            if store.boards.active_counts([one.userid])[one.userid].total() < one.most / 2
-        ]
-        if not free:  # the other half of their boards is for users
+        free = []
+        for robot in store.robots.all():
+            if str(robot.level) != level or challenges.robot_objections(game, {robot.userid: robot}):
+                continue
+            active = store.boards.active_counts([robot.userid])[robot.userid].total()
+            if active < robot.most / 2:  # the other half of their boards is for users
+                free.append(robot.userid)
+        if not free:
             raise Crowded(f"No robot of level {level} can play with you now; please try another level.")
         if not session.take("guest"):
             raise Crowded("Too many guests have begun to play in this hour; please try again in the next one.")

@@ -27,29 +27,33 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
     """Plan a vacation, end it, or switch AUTO; tell what is planned, and how many days are left. Raises Refused."""
     if len(words) > 2:
         raise Refused("A vacation has a first and a last day, and no more.")
+    users = session.store.users
     today = session.now.date()
-    planned = session.store.users.vacations(name, today)
+    planned = users.vacations(name, today)
     word = words[0].lower() if len(words) == 1 else ""
-    done = _text_of(planned)
+    text = _text_of(planned)
     if word in AUTO:
-        session.store.users.change(name, auto_vacation=AUTO[word])
+        users.change(name, auto_vacation=AUTO[word])
     elif word == "off":
         if not planned:
             raise Refused("You have no vacation to end.")
-        session.store.users.replace_vacations(name, today, _cut(planned, today))
-        done = "Your vacation is over." if planned[0].first <= today else "Your vacation is called off."
+        users.replace_vacations(name, today, _cut(planned, today))
+        text = "Your vacation is called off."
+        if planned[0].first <= today:
+            text = "Your vacation is over."
     elif words:
         wanted = _planned(session, name, words, today)
-        session.store.users.replace_vacations(name, today, wanted)
-        done = _text_of(wanted)
-    left = session.store.users.vacations(name, today)
-    is_auto, days = session.store.users.has_auto_vacation(name), clocks.days_left(session.store, name, today.year)
-    done += f"\nLeft in {today.year}: {texts.counted(days, 'day')}."
+        users.replace_vacations(name, today, wanted)
+        text = _text_of(wanted)
+    planned = users.vacations(name, today)
+    is_auto = users.has_auto_vacation(name)
+    days = clocks.days_left(session.store, name, today.year)
+    text += f"\nLeft in {today.year}: {texts.counted(days, 'day')}."
     if is_auto:
-        done += "\nIf you would lose by the time of a move, one of these days is taken instead."
-    planned_days = [{"first": str(away.first), "last": str(away.last)} for away in left]
+        text += "\nIf you would lose by the time of a move, one of these days is taken instead."
+    planned_days = [{"first": str(away.first), "last": str(away.last)} for away in planned]
     data = {"vacations": planned_days, "auto": is_auto, "days_left": days}
-    return [letters.to_user(name, done, subject="Vacation", answer="help vacation", **data)]
+    return [letters.to_user(name, text, subject="Vacation", answer="help vacation", **data)]
 
 
 def _planned(session: Session, name: str, words: Sequence[str], today: date) -> list[Vacation]:
@@ -57,24 +61,29 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
 
     A present vacation that overlaps the new one, or ends the day before it, becomes part of it. Raises Refused.
     """
-    days = [_day(word) for word in words]
-    first, last = days if len(days) == 2 else (today, days[0])
+    *begin, last = [_day(word) for word in words]
+    first = begin[0] if begin else today
     if last < max(first, today) or first > today + AHEAD:
         raise Refused(f"A vacation is from a day through a later one, and begins within a year; today is {today}.")
     planned = session.store.users.vacations(name, today)
     if planned and planned[0].first <= today and first <= planned[0].last + clocks.DAY:
-        first = planned.pop(0).first
+        present = planned.pop(0)
+        first = present.first
     elif first < today:
         raise Refused(f"A vacation cannot begin in the past; today is {today}.")
-    others = [away for away in planned if away.last < first or last < away.first]
-    wanted = sorted([*others, Vacation(name, first, last)])
+    wanted = [away for away in planned if away.last < first or last < away.first]
+    wanted.append(Vacation(name, first, last))
+    wanted.sort()
+    # far enough back that no vacation of these years, nor one that goes on into them, is left out
     since = date(min(first, today).year, 1, 1) - MOST_DAYS_IN_ONE * clocks.DAY
-    all_days = [*(away for away in session.store.users.vacations(name, since) if away.last < today), *wanted]
-    if (length := _longest_run(all_days)) > MOST_DAYS_IN_ONE:
+    earlier = [away for away in session.store.users.vacations(name, since) if away.last < today]
+    vacations = earlier + wanted
+    length = _longest_run(vacations)
+    if length > MOST_DAYS_IN_ONE:
         raise Refused(f"These would be {length} days in one go; {MOST_DAYS_IN_ONE} is the most.")
     taken = session.store.users.vacation_days(name, since)
     for year in {first.year, last.year}:
-        used = clocks.days_used(year, all_days, taken)
+        used = clocks.days_used(year, vacations, taken)
         if used > clocks.MOST_VACATION_DAYS:
             raise Refused(
                 f"With these you would have {used} days of vacation in {year}; {clocks.MOST_VACATION_DAYS} is the most."
@@ -84,11 +93,14 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
 
 def _longest_run(vacations: Sequence[Vacation]) -> int:
     """The days of the longest vacation; vacations without a day between them count as one."""
-    longest, begun, ended = 0, date.min, date.min
+    longest = 0
+    first = date.min
+    last = date.min
     for away in vacations:
-        begun = begun if away.first == ended + clocks.DAY else away.first
-        ended = away.last
-        longest = max(longest, (ended - begun).days + 1)
+        if away.first != last + clocks.DAY:
+            first = away.first
+        last = away.last
+        longest = max(longest, (last - first).days + 1)
     return longest
 
 
@@ -106,6 +118,7 @@ def _day(word: str) -> date:
 
 
 def _text_of(planned: Sequence[Vacation]) -> str:
+    """The sentences about the vacations that a user has planned."""
     if not planned:
         return "You have planned no vacation."
     return "\n".join(f"Your vacation is from {away.first} through {away.last}." for away in planned)

@@ -50,15 +50,17 @@ def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clock
     """The clocks that the options of a challenge set, and sentences about wrong options."""
     problems = []
     days: list[int | None] = []
-    for name in DAYS:
-        text = texts.get(name)
-        number = int(text) if text and re.fullmatch("[0-9]{1,4}", text, re.ASCII) else 0
+    for option in DAYS:
+        text = texts.get(option)
+        number = 0
+        if text and re.fullmatch("[0-9]{1,4}", text, re.ASCII):
+            number = int(text)
         days.append(number or None)
         if text is not None and not 1 <= number <= MOST_DAYS:
-            problems.append(f"--{name}=DAYS takes a whole number of days from 1 to {MOST_DAYS}.")
+            problems.append(f"--{option}=DAYS takes a whole number of days from 1 to {MOST_DAYS}.")
     nag, forfeit, total = days
-    flags = [texts.get(name) is not None for name in FLAGS]
-    read_clocks = Clocks(nag, forfeit, total, *flags)
+    novacation, noweekends = (texts.get(option) is not None for option in FLAGS)
+    read_clocks = Clocks(nag, forfeit, total, novacation, noweekends)
     reminded, lost = read_clocks.limits(is_tournament=is_tournament)
     if not problems and reminded >= lost:
         problems.append(
@@ -75,16 +77,21 @@ def of(row: BoardRow) -> Clocks:
 
 def outside_tournament(row: BoardRow) -> BoardRow:
     """The row of a board with the days of its tournament as clock options, so that they hold on any other board."""
+    if not row.pool:
+        return row
     nag, forfeit = of(row).limits(is_tournament=True)
-    return row._replace(nag_days=nag, forfeit_days=forfeit) if row.pool else row
+    return row._replace(nag_days=nag, forfeit_days=forfeit)
 
 
 def all_options(row: BoardRow) -> str:
     """The options of a board as they are typed: those of its game, and those of its clocks."""
     set_up = of(row)
-    days = [f"--{name}={days}" for name, days in zip(DAYS, set_up[:3], strict=True) if days]
-    flags = [f"--{name}" for name in FLAGS if getattr(set_up, name)]
-    return " ".join([*filter(None, [row.options]), *days, *flags])
+    options = row.options.split()
+    for option, days in zip(DAYS, (set_up.nag, set_up.forfeit, set_up.total), strict=True):
+        if days:
+            options.append(f"--{option}={days}")
+    options += [f"--{option}" for option in FLAGS if getattr(set_up, option)]
+    return " ".join(options)
 
 
 def limits(row: BoardRow) -> tuple[int, int]:
@@ -135,8 +142,11 @@ def used(row: BoardRow, seat: int, now: datetime) -> float:
 
     With a total time, days that were given for this move do not count.
     """
-    given = timedelta() if row.total_days else row.more_days * DAY
-    return (row.second_used if seat else row.first_used) + (age(row, now) + given).total_seconds()
+    this_move = age(row, now)  # without the days that were given for it
+    if not row.total_days:
+        this_move += row.more_days * DAY
+    before = row.second_used if seat else row.first_used
+    return before + this_move.total_seconds()
 
 
 def is_out_of_time(row: BoardRow, seat: int, now: datetime) -> bool:
@@ -146,7 +156,9 @@ def is_out_of_time(row: BoardRow, seat: int, now: datetime) -> bool:
 
 def awaited(row: BoardRow) -> str:
     """The player for whom the other one waits: to answer the proposal of a draw, or else to move."""
-    return row.opponent(row.voter) if row.voter and row.vote == "draw" else row.turn or ""
+    if row.voter and row.vote == "draw":
+        return row.opponent(row.voter)
+    return row.turn or ""
 
 
 def waits_for_robot(store: Store, row: BoardRow) -> bool:
@@ -156,7 +168,8 @@ def waits_for_robot(store: Store, row: BoardRow) -> bool:
 
 def _time_of_age(row: BoardRow, wanted: timedelta) -> datetime:
     """When a board has that age if nobody moves."""
-    until, zone = row.happened + wanted, zone_of(row.weekends)
+    until = row.happened + wanted
+    zone = zone_of(row.weekends)
     while left := max(timedelta(), wanted - age(row, until)):
         day = until.astimezone(zone).date()
         if row.weekends and day.weekday() >= SATURDAY:
@@ -170,11 +183,15 @@ def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     """When the awaited player loses by the time of this move, as far as is known now."""
     _, forfeit = limits(row)
     until = _time_of_age(row, forfeit * DAY)
-    spared = [] if row.novacation else store.users.vacations(awaited(row), now.date() - GRACE)
-    for away in spared:
+    vacations: list[Vacation] = []
+    if not row.novacation:
+        vacations = store.users.vacations(awaited(row), now.date() - GRACE)
+    for away in vacations:
         if away.first <= max(until, now).date():
             until = max(until, datetime.combine(away.last + GRACE + DAY, time(), UTC))
-    return min(until, row.until) if row.until else until
+    if row.until:
+        return min(until, row.until)
+    return until
 
 
 def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
@@ -182,9 +199,11 @@ def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
     left = ends_at(store, row, now) - now
     if row.total_days is None or awaited(row) != row.turn:
         return left
-    both = zip(row.players, (row.first_used, row.second_used), strict=True)
-    spent = max(seconds for name, seconds in both if name == row.turn)
-    return min(left, _time_of_age(row, row.total_days * DAY - timedelta(seconds=spent)) - now)
+    used_seconds = zip(row.players, (row.first_used, row.second_used), strict=True)
+    # that of the side that has used more, if one user plays both
+    spent = max(seconds for userid, seconds in used_seconds if userid == row.turn)
+    total_left = row.total_days * DAY - timedelta(seconds=spent)
+    return min(left, _time_of_age(row, total_left) - now)
 
 
 # Vacations
@@ -192,7 +211,10 @@ def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
 
 def planned_until(store: Store, userid: str, today: date) -> date | None:
     """The last day of a user's present vacation, if that was planned: they are not reminded then; None without one."""
-    return next((away.last for away in store.users.vacations(userid, today) if away.first <= today), None)
+    for away in store.users.vacations(userid, today):  # they end today or later
+        if away.first <= today:
+            return away.last
+    return None
 
 
 def is_spared(store: Store, userid: str, today: date) -> bool:
@@ -204,17 +226,18 @@ def is_spared(store: Store, userid: str, today: date) -> bool:
 def days_left(store: Store, userid: str, year: int) -> int:
     """How many days of vacation a user has left in a year; planned ones count as used."""
     begin = date(year, 1, 1)
-    return max(
-        0,
-        MOST_VACATION_DAYS
-        - days_used(year, store.users.vacations(userid, begin), store.users.vacation_days(userid, begin)),
-    )
+    planned = store.users.vacations(userid, begin)
+    taken = store.users.vacation_days(userid, begin)
+    left = MOST_VACATION_DAYS - days_used(year, planned, taken)
+    return max(0, left)
 
 
 def days_used(year: int, planned: Sequence[Vacation], taken: Sequence[date]) -> int:
     """How many days of a year are vacation, *planned* or *taken* by the server in place of a loss."""
-    days = {*taken, *(day for away in planned for day in away.days)}
-    return sum(day.year == year for day in days)
+    days = set(taken)  # a day that is both counts once
+    for away in planned:
+        days.update(away.days)
+    return len([day for day in days if day.year == year])
 
 
 class DueStep(Enum):
@@ -243,21 +266,33 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep,
 
     *seat* is to move. A robot never loses by its time, because it is not its fault if nobody lets it play.
     """
-    userid, mover, today = awaited(row), row.turn or "", now.date()
+    mover = row.turn or ""
     if not store.robots.among([mover]):
         if is_out_of_time(row, seat, now):
             return DueStep.OUT_OF_TIME, mover
         if row.until and now >= row.until:
             return DueStep.ROUND_OVER, mover
+    userid = awaited(row)
     nag, forfeit = limits(row)
     if age(row, now) < nag * DAY or waits_for_robot(store, row):
         return DueStep.NOTHING, userid
-    is_gone = store.users.password_of(userid) is None
-    counts = not row.novacation
-    if not is_gone and (age(row, now) < forfeit * DAY or (counts and is_spared(store, userid, today))):
-        is_away = counts and planned_until(store, userid, today) is not None
-        is_reminded = row.nagged is not None and now < row.nagged + DAY
-        return DueStep.NOTHING if is_away or is_reminded else DueStep.REMIND, userid
-    if not is_gone and counts and store.users.has_auto_vacation(userid) and days_left(store, userid, today.year):
+    if store.users.password_of(userid) is None:  # they have signed off: nothing spares them
+        return _end_of(row), userid
+    today = now.date()
+    counts_vacations = not row.novacation
+    if age(row, now) < forfeit * DAY or (counts_vacations and is_spared(store, userid, today)):
+        is_away = counts_vacations and planned_until(store, userid, today) is not None
+        was_reminded = row.nagged is not None and now < row.nagged + DAY
+        if is_away or was_reminded:
+            return DueStep.NOTHING, userid
+        return DueStep.REMIND, userid
+    if counts_vacations and store.users.has_auto_vacation(userid) and days_left(store, userid, today.year):
         return DueStep.SPARE, userid
-    return DueStep.DRAW if row.vote == "draw" else DueStep.FORFEIT, userid
+    return _end_of(row), userid
+
+
+def _end_of(row: BoardRow) -> DueStep:
+    """How a game ends whose awaited player has let their time go by."""
+    if row.vote == "draw":
+        return DueStep.DRAW
+    return DueStep.FORFEIT
