@@ -31,7 +31,7 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def choices(board: Board) -> list[int]:
     """The turns in which a player had a choice, each as the number of turns before it. Raises Refused if none had."""
-    title = f"{board.row.game.capitalize()} board {board.row.board}"
+    title = f"{board.row.game.capitalize()} board {board.number}"
     if not board.is_over:
         raise Refused(f"The game on {title} goes on; it can be analysed when it is over.")
     numbers = []

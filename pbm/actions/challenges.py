@@ -136,7 +136,7 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     players = row.second_player, row.first_player
     times = clocks.of(clocks.outside_tournament(row))
     board = turns.start(session, row.game, row.options.split(), players, times=times)
-    session.store.boards.save(row._replace(rematch=board.row.board))
+    session.store.boards.save(row._replace(rematch=board.number))
     return letters.of_new_board(session, board)
 
 
@@ -161,7 +161,7 @@ def _beginning(
     turns_so_far = point.board.turns[: point.moves]
     gave_up = turns_so_far and turns_so_far[-1].text in LEAVING
     if point.state.result() is not None or gave_up:
-        earlier = f"{point.board.row.board}#{point.moves - 1}"
+        earlier = f"{point.board.number}#{point.moves - 1}"
         raise Refused(f"The game was over then; --from={earlier} is before its last turn.")
     if not has_robot:
         return point

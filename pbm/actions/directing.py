@@ -162,7 +162,7 @@ def _replace(session: Session, progress: TournamentTable, old: str, new: str) ->
     for board in lost:
         why = f"{old} has withdrawn from the tournament; {new} takes their place."
         delivery.queue(session, *endings.forfeit(session, board, old, "withdrawn", why))
-        sentences.append(f"{old} loses on {board.row.board}.")
+        sentences.append(f"{old} loses on {board.number}.")
     return " ".join(sentences)
 
 
@@ -228,10 +228,10 @@ def _cancel(session: Session, progress: TournamentTable, why: str = "The directo
     unplayed = [board for board in boards if not board.turns]
     for board in unplayed:
         endings.remove_board(session, board, pool=tournament.pool)
-        store.tournaments.void_meeting(tournament.game, board.row.board)
+        store.tournaments.void_meeting(tournament.game, board.number)
     removed = ""
     if unplayed:
-        names = ", ".join(board.row.board for board in unplayed)
+        names = ", ".join(board.number for board in unplayed)
         verb = "is" if len(unplayed) == 1 else "are"
         removed = f" {names} {verb} removed."
     text = f"{progress.title} is cancelled. {why}{removed}"

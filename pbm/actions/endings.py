@@ -39,7 +39,7 @@ def unresign(session: Session, board: Board, name: str) -> list[Letter]:
     """Take back a resignation that waits for the player's turn. Raises Illegal if there is none."""
     if board.plans.get(name) != RESIGN:
         raise Illegal("You have not resigned on this board.")
-    stored_plans.delete(session, board, name)
+    stored_plans.delete_plan(session, board, name)
     return letters.of_board(session, board.present, name, notes=["Your resignation is taken back."])
 
 
@@ -139,7 +139,7 @@ def remove_and_tell(session: Session, board: Board, removal: str, answer: str) -
     the command to reply with.
     """
     remove_board(session, board, pool=board.row.pool)
-    title = f"{board.row.game.capitalize()} board {board.row.board}"
+    title = f"{board.row.game.capitalize()} board {board.number}"
     text = letters.heading("removed", board=title, removal=removal)
     letter = letters.plain_letter(text, subject=f"{title} has been removed", answer=answer)
     for reader in turns.readers_of(board):

@@ -46,7 +46,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
     """
     endings.enforce_time(session, board)
     if board.plans.get(name) == RESIGN:
-        cancel = f"{board.row.game} move {board.row.board} {name} PASSWORD unresign"
+        cancel = f"{board.row.game} move {board.number} {name} PASSWORD unresign"
         raise Illegal(f"You resign when your turn comes. To plan a move, cancel this first:\n{cancel}")
     plan_lines.check_size(lines)
     trial = board.trial()
@@ -150,7 +150,7 @@ def forget(session: Session, row: BoardRow, name: str) -> list[Letter]:
     board = board_of_player(session, row, name)
     if not _planned(board, name):
         raise Illegal("There is no plan of yours on this board.")
-    stored_plans.delete(session, board, name)
+    stored_plans.delete_plan(session, board, name)
     return board_for(session, board, name, "Your plan is forgotten.")
 
 

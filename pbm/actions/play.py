@@ -114,10 +114,10 @@ def preview(
     trial = board.trial(point.moves)
     mover = trial.turn
     tried = _play_on_trial(trial, typed, session.now, is_present=point.is_present)
-    command = NextCommand(f"{game} show {board.row.board}", "show")
+    command = NextCommand(f"{game} show {board.number}", "show")
     if point.is_present and len(trial.turns) > point.moves and reader in {None, mover}:
         first_move = trial.turns[point.moves].text
-        move_command = f"{game} move {board.row.board} {mover} PASSWORD {first_move}#{point.moves + 1}"
+        move_command = f"{game} move {board.number} {mover} PASSWORD {first_move}#{point.moves + 1}"
         command = NextCommand(move_command, first_move)
     return letters.of_board(session, tried, None, kind="Preview", is_full=True, command=command)
 

@@ -16,24 +16,24 @@ from pbm.session import Session
 
 def replace_plan(session: Session, board: Board, name: str, plan: str) -> None:
     """Replace the plan of a player by another one, or by RESIGN. An empty text is no plan."""
-    delete(session, board, name)
+    delete_plan(session, board, name)
     if plan:
         board.plans[name] = plan
         session.store.boards.keep_plan(*board.row.place, name, plan)
 
 
-def delete(session: Session, board: Board, name: str) -> None:
+def delete_plan(session: Session, board: Board, name: str) -> None:
     """Delete the plan of a player, or the reason why it was dropped."""
     session.store.boards.drop_plans(*board.row.place, name)
     board.plans.pop(name, None)
 
 
-def drop(session: Session, board: Board, name: str, why: str) -> None:
+def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
     """Drop the plan of a player. The letter about the move tells them why.
 
     A player without an address is told whenever they see the board, until they move or plan again.
     """
-    delete(session, board, name)
+    delete_plan(session, board, name)
     board.dropped_plans[name] = why
     if not session.store.users.addresses(name):
         session.store.boards.keep_plan(*board.row.place, name, f"{DROPPED}{why}")
@@ -48,14 +48,14 @@ def play_answer(session: Session, board: Board, name: str) -> str | None:
     answer, rest = plan_lines.reply_to(plan_lines.branches(board.plans[name]), last_move)
     if not answer:
         why = f"Your plan has no answer to {texts.wrapped_turns(last_move)}, and is dropped."
-        drop(session, board, name, why)
+        drop_plan(session, board, name, why)
         return None
     try:
         move = typed_moves.parsed(board, answer)
     except Illegal as objection:
         answer = texts.wrapped_turns(answer)
         why = f"{answer}, which you had planned, cannot be played, and your plan is dropped. {objection}"
-        drop(session, board, name, why)
+        drop_plan(session, board, name, why)
         return None
     board.play(name, move, session.now, automatic=True)
     if board.is_over:

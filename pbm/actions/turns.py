@@ -45,7 +45,7 @@ def start(
         novacation=times.novacation,
         weekends=str(session.zone(players[0])) if times.noweekends else None,
         pool=name.rstrip("0123456789") if name else None,
-        source=beginning.board.row.board if beginning else None,
+        source=beginning.board.number if beginning else None,
         given=beginning.moves if beginning else 0,
         until=until,
         unrated=any(robot.userid in players and not robot.rated for robot in store.robots.all()),
@@ -75,7 +75,7 @@ def play_turn(session: Session, board: Board, name: str, text: str, reason: str 
     The *reason*, one of REASONS, is why the game ends by that turn, if the turn does not tell.
     """
     if name in board.dropped_plans and name not in board.plans:
-        stored_plans.delete(session, board, name)  # the letters below tell it for the last time
+        stored_plans.delete_plan(session, board, name)  # the letters below tell it for the last time
     board.change(submitted=None, vote=None, voter=None, comment=None, commenter=None, reason=reason)
     if session.comment:
         board.change(comment=session.comment, commenter=commenter(name, text))

@@ -71,7 +71,7 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     board.take_back(first)
     planning = [name for name, plan in board.plans.items() if plan != RESIGN]
     for name in planning:
-        stored_plans.drop(session, board, name, "Your plan is dropped, because a move was taken back.")
+        stored_plans.drop_plan(session, board, name, "Your plan is dropped, because a move was taken back.")
     board.change(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
     if board.row.weekends:
         board.change(weekends=str(session.zone(board.turn)))

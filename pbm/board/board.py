@@ -70,13 +70,13 @@ NOTHING = BoardContext()
 
 def told_of_fault(row: BoardRow, why: Exception) -> str:
     """The sentences about a board that raises one of FAULTS: what is wrong, and what helps."""
-    can_go = games.exists(row.game) and not row.ended and not isinstance(why, games.Unloadable)
-    or_else = f", and `pbm boards remove {row.game} {row.board}` removes it" if can_go else ""
-    what = why if isinstance(why, Illegal) else f"{type(why).__name__}: {why}."
-    return (
-        f"{row.game.capitalize()} board {row.board} cannot be read at the moment. {what} "
-        f"`pbm doctor` tells the operator what helps{or_else}."
-    )
+    fault = f"{type(why).__name__}: {why}."
+    if isinstance(why, Illegal):  # it is a sentence
+        fault = str(why)
+    advice = "`pbm doctor` tells the operator what helps"
+    if games.exists(row.game) and not row.ended and not isinstance(why, games.Unloadable):
+        advice += f", and `pbm boards remove {row.game} {row.board}` removes it"
+    return f"{row.game.capitalize()} board {row.board} cannot be read at the moment. {fault} {advice}."
 
 
 class Board:
@@ -101,20 +101,29 @@ class Board:
         """The userids of the players; the first one made the first move."""
         self.is_stored = is_stored
         self.turns = turns
-        self.plans = {name: text for name, text in plans.items() if not text.startswith(DROPPED)}
+        self.plans: dict[str, str] = {}
         """The plan of each player as it is stored, or RESIGN."""
-        self.dropped_plans = {
-            name: text.removeprefix(DROPPED) for name, text in plans.items() if text.startswith(DROPPED)
-        }
+        self.dropped_plans: dict[str, str] = {}
         """Why the plan of a player was dropped; the next letters about the board tell only them."""
+        for userid, text in plans.items():
+            if text.startswith(DROPPED):
+                self.dropped_plans[userid] = text.removeprefix(DROPPED)
+            else:
+                self.plans[userid] = text
         self.about = about
         self.rules: games.Game[Any] = games.load(row.game)
         self.options = games.read_options(self.rules, row.options.split())
         self.states: list[State] = []
         """The position at the start and after each turn; a resignation repeats the last one."""
-        for turn in (None, *turns):
+        self._add_state(None)
+        for turn in turns:
             self._add_state(turn)
         self.judge()
+
+    @property
+    def number(self) -> str:
+        """Its number, such as ``101``, or its name in a tournament, such as ``a1``; ``new`` in a preview."""
+        return self.row.board
 
     def judge(self) -> None:
         """Set the attributes that follow from the last position: who is to move, whether the game is over, who won."""
@@ -125,7 +134,9 @@ class Board:
         gave_up = self.turns and self.turns[-1].text in LEAVING
         self.resigned = self.turns[-1].userid if gave_up else None
         """The userid of the player who resigned or forfeited."""
-        result = None if self.row.drawn or self.resigned else self.state.result()
+        result = None
+        if not (self.row.drawn or self.resigned):
+            result = self.state.result()
         has_ended = self.row.ended is not None  # perhaps by a ruling that has changed since
         self.is_over = has_ended or self.row.drawn or self.resigned is not None or result is not None
         """Whether the game has ended."""
@@ -149,12 +160,14 @@ class Board:
             return ("resigned", "signed off")
         if self.resigned:
             return ("forfeited", "total time", "signed off", "withdrawn", "adjudicated")
-        return ("rules",) if self.is_over else ()
+        if self.is_over:
+            return ("rules",)
+        return ()
 
     @property
     def has_begun(self) -> bool:
         """Whether both players have made a move; skips do not count."""
-        movers = {turn.userid for turn in self.turns if turn.text not in {*LEAVING, SKIP}}
+        movers = {turn.userid for turn in self.turns if turn.text != SKIP and turn.text not in LEAVING}
         return movers == set(self.players)
 
     @property
@@ -194,9 +207,11 @@ class Board:
         first = self.present.last_typed
         if self.turns[first].userid == asker or self.row.opponent(asker) not in self.about.robots:
             return first
-        played = [*enumerate(self.turns)][self.row.given :]
-        own = [number for number, turn in played if turn.userid == asker and not turn.automatic]
-        return own[-1] if own else first
+        for number in range(len(self.turns) - 1, self.row.given - 1, -1):  # turns of another board stay
+            turn = self.turns[number]
+            if turn.userid == asker and not turn.automatic:
+                return number
+        return first
 
     def change(self, **columns: Any) -> None:
         """Change columns of the row. Nothing is stored."""
@@ -211,9 +226,10 @@ class Board:
         changed = clocks.next_time(self.row, now)
         self.change(first_used=first, second_used=second, changed=changed, nagged=None, more_days=0)
 
-    def take_back(self, turns: int) -> None:
-        """Remove all turns after the first *turns*, and their positions."""
-        del self.turns[turns:], self.states[turns + 1 :]
+    def take_back(self, kept: int) -> None:
+        """Remove all turns but the first *kept*, and their positions."""
+        del self.turns[kept:]
+        del self.states[kept + 1 :]
         self.judge()
 
     @property
@@ -223,10 +239,14 @@ class Board:
 
     def trial(self, moves: int | None = None) -> "Board":
         """A copy of the board as it is now, or after *moves* turns, for trying moves; it throws no dice."""
+        if moves is None:
+            moves = len(self.turns)
         board = copy(self)
-        moves = len(self.turns) if moves is None else moves
-        board.turns, board.states, board.plans = self.turns[:moves], self.states[: moves + 1], {}
-        board.about, board.is_stored = NOTHING, False
+        board.turns = self.turns[:moves]
+        board.states = self.states[: moves + 1]
+        board.plans = {}
+        board.about = NOTHING
+        board.is_stored = False
         board.change(secret=b"", comment=None, vote=None, submitted=None)
         if moves < len(self.turns):
             board.change(drawn=False, ended=None)
@@ -242,10 +262,13 @@ class Board:
     def after(self, moves: int) -> "Point":
         """The board after *moves* turns, or after all if there are fewer; a negative number counts from the end."""
         last = len(self.turns)
-        moves = max(0, last + moves) if moves < 0 else min(moves, last)
+        if moves < 0:
+            moves = max(0, last + moves)
+        if moves >= last:
+            return Point(self, last, self.states[last], self.turn, is_over=self.is_over, is_present=True)
         state = self.states[moves]
-        turn = self.turn if moves == last else self.player(state, state.turn)
-        return Point(self, moves, state, turn, is_over=turn is None, is_present=moves == last)
+        mover = self.player(state, state.turn)
+        return Point(self, moves, state, mover, is_over=False, is_present=False)
 
     def _add_state(self, turn: TurnRow | None) -> None:
         """Add the position after a turn, or the first position for None.
@@ -253,14 +276,21 @@ class Board:
         Its dice are those of the turn that was played in it; if there is none yet, they are thrown now.
         """
         number = len(self.states)
-        state: State = self.states[-1] if self.states else self.rules.new(**self.options)
-        if turn and turn.text not in LEAVING:
-            state = state.play(turn.text)
+        state: State
+        if turn is None:
+            state = self.rules.new(**self.options)
+        elif turn.text in LEAVING:
+            state = self.states[-1]
+        else:
+            state = self.states[-1].play(turn.text)
         if games.needs_dice(state):
-            thrown = self.turns[number].dice if number < len(self.turns) else ()
+            thrown: tuple[int, ...] = ()
+            if number < len(self.turns):
+                thrown = self.turns[number].dice
             if not thrown and self.is_stored:
                 thrown = dice.throw(self.row.secret_of(number), self.name, number, state.dice_needed)
-            state = state.roll(thrown) if thrown else state
+            if thrown:
+                state = state.roll(thrown)
         self.states.append(state)
 
 
@@ -280,7 +310,10 @@ class Point(NamedTuple):
     @property
     def last_typed(self) -> int:
         """How many turns come before the last one that was not automatic; 0 if all were."""
-        return max((n for n, turn in enumerate(self.board.turns[: self.moves]) if not turn.automatic), default=0)
+        for number in range(self.moves - 1, -1, -1):
+            if not self.board.turns[number].automatic:
+                return number
+        return 0
 
 
 def few_turns(point: Point) -> tuple[str, ...]:
@@ -290,4 +323,6 @@ def few_turns(point: Point) -> tuple[str, ...]:
             listed = tuple(islice(point.state.moves(), FEW_TURNS + 1))
     except TimeoutError:
         return ()
-    return listed if len(listed) <= FEW_TURNS else ()
+    if len(listed) > FEW_TURNS:
+        return ()
+    return listed

@@ -61,14 +61,22 @@ def _objection(board: Board, turn: TurnRow, before: datetime) -> str:
         return f"its dice are {_numbers(turn.dice)}, but {_numbers(thrown)} follows from the secret of the board."
     if turn.text in LEAVING:
         return ""
+    return _objection_to_move(board, turn)
+
+
+def _objection_to_move(board: Board, turn: TurnRow) -> str:
+    """Why a move, or a skip, is not legal or not canonical; empty if it is both."""
     if board.state.must_skip:
-        return "" if (turn.text, turn.automatic) == (SKIP, True) else f"the server has to skip this turn by {SKIP}."
+        if turn.text == SKIP and turn.automatic:
+            return ""
+        return f"the server has to skip this turn by {SKIP}."
     try:
         canonical = board.state.parse(turn.text)
     except Illegal as why:
         return str(why)
-    is_right = canonical == turn.text or _lead_alike(board.state, turn.text, canonical)
-    return "" if is_right else f"it is written {canonical}."
+    if canonical == turn.text or _lead_alike(board.state, turn.text, canonical):
+        return ""
+    return f"it is written {canonical}."
 
 
 def _lead_alike(state: State, text: str, canonical: str) -> bool:
@@ -81,7 +89,8 @@ def _lead_alike(state: State, text: str, canonical: str) -> bool:
 
 
 def _numbers(dice: tuple[int, ...]) -> str:
-    return " ".join(map(str, dice)) or "none"
+    """Dice for people, such as ``4 2``."""
+    return " ".join(str(die) for die in dice) or "none"
 
 
 def outcome(row: BoardRow, board: Board) -> BoardRow:
@@ -89,15 +98,18 @@ def outcome(row: BoardRow, board: Board) -> BoardRow:
     is_over = board.is_over or row.drawn
     if row.ended and row.reason == "rules" and not is_over:
         return row._replace(moves=len(board.turns))  # it ended by a ruling that has changed since
-    reasons = ("agreed", "adjudicated") if row.drawn else board.reasons
+    if not is_over:
+        return row._replace(moves=len(board.turns), turn=board.turn, ended=None, winner=None, reason=None)
     last = board.turns[-1].played if board.turns else row.started
-    return row._replace(
-        moves=len(board.turns),
-        turn=None if is_over else board.turn,
-        ended=(row.ended or last) if is_over else None,
-        winner=None if row.drawn else board.winner,
-        reason=row.reason if row.reason in reasons else next(iter(reasons), None),
-    )
+    winner = board.winner
+    reasons = board.reasons
+    if row.drawn:  # which the board that was replayed does not know
+        winner = None
+        reasons = ("agreed", "adjudicated")
+    reason = row.reason
+    if reason not in reasons:
+        reason = reasons[0]
+    return row._replace(moves=len(board.turns), turn=None, ended=row.ended or last, winner=winner, reason=reason)
 
 
 def differences(row: BoardRow, right: BoardRow) -> Iterator[str]:
@@ -107,7 +119,8 @@ def differences(row: BoardRow, right: BoardRow) -> Iterator[str]:
     if row.turn != right.turn:
         yield f"its row says that {row.turn or 'nobody'} is to move, but it is {right.turn or 'nobody'}."
     if (row.ended is None) != (right.ended is None):
-        yield f"its row says that the game is {'over' if row.ended else 'not over'}, which is wrong."
+        state = "over" if row.ended else "not over"
+        yield f"its row says that the game is {state}, which is wrong."
     if row.reason != right.reason:
         yield f"its row says that the end was {row.reason or 'none'}, but it is {right.reason or 'none'}."
     if row.winner != right.winner:
@@ -130,37 +143,57 @@ class Record(NamedTuple):
 def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
     """A game as a document without secrets; *results* are its changes of ratings."""
     row, turns = record
-    has_dice = row.secret and Board(row, [], {}).has_dice
+    source = None
+    if row.source:
+        source = {"board": row.source, "moves": row.given}
+    result = None
+    if row.ended:
+        result = {"winner": row.winner, "drawn": row.drawn, "reason": row.reason}
+    comment = None
+    if row.comment:
+        comment = {"writer": row.commenter, "text": row.comment}
     return {
         "format": FORMAT,
         "version": VERSION,
         **row.place_data,
         "options": row.options.split(),
-        "source": {"board": row.source, "moves": row.given} if row.source else None,
-        "players": [*row.players],
+        "source": source,
+        "players": list(row.players),
         "started": row.started.isoformat(),
         "ended": row.ended.isoformat() if row.ended else None,
-        "result": {"winner": row.winner, "drawn": row.drawn, "reason": row.reason} if row.ended else None,
+        "result": result,
         "rated": bool(results),
-        "clocks": {
-            "nag_days": row.nag_days,
-            "forfeit_days": row.forfeit_days,
-            "total_days": row.total_days,
-            "novacation": row.novacation,
-            **({"noweekends": True} if row.weekends else {}),
-            "used_seconds": [round(max(0.0, used), 3) for used in (row.first_used, row.second_used)],
-        },
-        # while the game goes on, only the promise that was made to the players
-        # a game with two secrets has no place for both: its dice are taken as they are written
-        "dice": {
-            "sha256": dice.commitment(row.secret),
-            "secret": row.secret.hex() if row.ended and not row.earlier_secret else None,
-        }
-        if has_dice
-        else None,
-        "comment": {"writer": row.commenter, "text": row.comment} if row.comment else None,
+        "clocks": _clocks_as_data(row),
+        "dice": _dice_as_data(row),
+        "comment": comment,
         "turns": turns_as_data(turns),
     }
+
+
+def _clocks_as_data(row: BoardRow) -> dict[str, object]:
+    """The clock options of a board, and the time that its players have used."""
+    data: dict[str, object] = {
+        "nag_days": row.nag_days,
+        "forfeit_days": row.forfeit_days,
+        "total_days": row.total_days,
+        "novacation": row.novacation,
+    }
+    if row.weekends:
+        data["noweekends"] = True
+    # less than none if days were given
+    data["used_seconds"] = [round(max(0.0, used), 3) for used in (row.first_used, row.second_used)]
+    return data
+
+
+def _dice_as_data(row: BoardRow) -> dict[str, object] | None:
+    """The proof of the dice of a board; None if it has none. While the game goes on, the secret is left out."""
+    if not row.secret or not Board(row, [], {}).has_dice:
+        return None
+    secret = None
+    # a game with two secrets has no place for both: its dice are taken as they are written
+    if row.ended and not row.earlier_secret:
+        secret = row.secret.hex()
+    return {"sha256": dice.commitment(row.secret), "secret": secret}
 
 
 def turns_as_data(turns: Iterable[TurnRow]) -> list[dict[str, object]]:
@@ -227,10 +260,10 @@ def _fitted(value: Any, form: Any, where: str) -> Any:
     if isinstance(form, tuple):
         return None if value is None else _fitted(value, form[0], where)
     if isinstance(form, dict) and isinstance(value, dict):
-        found = OLDER | value
-        return {name: _fitted(found.get(name), part, f"{where}, {name}") for name, part in form.items()}
+        fields = OLDER | value
+        return {field: _fitted(fields.get(field), part, f"{where}, {field}") for field, part in form.items()}
     if isinstance(form, list) and isinstance(value, list):
-        return [_fitted(each, form[0], f"{where} {number}") for number, each in enumerate(value, 1)]
+        return [_fitted(item, form[0], f"{where} {number}") for number, item in enumerate(value, 1)]
     if isinstance(form, FunctionType):
         with suppress(TypeError, ValueError, OverflowError):
             return form(value)
@@ -244,15 +277,19 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
     about = (document.get("format"), document.get("version")) if isinstance(document, dict) else ()
     if about != (FORMAT, VERSION) or type(about[1]) is not int:  # True and 1.0 are equal to 1
         raise Unsound(f"this is no record of a game, whose format is {FORMAT!r}, version {VERSION}.")
-    found = _fitted(document, FORM, "record")
+    fields = _fitted(document, FORM, "record")
 
     def name_here(name: str) -> str:
         if not is_userid(name):
             raise Unsound(f"{games.quoted(name)} is no userid.")
         return names.get(name.lower(), name.lower())
 
-    times, result, comment, source = found["clocks"], found["result"], found["comment"], found["source"]
-    players, used = [name_here(each) for each in found["players"]], times["used_seconds"]
+    times = fields["clocks"]
+    result = fields["result"]
+    comment = fields["comment"]
+    source = fields["source"]
+    players = [name_here(player) for player in fields["players"]]
+    used = times["used_seconds"]
     if len(players) != 2 or len(used) != 2:
         raise Unsound("there are two players, and two numbers in used_seconds.")
     turns = [
@@ -263,19 +300,20 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
             automatic=turn["automatic"],
             played=turn["time"],
         )
-        for turn in found["turns"]
+        for turn in fields["turns"]
     ]
-    last = turns[-1].played if turns else found["started"]
-    winner, writer = result and result["winner"], comment and comment["writer"]
+    last = turns[-1].played if turns else fields["started"]
+    winner = result and result["winner"]
+    writer = comment and comment["writer"]
     row = BoardRow(
-        game=found["game"],
-        board=_board_name(found["board"]),
-        options=_options(found["options"]),
+        game=fields["game"],
+        board=_board_name(fields["board"]),
+        options=_options(fields["options"]),
         first_player=players[0],
         second_player=players[1],
-        secret=_secret(found["dice"]),
-        started=found["started"],
-        ended=result and found["ended"],
+        secret=_secret(fields["dice"]),
+        started=fields["started"],
+        ended=result and fields["ended"],
         winner=name_here(winner) if winner else None,
         commenter=name_here(writer) if writer and writer != SERVER else writer,
         comment=comment and texts.written(comment["text"]),
@@ -289,7 +327,7 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         novacation=times["novacation"],
         weekends="UTC" if times["noweekends"] else None,
         reason=result and result["reason"],
-        pool=found["board"].rstrip("0123456789") or None,
+        pool=fields["board"].rstrip("0123456789") or None,
         source=source and _board_name(source["board"]),
         given=source["moves"] if source else 0,
     )
@@ -306,26 +344,28 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
 
 
 def _board_name(word: str) -> str:
+    """The number of a board. Raises Unsound if it can be none."""
     if not is_new_board(word):
         raise Unsound(f"{games.quoted(word)} is no number of a board.")
     return word
 
 
-def _options(found: list[str]) -> str:
-    if any(not word.startswith("-") or word.split() != [word] for word in found):
+def _options(words: list[str]) -> str:
+    """The options of a game as they are stored. Raises Unsound if they can be none."""
+    if any(not word.startswith("-") or word.split() != [word] for word in words):
         raise Unsound("options: each is one word that begins with a hyphen.")
-    return " ".join(found)
+    return " ".join(words)
 
 
-def _secret(found: dict[str, Any] | None) -> bytes:
-    """The secret of the dice of a game; empty if the document does not have it."""
-    if found is None or found["secret"] is None:
+def _secret(proof: dict[str, Any] | None) -> bytes:
+    """The secret of the dice of a game; empty if the document does not have it. Raises Unsound if it is wrong."""
+    if proof is None or proof["secret"] is None:
         return b""
-    told = found["secret"]
-    if not re.fullmatch(f"[0-9a-f]{{{2 * dice.SECRET_BYTES}}}", told, re.ASCII):
+    digits = proof["secret"]
+    if not re.fullmatch(f"[0-9a-f]{{{2 * dice.SECRET_BYTES}}}", digits, re.ASCII):
         raise Unsound(f"dice, secret: this takes {2 * dice.SECRET_BYTES} hexadecimal digits.")
-    secret = bytes.fromhex(told)
-    if found["sha256"] != dice.commitment(secret):
+    secret = bytes.fromhex(digits)
+    if proof["sha256"] != dice.commitment(secret):
         raise Unsound("dice: the secret has another SHA-256.")
     return secret
 
@@ -337,10 +377,12 @@ def _checked(row: BoardRow, turns: list[TurnRow]) -> BoardRow:
     if row.drawn and board.is_over:
         raise Unsound("the result is a draw that was agreed on, but the game had ended.")
     if (row.ended is not None) != (board.is_over or row.drawn):
-        raise Unsound(f"these turns {'do not end' if row.ended else 'end'} the game, and the result says otherwise.")
+        what = "do not end" if row.ended else "end"
+        raise Unsound(f"these turns {what} the game, and the result says otherwise.")
     if row.winner != right.winner:
-        told, found = row.winner or "nobody", right.winner or "nobody"
-        raise Unsound(f"the result is that {told} has won, but these turns make it {found}.")
+        written = row.winner or "nobody"
+        winner = right.winner or "nobody"
+        raise Unsound(f"the result is that {written} has won, but these turns make it {winner}.")
     if row.reason not in {None, right.reason}:
         raise Unsound(f"the reason of the end is told as {games.quoted(row.reason or '')}, but it was {right.reason}.")
     if row.ended and row.ended < (turns[-1].played if turns else row.started):

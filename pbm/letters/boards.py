@@ -140,7 +140,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
 
     If the server writes it, the player has not come in time.
     """
-    name = f"{board.row.game.capitalize()} board {board.row.board}"
+    name = f"{board.row.game.capitalize()} board {board.number}"
     why = heading("left", player=leaver, board=name)
     if writer == SERVER:
         why = heading("absent", player=leaver, board=name)
@@ -153,7 +153,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
         answer=challenge(board, *board.players),
         userid=leaver,
         game=board.row.game,
-        removed=board.row.board,
+        removed=board.number,
     )
     return letter._replace(to=to, kind="removal", thread=board.thread, game=board.row.game)
 
@@ -167,7 +167,7 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     drawing = Drawing(
         board.row.game,
         drawn,
-        board=board.row.board if board.is_stored else "",
+        board=board.number if board.is_stored else "",
         moves=point.moves,
         height=drawn.height if isinstance(drawn, BoardText) else None,
     )
@@ -580,7 +580,7 @@ def of_error(why: Refused, reason: str, quoted: Sequence[str], *, game: str) -> 
 
     blocks: list[Block] = [Paragraph("\n".join(reason_lines))]
     if point:
-        subject = f"{name} Board {point.board.row.board} Error"
+        subject = f"{name} Board {point.board.number} Error"
         command = next_command(point, why.reader)
         blocks.append(Paragraph(status_of(point)))
         blocks += picture(point)

@@ -317,7 +317,7 @@ def as_blocks(board: Board, data: Mapping[str, Any], site: str | None) -> list[B
         lines.append(texts.wrapped_turns(f"Better: {turn.best}"))
         lines.append(fill(turn.why, texts.WIDTH))
         if site:
-            lines.append(f"{site}/{board.row.game}/{board.row.board}.html#{turn.number - 1}")
+            lines.append(f"{site}/{board.row.game}/{board.number}.html#{turn.number - 1}")
         blocks.append(Paragraph("\n".join(lines)))
 
     rows = [("Move", "Player", "Before", "After", "", "Turn", "Better")]

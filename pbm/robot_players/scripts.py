@@ -237,7 +237,7 @@ def _print_boards(session: Session, rows: Sequence[BoardRow]) -> None:
     gone = [number for number, row in rows_now.items() if not row]
     lines = [("Board", "Moves", "Players", "Status")]
     for board in boards:
-        lines.append((board.row.board, str(board.row.moves), " ".join(board.players), letters.status(board.row)))
+        lines.append((board.number, str(board.row.moves), " ".join(board.players), letters.status(board.row)))
     lines += [(number, "", "", "removed") for number in gone]
     data = {"boards": [letters.data(board.present) for board in boards], "gone": gone}
     answer(texts.table(lines), data)
