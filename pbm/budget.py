@@ -25,9 +25,9 @@ RETRY_SECONDS = 0.01
 class Budget:
     """The time that a command has for what it does repeatedly, for example once for each board."""
 
-    def __init__(self, *, in_shell: bool) -> None:
-        """Begin to compute for a user of a shell, or for the sender of a mail."""
-        seconds = COMMAND_SECONDS_IN_SHELL if in_shell else COMMAND_SECONDS_BY_MAIL
+    def __init__(self, *, is_trusted: bool) -> None:
+        """Begin to compute for a shell, which holds up nobody else; or for a sender who is not trusted to do that."""
+        seconds = COMMAND_SECONDS_IN_SHELL if is_trusted else COMMAND_SECONDS_BY_MAIL
         self.until = time.process_time() + seconds
 
     @property

@@ -328,7 +328,7 @@ def _read_lines(ready: Ready) -> Ready:
         why = "`multiple` needs commands: a line each in the body of the mail, or --comment=- in a shell."
     elif len(typed_lines) > MOST_COMMANDS:
         why = f"These are {len(typed_lines)} commands; one mail may have {MOST_COMMANDS}."
-    elif not session.in_shell and not session.senders:
+    elif not session.is_trusted and not session.senders:
         why = "`multiple` by mail is for users, from an address that they have confirmed."
     if why:
         return ready._replace(call=Refused(why))
@@ -353,7 +353,7 @@ def _do_lines(ready: Ready) -> Letter:
     is_user = session.store.users.is_taken
     blocks: list[Block] = []
     data_of_lines: list[dict[str, Any]] = []
-    budget = Budget(in_shell=session.in_shell)
+    budget = Budget(is_trusted=session.is_trusted)
     for line, call in ready.lines:
         if blocks:
             blocks.append(Rule())

@@ -21,7 +21,7 @@ class Session:
 
     server: Server
     sender: str | None = None
-    """The address it was mailed from; None in a shell, which prints the answer."""
+    """The mail address that it came from; None if it came by no mail, or from a page of a user without an address."""
     comment: str = ""
     """The text that goes with it."""
     body: str = ""
@@ -35,13 +35,16 @@ class Session:
     proved: Reply | None = None
     """The reply address that the command came to, which speaks for one user on one board."""
     peer: str | None = None
-    """The machine that brought the mail; None in a shell, and for a machine of ours, which brings everybody's mails."""
+    """The machine that it came from; None in a shell, and for a machine of ours, which brings everybody's mails."""
+    is_trusted: bool = True
+    """Whether a shell on the server's own machine gives it, or the server itself: nobody else is trusted not to flood
+    anybody."""
+    is_printed: bool = True
+    """Whether the answer is printed where the command was typed, in a shell or on a page, and not mailed."""
     is_line: bool = False
     """Whether the command is a line of `multiple`."""
     guest: Reply | None = None
     """The guest whom the command signs up, with their board; None if it does not sign up a guest."""
-    on_page: bool = False
-    """Whether a page of the web waits for the answer, which is printed there, as in a shell, and not mailed."""
     signers: set[str] = field(default_factory=set)
     """Those who have proved who they are: one user, or several in the lines of `multiple`."""
     boards: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -50,9 +53,6 @@ class Session:
     def __post_init__(self) -> None:
         """Take the database from the server."""
         self.store = self.server.store
-        self.in_shell = self.sender is None
-        """Whether a shell gives the command: its answer is printed, and its user is trusted not to flood anybody."""
-        self.is_printed = self.in_shell or self.on_page
 
     @property
     def now(self) -> datetime:
@@ -78,17 +78,23 @@ class Session:
 
     @property
     def senders(self) -> set[str]:
-        """The users who have confirmed the address that the command came from; nobody in a shell."""
+        """The users who have confirmed the address that the command came from; nobody without an address."""
         return self.store.users.ids_at(self.sender) if self.sender else set()
 
     @property
     def holders(self) -> Holders:
         """Those whose quotas the command uses up."""
         signs = bool(self.proved or (self.guesses and self.guesses.was_right))
-        return Holders(address=self.sender or "", peer=self.peer, signs=signs)
+        address = self.sender or ""
+        if self.proved:
+            address = self.sender or self.proved.userid
+        return Holders(address=address, peer=self.peer, signs=signs)
 
     def is_left(self, what: str) -> bool:
-        """Whether the quota of something is not used up for the sender of the command. Raises ValueError in a shell."""
+        """Whether the quota of something is not used up for the sender of the command.
+
+        Raises ValueError if it is that of an address, and none is known.
+        """
         return quotas.is_left(self.store, what, self.holders._replace(signs=False), self.now)
 
     def take(self, what: str, amount: int = 1, *, is_own: bool = False, **whose: str) -> bool:
@@ -96,7 +102,7 @@ class Session:
 
         The quota is that of the sender and their machine, or of *whose*, such as ``user="bob"``. If *is_own*, commands
         with the right password have a quota apart from others that come from the same address. Raises ValueError if the
-        quota is that of a user or an address, and none is known: a shell has no address, and is asked for `in_shell`.
+        quota is that of a user or an address, and none is known: a shell has no address, and is trusted.
         """
         holders = self.holders
         if not is_own:

@@ -255,7 +255,9 @@ def test_a_reply_address_is_no_password_for_anything_else(pair, line):
 def test_a_reply_address_speaks_for_one_user_on_one_board(pair):
     for game in ("spiro", "symple"):
         pair.say(f"{game} challenge alice bob")
-    session = Session(pair.server, ALICE, "Hello!", proved=Reply("spiro", "101", "alice"))
+    session = Session(
+        pair.server, ALICE, "Hello!", proved=Reply("spiro", "101", "alice"), is_trusted=False, is_printed=False
+    )
 
     def why(userid, password, game, board):
         given = {"game": game, "board": board, "userid": userid, "password": password}

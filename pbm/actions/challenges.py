@@ -94,7 +94,7 @@ def challenge(
 
 def _sender_objections(session: Session) -> list[str]:
     """What forbids a challenge by mail, whoever is to play. Counts the challenge."""
-    if session.in_shell:
+    if session.is_trusted:
         return []
     if not session.senders:
         return ["A challenge by mail has to come from an address that a user has confirmed."]
@@ -129,7 +129,7 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
         problems += _limit_objections(session, row.game, [opponent])
     problems += _block_objections(session, row.game, {opponent}, {name})
     problems += _robot_board_objections(session, row.game, [name, opponent], is_named=False)
-    if not session.in_shell and not session.take("challenge"):
+    if not session.is_trusted and not session.take("challenge"):
         problems.append(f"There were {quotas.most('challenge', 'address')} challenges from your address today.")
     if problems:
         raise Refused("\n".join(problems), subject="Invalid challenge")
@@ -230,7 +230,7 @@ def _robot_board_objections(session: Session, game: str, users: Sequence[str], *
         if not is_named and active >= robot.most:
             problems.append(_at_limit(name, active, robot.most))
     people = [name for name in users if name not in robots]
-    if not (people or session.in_shell):
+    if not (people or session.is_trusted):
         problems.append("A board of robots alone is started by the operator, in a shell.")
     most = session.server.robot_boards
     for name in people:  # one at most, because a robot has the other side
@@ -244,7 +244,7 @@ def _robot_board_objections(session: Session, game: str, users: Sequence[str], *
 
 def _name_objections(session: Session, game: str, board_name: str) -> list[str]:
     """What is wrong with the name of a tournament board."""
-    if not session.in_shell:
+    if not session.is_trusted:
         return ["Only the operator names boards, in a shell."]
     if not is_tournament_board(board_name):
         return [f"--name={board_name} should be letters and then digits, such as --name=a1."]

@@ -30,7 +30,7 @@ Row = dict[str, str]
 def page_number(session: Session, word: str) -> int:
     """The page that a word asks for. Without a word, it is 1 by mail, and in a shell 0, all pages. Raises Refused."""
     if not word:
-        return 0 if session.in_shell else 1
+        return 0 if session.is_trusted else 1
     if not re.fullmatch("[0-9]{1,7}", word, re.ASCII) or int(word) == 0:
         raise Refused(f"{word!r} is no page; the first one is 1.")
     return int(word)
@@ -87,7 +87,7 @@ def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
 def showas(session: Session, game: str, reader: str | None, words: Sequence[str]) -> list[Letter]:
     """Boards as one player, the *reader*, sees them."""
     boards = finding.wanted(session, game, words, userid=reader)
-    show_board = partial(_letter_of_board, session, reader, Budget(in_shell=session.in_shell), game)
+    show_board = partial(_letter_of_board, session, reader, Budget(is_trusted=session.is_trusted), game)
     answer = f"{game} games"
     shown, missing = _find_each(boards, show_board)
     if not shown:
@@ -121,7 +121,7 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     if not rows:
         verb = "is to move" if state == "next" else "plays"
         return [_letter_of_nothing(f"There is no active board on which {name} {verb}.", "list")]
-    show_board = partial(_letter_of_board, session, None, Budget(in_shell=session.in_shell))
+    show_board = partial(_letter_of_board, session, None, Budget(is_trusted=session.is_trusted))
     places = [f"{row.game} {row.board}" for row in rows]
     shown, missing = _find_each(places, lambda place: show_board(*place.split()))
     return shown + _not_found(missing, f"all games {name}")
@@ -162,7 +162,7 @@ def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
     A forged From field does no harm: the answer goes to the user's own address.
     """
     web = session.server.web
-    if not web or session.on_page:
+    if not web or session.is_printed:
         return []
     if not set(userids) <= session.senders:
         return []

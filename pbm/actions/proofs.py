@@ -94,7 +94,7 @@ def count_dice(session: Session, game: str) -> list[Letter]:
     rules = games.load(game)
     if not games.needs_dice(rules.new(**games.read_options(rules, []))):
         raise Refused(f"{title} is played without dice.")
-    if not session.in_shell:
+    if not session.is_trusted:
         raise Refused(f"All dice are counted in a shell only; `dice {game} BOARD` checks a board that is over.")
     total = 0
     faces = [0] * 6

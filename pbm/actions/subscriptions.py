@@ -39,7 +39,7 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
     board_letters: list[Letter] = []
     added: list[str] = []
     refused: dict[str, str] = {}
-    budget = Budget(in_shell=session.in_shell)
+    budget = Budget(is_trusted=session.is_trusted)
     for number in _named(session, game, words, name):
         row = find_row(session, game, number)
         if why := _objection(session, row, name):
@@ -47,7 +47,7 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
             continue
         session.store.boards.follow(game, row.board, name)
         added.append(number)
-        if not budget.is_spent and (session.in_shell or session.take("shown", user=name)):
+        if not budget.is_spent and (session.is_trusted or session.take("shown", user=name)):
             with suppress(Refused):  # one that cannot be read is followed all the same
                 point = board_of(session, row).present
                 board_letters += letters.of_board(session, point, name, kind="Subscription Summary", is_full=True)

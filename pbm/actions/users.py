@@ -49,11 +49,11 @@ def check_sign_up(session: Session, *, userid: str, new_password: str, **_: obje
     check_no_placeholder(userid, "a name of your own")
     check_new_userid(name)
     check_new_password(new_password)
-    if session.is_line and not session.in_shell:
+    if session.is_line and not session.is_trusted:
         raise Refused("`signup` by mail needs a mail of its own; it cannot be a line of `multiple`.")
     if session.store.users.is_taken(name):
         raise Refused(f"There is a user {name} already; please choose another userid.")
-    if not session.in_shell and not (session.is_left("sign-up") and session.is_left("question")):
+    if not session.is_trusted and not (session.is_left("sign-up") and session.is_left("question")):
         raise Refused("There were too many sign-ups in this hour; please try again in the next one.")
 
 
@@ -61,7 +61,7 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
     """Add a user, after `check_sign_up`. A guest who signs up keeps their boards."""
     name = userid.lower()
     hashed = session.server.passwords.hash(password)
-    if not session.in_shell:
+    if not session.is_trusted:
         session.take("sign-up")
     session.store.users.add(name, hashed, session.now)
     session.note("signup", userid=name)
@@ -125,7 +125,7 @@ def check_not_barred(session: Session, address: str) -> None:
 
 def change_address(session: Session, name: str, addresses: Sequence[str]) -> list[Letter]:
     """Replace the addresses of a user; the old ones are told."""
-    if not addresses and session.in_shell:
+    if not addresses and session.sender is None:
         raise Refused("In a shell there is no sender's address to take; write the new ones behind the password.")
     return set_addresses(session, name, addresses, f"The addresses of {name} were changed.")
 
@@ -143,7 +143,7 @@ def set_addresses(
     tokens: dict[str, str] = {}  # of the addresses that have to be confirmed
     codes: dict[str, str | None] = {}
     for address in chosen:
-        if session.in_shell or address.lower() in old:
+        if session.is_trusted or address.lower() in old:
             codes[address] = None
         else:
             tokens[address] = session.server.random_bytes(16).hex()
@@ -275,12 +275,12 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
         session.store.trust.save_failures("userid", name, NO_FAILURES)
         answer = replace_password(session, name, new)
         to_all_addresses = answer._replace(to=name)
-        if session.in_shell:
+        if session.is_trusted:
             return [answer]
         if is_from_user:
             return [to_all_addresses]
         return [answer, to_all_addresses]
-    is_own = session.in_shell or is_from_user
+    is_own = session.is_trusted or is_from_user
     if not is_own and not session.take("request for a reset"):
         raise Refused("Too many codes were asked for in this hour; please try again in the next one.")
     if numbers and session.take("reset", user=name):

@@ -30,7 +30,7 @@ def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter
         else:
             # whoever has moved learns at once that the move is played, although they want other mails in a digest
             queue(session, letter._replace(is_urgent=letter.is_urgent or is_own))
-    if session.proved and session.on_page:  # the page knows only its own board, and a mail leads to a new one
+    if session.proved and not session.is_trusted:  # a page knows only its own board, and a mail leads to a new one
         queue(session, *(letter for letter in own if letter.to and letter.begins_thread))
     return own
 

@@ -59,8 +59,6 @@ BOUNCING_FOR = timedelta(days=3)
 """An address that has bounced so often in a row, and for so long, gets no more mail."""
 BOUNCES_COUNT_FOR = timedelta(days=60)
 """So long after the first bounce of a row, the next one begins another row: mails have arrived in between."""
-NO_HOST = "guests.invalid"
-"""In place of a mail host for users who have no address (RFC 2606)."""
 DOUBTFUL = "Nothing was done: the command has characters that cannot be decoded. Please write it once more."
 GUESTS = "A command with a userid comes by mail, or from a page of a user who has a mail address."
 
@@ -170,8 +168,8 @@ def posted(
 ) -> tuple[Reply, ReceivedMail] | None:
     """The player of a reply address, and what is posted on a page as a mail to it; None if it is no such address.
 
-    The mail is from the player's first address that is not barred. What has the same *key* is done once. Raises Refused
-    if the board of the page has been removed.
+    The mail is from the player's first address that is not barred, if they have one. What has the same *key* is done
+    once. Raises Refused if the board of the page has been removed.
     """
     found = tokens.meaning(server, recipient)
     if found is None or found.kind != tokens.REPLY:
@@ -183,7 +181,7 @@ def posted(
     addresses.sort(key=lambda address: bars.bar_on(server.store, address) is not None)
     said = texts.clean(f"{text}\n{comment}".replace("\r\n", "\n").replace("\r", "\n"))
     mail = Incoming(
-        sender=next(iter(addresses), f"{userid}@{NO_HOST}"),
+        sender=next(iter(addresses), None),
         message_id=f"<{key}.{game}-{board}-{userid}.page@{server.host}>",
         subject=f"Re: {game.capitalize()} Board {board}",  # as our own mails make a mail program write
         body=quotes.own(said)[: reading.MOST_BODY],
@@ -291,7 +289,7 @@ def _ready(server: Server, received: ReceivedMail, mail: Incoming, replies: Sequ
     call = _call(typed, replies if answered else ())
     if mail.fault or _is_doubtful(mail, typed):
         call = Refused(mail.fault or DOUBTFUL)
-    if received.post and not answered and str(mail.sender).endswith(f"@{NO_HOST}"):
+    if received.post and not answered and not mail.sender:
         call = Refused(GUESTS)
     session = Session(
         server,
@@ -303,7 +301,8 @@ def _ready(server: Server, received: ReceivedMail, mail: Incoming, replies: Sequ
         proved=answered,
         peer=machine,
         guest=reply if reply and is_guest(reply.userid) and typed.line.names == "signup" else None,
-        on_page=received.post is not None,
+        is_trusted=False,
+        is_printed=received.post is not None,
     )
     return runner.prepare(session, call, None if answered else typed.line)
 
@@ -366,7 +365,7 @@ def _kind(server: Server, mail: Incoming, received: ReceivedMail, meanings: Sequ
     is_for_postmaster = kinds == {tokens.POSTMASTER}
     if not is_for_postmaster and _bar_on(server, mail, received):
         return "barred"
-    if mail.sender and not is_for_postmaster:
+    if (mail.sender or received.post) and not is_for_postmaster:
         return "command"  # a whole one is carried out even if a program may have sent it
     if _has_mark_of_program(server, mail):
         return "automatic"
@@ -414,7 +413,7 @@ def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> No
     """End the mails that the recipients of a mail name, whatever else it says."""
     for meaning in meanings:
         if meaning.kind == tokens.UNSUBSCRIBE:
-            subscriptions.end_mails(Session(server, sender), meaning.reply)
+            subscriptions.end_mails(Session(server, sender, is_trusted=False, is_printed=False), meaning.reply)
 
 
 def _pass_on(server: Server, mail: Incoming) -> Outcome:
@@ -450,7 +449,7 @@ def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:
 def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     """Carry out the command of a mail and answer it. Returns what was done."""
     reply, line, session = command.reply, command.typed.line, command.ready.session
-    if not (session.on_page or command.is_probably_automatic):
+    if not (session.is_printed or command.is_probably_automatic):
         server.store.users.revive_address(mail.sender or "", server.now())
     done = runner.finish(command.ready)
     server.store.events.count_command(server.now(), refused=done.why is not None)
@@ -470,7 +469,7 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     if not quotas.is_left(server.store, "error", session.holders, server.now()):
         [letter] = outcome.letters
         outcome = outcome._replace(letters=[letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))])
-    if not session.on_page:
+    if not session.is_printed:
         delivery.queue(session, *outcome.letters)
     return outcome
 
@@ -503,7 +502,7 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
     One of these has to be the sender of the envelope, who is told.
     """
     sender = envelope_sender.lower()
-    session = Session(server, sender)
+    session = Session(server, sender, is_trusted=False, is_printed=False)
     if sender in mail.senders and session.senders and session.take("error", is_own=True):
         why = Refused("Nothing was done, because this mail is from several addresses; a command comes from one alone.")
         delivery.queue(session, plain_line(mail.subject).refusal(why, is_user=server.store.users.is_taken))

@@ -65,7 +65,9 @@ class Club:
 
     def say(self, line: str, comment: str = "", sender: str | None = None) -> list[Letter]:
         """Give a command as a shell does, or by mail if there is a sender."""
-        session, typed = Session(self.server, sender, comment, comment), Line.read(line)
+        is_shell = sender is None
+        session = Session(self.server, sender, comment, comment, is_trusted=is_shell, is_printed=is_shell)
+        typed = Line.read(line)
         if sender is None:
             return run(typed, lambda: session)
         with self.store.writing():  # as a mail is handled
