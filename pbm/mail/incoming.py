@@ -34,7 +34,7 @@ from pbm.mail.automatic import (
 )
 from pbm.mail.reading import Incoming
 from pbm.mail.typed import Typed, is_title, plain_line, typed_answer, typed_command, typed_password
-from pbm.names import SHORTEST_PASSWORD, is_guest
+from pbm.names import SHORTEST_PASSWORD, IsUser, is_guest
 from pbm.refusals import Misused, Refused
 from pbm.runner import Effect, Ready
 from pbm.server import Server
@@ -128,9 +128,16 @@ def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, st
     The sender is empty for a bounce, which Postfix calls MAILER-DAEMON.
     """
     message = reading.header(raw)
-    told = environment.get("SENDER", message["Return-Path"]), environment.get("RECIPIENT", message["Delivered-To"])
-    sender, recipient = (None if each is None else str(each).strip().strip("<>") for each in told)
-    return "" if sender and sender.upper() == "MAILER-DAEMON" else sender, recipient
+    sender = _bare_address(environment.get("SENDER", message["Return-Path"]))
+    recipient = _bare_address(environment.get("RECIPIENT", message["Delivered-To"]))
+    if sender and sender.upper() == "MAILER-DAEMON":
+        sender = ""
+    return sender, recipient
+
+
+def _bare_address(field: object) -> str | None:
+    """The address in a field or a variable without its angle brackets; None if there is no such field."""
+    return None if field is None else str(field).strip().strip("<>")
 
 
 def is_ours(recipient: str, server_address: str) -> bool:
@@ -153,8 +160,8 @@ def addressed(raw: bytes, server_address: str) -> list[str]:
 def _ours_among(fields: Sequence[str], server_address: str) -> list[str]:
     """Our addresses in the values of header fields."""
     try:
-        return [address for _, address in getaddresses([*fields]) if is_ours(address, server_address)]
-    except (RecursionError, ValueError, LookupError):
+        return [address for _, address in getaddresses(list(fields)) if is_ours(address, server_address)]
+    except (RecursionError, ValueError, LookupError):  # what Python's parser raises for odd fields
         return []
 
 
@@ -171,24 +178,24 @@ def posted(
     The mail is from the player's first address that is not barred, if they have one. What has the same *key* is done
     once. Raises Refused if the board of the page has been removed.
     """
-    found = tokens.meaning(server, recipient)
-    if found is None or found.kind != tokens.REPLY:
+    meaning = tokens.meaning(server, recipient)
+    if meaning is None or meaning.kind != tokens.REPLY:
         return None
-    game, board, userid = found.reply
+    game, board, userid = meaning.reply
     if server.store.boards.was_removed(game, board):
         raise Refused("This board has been removed.")
-    addresses = [each.address for each in server.store.users.addresses(userid) if each.confirmed]
-    addresses.sort(key=lambda address: bars.bar_on(server.store, address) is not None)
-    said = texts.clean(f"{text}\n{comment}".replace("\r\n", "\n").replace("\r", "\n"))
+    addresses = [row.address for row in server.store.users.addresses(userid) if row.confirmed]
+    addresses.sort(key=lambda address: bars.bar_on(server.store, address) is not None)  # those that are barred last
+    posted_text = texts.clean(f"{text}\n{comment}".replace("\r\n", "\n").replace("\r", "\n"))
     mail = Incoming(
-        sender=next(iter(addresses), None),
+        sender=addresses[0] if addresses else None,
         message_id=f"<{key}.{game}-{board}-{userid}.page@{server.host}>",
         subject=f"Re: {game.capitalize()} Board {board}",  # as our own mails make a mail program write
-        body=quotes.own(said)[: reading.MOST_BODY],
-        quoted=quotes.lone_quotation(said),
+        body=quotes.own(posted_text)[: reading.MOST_BODY],
+        quoted=quotes.lone_quotation(posted_text),
     )
     raw = f"{recipient}\n{text}\n{comment}".encode()
-    return found.reply, ReceivedMail(raw, mail.sender, (recipient,), peer, mail)
+    return meaning.reply, ReceivedMail(raw, mail.sender, (recipient,), peer, mail)
 
 
 def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
@@ -260,47 +267,67 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
     kind = _kind(server, mail, received, meanings)
     if kind != "command":
         return PreparedMail(received, mail, meanings, kind)
-    replies = [*dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY)]
+    replies = list(dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY))
     reply = replies[0] if replies else None
+    resets = [meaning for meaning in meanings if meaning.kind == tokens.RESET]
     is_user = server.store.users.is_taken
+
+    def try_out(typed: Typed) -> runner.Trial:
+        return runner.try_out(_ready(server, received, mail, replies, typed))
+
     if reply:
-        typed = typed_answer(
-            mail, reply, is_user, lambda typed: runner.try_out(_ready(server, received, mail, replies, typed))
-        )
-    elif code_for := next((meaning for meaning in meanings if meaning.kind == tokens.RESET), None):
-        typed = typed_password(mail, code_for.reply.userid, code_for.code, is_user)
+        typed = typed_answer(mail, reply, is_user, try_out)
+    elif resets:
+        typed = typed_password(mail, resets[0].reply.userid, resets[0].code, is_user)
     else:
         typed = typed_command(mail, is_user)
     ready = _ready(server, received, mail, replies, typed)
-    is_probably_automatic = post is None and (_has_mark_of_program(server, mail) or _reads_like_program(mail, typed))
+
+    is_probably_automatic = False
+    if post is None:
+        is_probably_automatic = _has_mark_of_program(server, mail) or _reads_like_program(mail, typed)
     # a program must not set a password by the first word of its answer
     if is_probably_automatic and (typed.is_new_password or not _is_proved(ready, typed)):
         return PreparedMail(received, mail, meanings, "automatic")
+
     command = MailedCommand(reply, typed, ready, is_probably_automatic)
-    done = ready.done if post and isinstance(ready.call, Call) and not ready.call.passwords else None
-    return PreparedMail(received, mail, meanings, kind, command, _outcome(server, command, done) if done else None)
+    outcome = None
+    # a guess of a password is counted, which has to be stored
+    if post and ready.done and isinstance(ready.call, Call) and not ready.call.passwords:
+        outcome = _outcome(server, command, ready.done)
+    return PreparedMail(received, mail, meanings, kind, command, outcome)
 
 
 def _ready(server: Server, received: ReceivedMail, mail: Incoming, replies: Sequence[Reply], typed: Typed) -> Ready:
     """Prepare what a mail says, which came to some reply addresses or to none."""
     reply = replies[0] if replies else None
-    answered = None if typed.line.command else reply
-    machine = machine_of(received.peer)
+    answered = None  # a whole command needs its password, also at a reply address
+    if typed.line.command is None:
+        answered = reply
+
     call = _call(typed, replies if answered else ())
     if mail.fault or _is_doubtful(mail, typed):
         call = Refused(mail.fault or DOUBTFUL)
     if received.post and not answered and not mail.sender:
         call = Refused(GUESTS)
+
+    message_id = None  # an odd one is repeated in no header of ours
+    if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id):
+        message_id = mail.message_id
+    guest = None
+    if reply and is_guest(reply.userid) and typed.line.names == "signup":
+        guest = reply
+    machine = machine_of(received.peer)
     session = Session(
         server,
         mail.sender,
         tokens.masked(masking.comment(typed.body, server.store.users.is_taken)),
         body=typed.body,
-        message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
+        message_id=message_id,
         guesses=Guesses(server.store, (machine or mail.sender or "").lower(), server.now()),
         proved=answered,
         peer=machine,
-        guest=reply if reply and is_guest(reply.userid) and typed.line.names == "signup" else None,
+        guest=guest,
         is_trusted=False,
         is_printed=received.post is not None,
     )
@@ -309,8 +336,10 @@ def _ready(server: Server, received: ReceivedMail, mail: Incoming, replies: Sequ
 
 def _has_mark_of_program(server: Server, mail: Incoming) -> bool:
     """Whether a mark says that a program may have sent a mail. A confirmed address is a person's, whatever its name."""
+    if mail.is_probably_automatic:
+        return True
     sender = mail.sender or ""
-    return mail.is_probably_automatic or (is_address_of_program(sender) and not server.store.users.ids_at(sender))
+    return is_address_of_program(sender) and not server.store.users.ids_at(sender)
 
 
 def _reads_like_program(mail: Incoming, typed: Typed) -> bool:
@@ -326,7 +355,8 @@ def _is_proved(ready: Ready, typed: Typed) -> bool:
     """Whether a mail has a password, or somebody has typed an answer to a board mail; that may still be a mistake."""
     if ready.session.proved:
         return not typed.is_from_title
-    calls = [ready.call, *(call for _, call in ready.lines)]
+    calls = [ready.call]
+    calls += [call for _, call in ready.lines]
     return any(isinstance(call, Call) and call.passwords for call in calls)
 
 
@@ -336,14 +366,20 @@ def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list
     A mail to our own address and to a reply address may come as two copies, one for each. Both are for the reply
     address: what came first is carried out, and the other one is known as the same mail.
     """
-    meanings = [*filter(None, [tokens.meaning(server, recipient) for recipient in recipients])]
+    meanings = []
+    for recipient in recipients:
+        if meaning := tokens.meaning(server, recipient):
+            meanings.append(meaning)
     kinds = {meaning.kind for meaning in meanings}
     if tokens.COMMANDS in kinds and tokens.REPLY not in kinds:
-        named = [tokens.meaning(server, address) for address in _ours_among(mail.recipients, server.address)]
-        meanings += [meaning for meaning in named if meaning and meaning.kind == tokens.REPLY]
+        for address in _ours_among(mail.recipients, server.address):
+            meaning = tokens.meaning(server, address)
+            if meaning and meaning.kind == tokens.REPLY:
+                meanings.append(meaning)
     if mail.report and mail.report.has_failed:
         failed = tokens.meaning(server, mail.report.message_id.strip("<>"), ".")
-        meanings += [failed] if failed else []
+        if failed:
+            meanings.append(failed)
     return meanings
 
 
@@ -369,7 +405,9 @@ def _kind(server: Server, mail: Incoming, received: ReceivedMail, meanings: Sequ
         return "command"  # a whole one is carried out even if a program may have sent it
     if _has_mark_of_program(server, mail):
         return "automatic"
-    return "postmaster" if is_for_postmaster else "unreadable"
+    if is_for_postmaster:
+        return "postmaster"
+    return "unreadable"  # it is not known who wrote it, so nobody could have signed a command
 
 
 def _bar_on(server: Server, mail: Incoming, received: ReceivedMail) -> str | None:
@@ -389,9 +427,13 @@ def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:
             "Please answer each mail by itself."
         )
     try:
-        return answers.read(answered[0], line.typed) if answered else runner.read(line)
+        if answered:
+            return answers.read(answered[0], line.typed)
+        return runner.read(line)
     except Misused as why:
-        return Call(answers.LOST_ANSWER, {"title": line, "why": why}) if is_title(line) and not answered else why
+        if is_title(line) and not answered:
+            return Call(answers.LOST_ANSWER, {"title": line, "why": why})
+        return why
     except Refused as why:
         return why
 
@@ -400,13 +442,13 @@ def _is_doubtful(mail: Incoming, typed: Typed) -> bool:
     """Whether a line of a mail that is carried out has characters that could not be decoded."""
     if not mail.doubtful:
         return False
-    comment = {line for line in typed.body.split("\n") if not typed_plans.is_line(line)}
+    comment_lines = {line for line in typed.body.split("\n") if not typed_plans.is_line(line)}
     if typed.line.command and typed.line.command.name in {"multiple", "plan"}:
-        comment.clear()  # their text is commands
-    commands = {*mail.body.split("\n")} - comment
+        comment_lines.clear()  # their text is commands
+    carried_out = set(mail.body.split("\n")) - comment_lines
     if typed.body == mail.body:  # no line of it was the command, so the subject is
-        commands.add(mail.subject)
-    return not mail.doubtful.isdisjoint(commands)
+        carried_out.add(mail.subject)
+    return not mail.doubtful.isdisjoint(carried_out)
 
 
 def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> None:
@@ -421,9 +463,10 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
 
     It makes no loop if the operator's address leads back here: our mails say that a program has written them.
     """
-    sender, is_user = mail.sender or "", server.store.users.is_taken
-    said = texts.clean(f"{mail.subject}\n{mail.fault or mail.body}")[:MOST_PASSED_ON]
-    subject, _, text = tokens.masked(masking.without_passwords(said, is_user).text).partition("\n")
+    sender = mail.sender or ""
+    is_user = server.store.users.is_taken
+    written = texts.clean(f"{mail.subject}\n{mail.fault or mail.body}")[:MOST_PASSED_ON]
+    subject, _, text = tokens.masked(masking.without_passwords(written, is_user).text).partition("\n")
     # one with a character that is not seen, as some emojis have it, could not be sent
     subject = "".join(filter(str.isprintable, " ".join(subject.split())))[:MOST_LOGGED]
     if not server.operator:
@@ -432,8 +475,8 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
         return Outcome("postmaster", reason=f"PBM_OPERATOR is not set; {logged}")
     if not Session(server).take("postmaster", address=server.operator):
         return Outcome("postmaster", reason=f"{most('postmaster', 'address')} were passed on today already")
-    told = f"From: {sender or 'unknown'}\nSubject: {subject}\n\n{text}"
-    letter = letters.plain_letter(told, subject=f"For the postmaster: {subject}", answer="")
+    passed_on = f"From: {sender or 'unknown'}\nSubject: {subject}\n\n{text}"
+    letter = letters.plain_letter(passed_on, subject=f"For the postmaster: {subject}", answer="")
     add_to_outbox(Session(server), server.operator, letter, reply_to=sender or None)
     return Outcome("postmaster")
 
@@ -448,8 +491,10 @@ def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:
 
 def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     """Carry out the command of a mail and answer it. Returns what was done."""
-    reply, line, session = command.reply, command.typed.line, command.ready.session
-    if not (session.is_printed or command.is_probably_automatic):
+    reply = command.reply
+    line = command.typed.line
+    session = command.ready.session
+    if not (session.is_printed or command.is_probably_automatic):  # somebody reads the mail of that address
         server.store.users.revive_address(mail.sender or "", server.now())
     done = runner.finish(command.ready)
     server.store.events.count_command(server.now(), refused=done.why is not None)
@@ -458,9 +503,12 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     outcome = _outcome(server, command, done)
     if done.why is None:
         return outcome
+
+    # It was refused. A person hears why; a program, or a newsletter that looks like no command, does not.
+    if command.is_probably_automatic:
+        return Outcome("automatic", outcome.command)
     is_close = command.typed.reads_as_command or any(map(root.knows, line.words[:2]))
-    is_bulk = mail.wants_no_answer and isinstance(done.why, Misused) and not (reply or is_close)
-    if command.is_probably_automatic or is_bulk:
+    if mail.wants_no_answer and isinstance(done.why, Misused) and not reply and not is_close:
         return Outcome("automatic", outcome.command)
     session = replace(session, proved=reply)
     if not session.take("error", is_own=True):
@@ -468,7 +516,8 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
         return Outcome("capped", outcome.command, capped)
     if not quotas.is_left(server.store, "error", session.holders, server.now()):
         [letter] = outcome.letters
-        outcome = outcome._replace(letters=[letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))])
+        last_letter = letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))
+        outcome = outcome._replace(letters=[last_letter])
     if not session.is_printed:
         delivery.queue(session, *outcome.letters)
     return outcome
@@ -479,21 +528,38 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
 
     The log says nothing of a line that is no command, because a password may stand anywhere in it.
     """
-    reply, line, ready = command.reply, command.typed.line, command.ready
-    is_user, why, logged = server.store.users.is_taken, done.why, ""
-    call = ready.call
-    right = call.passwords if why is None and isinstance(call, Call) and not call.command.in_any_order else []
-    if line.command:
-        logged = tokens.masked(without(line.typed, right) if right else line.logged(is_user))
-    elif reply:
-        logged = f"{reply.game} {reply.board} {reply.userid}: {answers.bare(line.typed) if why is None else '...'}"
-    if why is None:
+    reply = command.reply
+    line = command.typed.line
+    is_user = server.store.users.is_taken
+    logged = _logged(command, done, is_user)
+    if done.why is None:
         return Outcome("command", logged, letters=done.letters)
-    letter = line.refusal(why, ready.session.comment, reply.game if reply else "", is_user)
-    words = {*line.typed.split()} - {*logged.split()}
-    secrets = [word for word in words if len(word) >= SHORTEST_PASSWORD and not root.knows(word)]
+    letter = line.refusal(done.why, command.ready.session.comment, reply.game if reply else "", is_user)
+    if not logged:
+        return Outcome("command", "", "it begins with no command", [letter])
+    # The reason may quote words of the line that the log does not have: these may be passwords.
+    unlogged = set(line.typed.split()) - set(logged.split())
+    secrets = [word for word in unlogged if len(word) >= SHORTEST_PASSWORD and not root.knows(word)]
     reason = reason_without(str(letter.data["error"]).partition("\n")[0], secrets)
-    return Outcome("command", logged, reason if logged else "it begins with no command", [letter])
+    return Outcome("command", logged, reason, [letter])
+
+
+def _logged(command: MailedCommand, done: Effect, is_user: IsUser) -> str:
+    """A command as the log may hold it, without secrets; empty if it is neither a command nor an answer."""
+    line = command.typed.line
+    reply = command.reply
+    if line.command:
+        call = command.ready.call
+        # After a success it is known which words are passwords, unless they may stand in several orders.
+        if done.why is None and isinstance(call, Call) and call.passwords and not call.command.in_any_order:
+            return tokens.masked(without(line.typed, call.passwords))
+        return tokens.masked(line.logged(is_user))
+    if reply is None:
+        return ""
+    answer = "..."
+    if done.why is None:
+        answer = answers.bare(line.typed)
+    return f"{reply.game} {reply.board} {reply.userid}: {answer}"
 
 
 def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None:
@@ -511,11 +577,13 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
 def machine_of(peer: str | None) -> str | None:
     """The machine or the network of IPv6 that a mail came from; None for a machine of ours, which brings all mails."""
     try:
-        found = ip_address(peer or "")
+        address = ip_address(peer or "")
     except ValueError:
         return None
-    found = getattr(found, "ipv4_mapped", None) or found  # as a proxy that listens for both writes IPv4
-    return network_of(str(found)) if found.is_global else None
+    address = getattr(address, "ipv4_mapped", None) or address  # as a proxy that listens for both writes IPv4
+    if not address.is_global:
+        return None
+    return network_of(str(address))
 
 
 def network_of(peer: str) -> str:

@@ -37,7 +37,7 @@ SUBJECT_TAGS = re.compile(r"(?>\s*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>
 BEGINS_LIKE_MOVE = re.compile(r"\W*[a-z]\d", re.IGNORECASE)
 """The beginning of a move such as ``e3 : 5``, whose blanks make it none; that is told, and not taken for prose."""
 WITH_TEXT = frozenset({"chat", "note", "plan"})
-"""The words of an answer that go with the whole text."""
+"""The words of an answer that go with the whole text, first line and all."""
 LONG_OPTIONS = frozenset(option for command in OF_GAME.values() for option in command.named)
 """Options of the language that begin with two hyphens."""
 
@@ -76,20 +76,26 @@ def typed_command(mail: Incoming, is_user: IsUser) -> Typed:
     lines = mail.body.lstrip().split("\n")
     first, count = words.whole_turn(lines)
     line = plain_line(first)
-    counts = line.command is not None if subject.command is None else _is_evident(line, is_user)
-    return above._replace(line=line, body="\n".join(lines[count:])) if counts else above
+    if subject.command is None:
+        counts = line.command is not None
+    else:
+        counts = _is_evident(line, is_user)
+    if counts:
+        return above._replace(line=line, body="\n".join(lines[count:]))
+    return above  # neither is clearly a command, and the refusal quotes the subject
 
 
 def typed_password(mail: Incoming, userid: str, code: str, is_user: IsUser) -> Typed:
     """What answers the mail with a code for a new password: that password alone, or a whole command."""
     typed = typed_command(mail, is_user)
-    said = words_of(mail.body)
-    if typed.line.command and (len(said) != 1 or _fits(plain_line(mail.subject), is_user)):
+    text_words = words_of(mail.body)
+    # One word alone is the password, even one such as `help`; only a whole command in the subject is stronger.
+    if typed.line.command and (len(text_words) != 1 or _fits(plain_line(mail.subject), is_user)):
         return typed
     objection = ""
-    if len(said) > 1:
+    if len(text_words) > 1:
         objection = "Nothing was done. Please answer with the new password alone: one word, and nothing below it."
-    line = Line.read(" ".join(["reset", userid, code, *said]))
+    line = Line.read(" ".join(["reset", userid, code, *text_words]))
     return Typed(line, "", typed.reads_as_command, objection=objection, is_new_password=True)
 
 
@@ -107,49 +113,67 @@ def typed_answer(mail: Incoming, reply: Reply, is_user: IsUser, try_out: TryOut)
     """
     subject = plain_line(mail.subject)
     first = _first_answer(mail, reply, reads_as_command=subject.command is not None)
+    # Our own subjects are typed by nobody: below that of a chat stands a chat, below that of a board an answer.
     if _is_chat_title(reply, subject):
-        is_chat = first.line.typed == "chat"
-        return first if is_chat else first._replace(line=_answer("chat"), body=mail.body, is_from_title=True)
+        if first.line.typed == "chat":
+            return first
+        return first._replace(line=_answer("chat"), body=mail.body, is_from_title=True)
     if is_title(subject):
         return first
-    said = words.without_prefixes(subject.typed) or subject.typed  # a move may stand in brackets, as a tag does
-    above = _answer_or_command(first._replace(line=subject, body=mail.body), reply, said)
+
+    answer = words.without_prefixes(subject.typed) or subject.typed  # a move may stand in brackets, as a tag does
+    above = _answer_or_command(first._replace(line=subject, body=mail.body), reply, answer)
     if not first.line.typed:
         return above
     if above.line.command:
         return _with_command_above(above, first, reply, is_user, try_out)
+
+    # The subject is an answer, such as `preview`, or prose.
     word = words.command(answers.bare(above.line.typed))
-    needs = answers.takes(word)
-    if needs:
+    needed = answers.takes(word)
+    if needed:
         return first._replace(line=_answer(f"{word} {first.line.typed}"))
-    if needs is not None and word in WITH_TEXT:
+    is_word = needed is not None
+    if is_word and word in WITH_TEXT:
         return above
     if _is_typed(first, reply, is_user, try_out):
         return _one_of_two(above, first, reply, is_user, try_out)
-    return above if needs is not None or _would_be_done(above, reply, try_out) else first
+    if is_word or _would_be_done(above, reply, try_out):
+        return above
+    return first  # both are prose, and the refusal quotes the text
 
 
 def _with_command_above(above: Typed, first: Typed, reply: Reply, is_user: IsUser, try_out: TryOut) -> Typed:
-    """A command in the subject, or what stands below it."""
+    """The command in the subject (*above*), or what stands in the first line of the text below it."""
     if not _fits(above.line, is_user):
         return first
     if _is_multiple(above.line):
-        return above
+        return above  # its commands stand in the text
     passwords = above.line.passwords() or []
     # a tag such as `- EXTERNAL` is too short for a password, and is not counted as a wrong one
-    if any(len(word) >= SHORTEST_PASSWORD for word in passwords) and try_out(above).is_signed:
+    may_be_signed = any(len(word) >= SHORTEST_PASSWORD for word in passwords)
+    if may_be_signed and try_out(above).is_signed:
         return above
-    return first if _is_typed(first, reply, is_user, try_out) else above
+    if _is_typed(first, reply, is_user, try_out):
+        return first
+    return above  # the text is prose, so it is the comment
 
 
 def _one_of_two(above: Typed, first: Typed, reply: Reply, is_user: IsUser, try_out: TryOut) -> Typed:
     """The first line of the text; with an objection, if the subject is another answer that could be done as well."""
-    is_clear = _is_same(above, first, reply) or not _would_be_done(above, reply, try_out)
-    if is_clear or not try_out(first).is_done:
+    if _is_same(above, first, reply) or not _would_be_done(above, reply, try_out):
         return first
-    subject, text = (typed.line.masked(is_user, is_answer=typed.line.command is None).text for typed in (above, first))
+    if not try_out(first).is_done:
+        return first  # its own refusal says more
+    subject = _shown(above.line, is_user)
+    text = _shown(first.line, is_user)
     objection = f"The subject says `{subject}`, and the first line of the text says `{text}`; nothing was done."
     return first._replace(objection=f"{objection} Please write only one of them.")
+
+
+def _shown(line: Line, is_user: IsUser) -> str:
+    """A line at a reply address without its passwords."""
+    return line.masked(is_user, is_answer=line.command is None).text
 
 
 def _first_answer(mail: Incoming, reply: Reply, *, reads_as_command: bool) -> Typed:
@@ -163,14 +187,14 @@ def _first_answer(mail: Incoming, reply: Reply, *, reads_as_command: bool) -> Ty
     return _answer_or_command(Typed(line, "\n".join(lines[count:]), reads_as_command), reply, line.typed)
 
 
-def _answer_or_command(typed: Typed, reply: Reply, said: str) -> Typed:
-    """A line at a reply address: a command of the language, or else the answer that is *said*."""
+def _answer_or_command(typed: Typed, reply: Reply, answer: str) -> Typed:
+    """A line at a reply address: a command of the language, or else the *answer* that was written there."""
     copied = _copied_answer(reply, typed.line)
     if copied:
         return typed._replace(line=_answer(copied))
     if typed.line.command and not _is_word_of_answers(typed.line):
         return typed
-    return typed._replace(line=_answer(said))
+    return typed._replace(line=_answer(answer))
 
 
 def _answer(typed: str) -> Line:
@@ -180,8 +204,9 @@ def _answer(typed: str) -> Line:
 
 def _is_word_of_answers(line: Line) -> bool:
     """Whether a line that is a command is meant as a word of ANSWERS: alone, or as `block bob`, without a password."""
-    is_answer = words.command(line.words[0]) in answers.ANSWERS and line.passwords() is None
-    return is_answer or answers.takes(line.typed) is not None
+    if answers.takes(line.typed) is not None:
+        return True
+    return words.command(line.words[0]) in answers.ANSWERS and line.passwords() is None
 
 
 def _copied_answer(reply: Reply, line: Line) -> str | None:
@@ -190,14 +215,20 @@ def _copied_answer(reply: Reply, line: Line) -> str | None:
     Every board mail ends with a command like ``spiro move 101 alice PASSWORD MOVE#3``. With a move in place of the last
     word, it is the answer ``move e5``: at the address for answers it needs no password, and that may be missing.
     """
-    game, word, number, userid, *rest = [*line.words, *[""] * (5 - len(line.words))]
-    named = (game.lower(), number.lower(), userid.lower())
-    if named != reply or answers.takes(word) is None:
+    if len(line.words) < 4:
         return None
-    is_secret = masking.may_be_password(rest[0]) and not root.knows(rest[0])
-    if rest[0] != MASK and (is_secret or rest[1:] or line.passwords() is not None):
+    game, word, number, userid, *behind = line.words
+    if (game.lower(), number.lower(), userid.lower()) != reply or answers.takes(word) is None:
         return None
-    return " ".join([words.command(word), *filter(None, rest[rest[0] == MASK :])])
+    answer = words.command(word)
+    if behind and behind[0] == MASK:
+        return " ".join([answer, *behind[1:]])
+    # Without the word PASSWORD, this is an answer only if nothing in it can be a password: that has to be right.
+    if len(behind) > 1 or line.passwords() is not None:
+        return None
+    if behind and masking.may_be_password(behind[0]) and not root.knows(behind[0]):
+        return None
+    return " ".join([answer, *behind])
 
 
 def _chat_text(lines: Sequence[str]) -> str | None:
@@ -205,7 +236,10 @@ def _chat_text(lines: Sequence[str]) -> str | None:
     first, _, beside = lines[0].strip().partition(" ")
     if words.command(answers.bare(first)) != "chat":
         return None
-    return "\n".join([*filter(None, [beside.strip()]), *lines[1:]])
+    text = list(lines[1:])
+    if beside.strip():
+        text.insert(0, beside.strip())
+    return "\n".join(text)
 
 
 def _call(typed: Typed, reply: Reply) -> Call | None:
@@ -229,24 +263,23 @@ def _is_typed(first: Typed, reply: Reply, is_user: IsUser, try_out: TryOut) -> b
     if call is None:
         return BEGINS_LIKE_MOVE.match(first.line.typed) is not None
     move = str(call.given.get("move", ""))
-    return (
-        not move
-        or call.command.name != "move"
-        or masking.is_turn(move)
-        or move.lower() in votes.INSTEAD_OF_A_MOVE
-        or try_out(first).is_done
-    )
+    if call.command.name != "move" or not move:
+        return True
+    if masking.is_turn(move) or move.lower() in votes.INSTEAD_OF_A_MOVE:
+        return True
+    return try_out(first).is_done  # a word is read as a move, too; it is one only if it can be played
 
 
-def _is_same(one: Typed, other: Typed, reply: Reply) -> bool:
+def _is_same(above: Typed, first: Typed, reply: Reply) -> bool:
     """Whether two answers say the same, such as ``e5`` and ``move E5#1``."""
-    calls = [_call(each, reply) for each in (one, other)]
-    said = [
-        (call.command.name, [split_number(str(value).lower()).text for value in call.given.values()])
-        for call in calls
-        if call
-    ]
-    return len(said) == len(calls) and said[0] == said[1]
+    meanings = []
+    for typed in (above, first):
+        call = _call(typed, reply)
+        if call is None:
+            return False
+        values = [split_number(str(value).lower()).text for value in call.given.values()]
+        meanings.append((call.command.name, values))
+    return meanings[0] == meanings[1]
 
 
 def _fits(line: Line, is_user: IsUser) -> bool:
@@ -255,17 +288,25 @@ def _fits(line: Line, is_user: IsUser) -> bool:
     ``Message from Alice Miller`` and ``Symple Board 101 alice`` only begin like commands.
     """
     command = line.command
-    if command is None or _is_multiple(line):
-        return command is not None  # its lines are carried out together, or not at all
+    if command is None:
+        return False
+    if _is_multiple(line):
+        return True  # its lines are carried out together, or not at all
     try:
         runner.read(line)
     except Misused:
         return False
     except Refused:
-        return True
+        return True  # the words are right, and only an option is not
     _, others, _ = command.split(line.rest)
-    signed = [dict(zip(way, others, strict=False)) for way in command.ways if {"userid", "password"} <= {*way}]
-    return not signed or any(is_user(given.get("userid", "").lower()) for given in signed)
+    signers = []
+    for way in command.ways:
+        if "userid" in way and "password" in way:
+            given = dict(zip(way, others, strict=False))
+            signers.append(given.get("userid", "").lower())
+    if not signers:
+        return True  # everybody may give such a command, `help` for example
+    return any(map(is_user, signers))
 
 
 def _is_evident(line: Line, is_user: IsUser) -> bool:
@@ -273,8 +314,10 @@ def _is_evident(line: Line, is_user: IsUser) -> bool:
     command = line.command
     if command is None:
         return False
+    if line.game or len(line.words) == 1:
+        return True
     is_signed = any("password" in name or name == "code" for way in command.ways for name in way)
-    return line.game != "" or len(line.words) == 1 or (is_signed and _fits(line, is_user))
+    return is_signed and _fits(line, is_user)
 
 
 def _is_multiple(line: Line) -> bool:
@@ -284,7 +327,9 @@ def _is_multiple(line: Line) -> bool:
 def is_title(subject: Line) -> bool:
     """Whether a subject is that of a board mail: the game, the board, and whose turn it is."""
     title = _without_tags(subject.words)
-    return len(title) in {3, 4} and title[1].lower() == "board" and is_board(title[2])
+    if len(title) not in {3, 4}:  # when the game is over it is nobody's turn
+        return False
+    return title[1].lower() == "board" and is_board(title[2])
 
 
 def _is_chat_title(reply: Reply, subject: Line) -> bool:
@@ -295,20 +340,27 @@ def _is_chat_title(reply: Reply, subject: Line) -> bool:
 
 def _without_tags(subject: Sequence[str]) -> Sequence[str]:
     """The words of a subject, without the tags that a mail server has put behind one of three or four words."""
-    lengths = (length for length in (3, 4) if SUBJECT_TAGS.fullmatch(" ".join(subject[length:])))
-    return subject[: next(lengths, len(subject))]
+    for length in (3, 4):
+        if SUBJECT_TAGS.fullmatch(" ".join(subject[length:])):
+            return subject[:length]
+    return subject
 
 
 def plain_line(beautified: str) -> Line:
     """A line as it was typed, before a program beautified it; passwords are taken as they are."""
     if beautified.isascii():
         return Line.read(beautified)
-    written = words_of(beautified)
-    plain = [plain_word(word) for word in written]
-    line = Line.read(" ".join(plain))
-    secrets = line.passwords() or []
-    typed = " ".join(word if meant in secrets else meant for word, meant in zip(written, plain, strict=True))
-    return line if typed == line.typed else Line.read(typed)
+    written_words = words_of(beautified)
+    plain_words = [plain_word(word) for word in written_words]
+    line = Line.read(" ".join(plain_words))
+    passwords = line.passwords() or []
+    typed_words = []
+    for written, plain in zip(written_words, plain_words, strict=True):
+        typed_words.append(written if plain in passwords else plain)
+    typed = " ".join(typed_words)
+    if typed == line.typed:
+        return line
+    return Line.read(typed)
 
 
 def words_of(line: str) -> list[str]:
