@@ -11,18 +11,24 @@ from email.message import Message
 MOST_HEADER = 20_000
 """How many characters of a header field are read."""
 COMMENTED = re.compile(r"[()]|(?:[^()\\]|\\.)+|\\", re.DOTALL)
-"""A parenthesis that begins or ends a comment in a header field, or what stands between two of them."""
+r"""A parenthesis that begins or ends a comment in a header field, or what stands between two of them.
+
+Of ``bob (at \(home\))`` these are ``bob ``, ``(``, ``at \(home\)`` and ``)``.
+"""
 PROGRAMS = re.compile(
     "(?:mailer-?daemon|postmaster|(?:no|do[-_.]?not)[-_.]?reply|auto-?reply|autoresponder|bounces?|listserv|majordomo)"
     "|(?:owner-|bounces?[-+]|no[-_.]?reply[-+_.]).*|.*-(?:request|bounces?)|.*[-_.]no[-_.]?reply",
     re.IGNORECASE,
 )
-"""Local parts of addresses at which nobody reads mail."""
+"""Local parts of addresses at which nobody reads mail, such as ``no-reply``, ``owner-spiro`` and ``spiro-request``."""
 AUTOMATIC_FIELD = re.compile(
     r"x-(?!auto-response-suppress).*auto-?(?:matic-?)?(?:repl|respon|generat|submit|answer).*"
     r"|x-vacation|x-failed-recipients|x-cron-env|x-fc-machinegenerated|x-ms-exchange-generated-message-source"
 )
-"""A header field that programs write; some people's mails have it, too, with one of DENIALS."""
+"""The name of a header field that programs write, such as ``x-autoreply`` and ``x-vacation``.
+
+Some people's mails have it, too, with one of DENIALS.
+"""
 ADDED = {"list-unsubscribe", "list-unsubscribe-post", "list-help"}
 """Fields that relays add to the mails of people, too."""
 OF_PROGRAMS = tuple(
@@ -52,13 +58,16 @@ ABSENCE = re.compile(
     r"|ตอบกลับอัตโนมัติ|balasan otomatis|resposta automàtica",
     re.IGNORECASE,
 )
-"""What stands in the subject of an answer that a program gives while somebody is away, and of a bounce."""
+"""What stands in the subject of an answer that a program gives while somebody is away, and of a bounce.
+
+Examples are ``Automatic reply: Re: Spiro Board 101``, ``Abwesenheitsnotiz`` and ``Undelivered Mail Returned``.
+"""
 PAST = re.compile(
     r"\b(?:was|were|been|had|war|waren|gewesen|hatte|étais|était|été|estuve|estaba|estado|ero|stato|stata|estive|estava"
     r"|geweest|var|varit|vært|været|olin|byłem|byłam|był|была?|yesterday|last week|gestern)\b",
     re.IGNORECASE,
 )
-"""What stands in a sentence by which somebody says that they are back."""
+"""What stands in a sentence by which somebody says that they are back, as in ``I was on vacation``."""
 RECEIPTS = frozenset(
     phrase.strip()
     for phrase in """
@@ -110,7 +119,7 @@ ACKNOWLEDGED = re.compile(
     r"|\b(?:заявка|обращение|запрос)\b.{0,40}\b(?:принят|получен|зарегистрирован|создан)",
     re.IGNORECASE,
 )
-"""What a program for tickets says of a mail that it got."""
+"""What a program for tickets says of a mail that it got, such as ``Your request [#4711] has been received``."""
 OF_TICKETS = re.compile(
     r"\b(?:received|got) your (?:e-?mail|mail|message)\b|\byour (?:support )?(?:request|ticket|enquiry|inquiry)\b"
     r"|\byour (?:e-?mail|mail|message)\b.{0,40}\breceived\b|\bihre (?:anfrage|e-?mail|nachricht|mitteilung)\b"
@@ -119,17 +128,16 @@ OF_TICKETS = re.compile(
     r"|\b(?:twoje|państwa) zgłoszenie\b|\b(?:ваша заявка|ваше обращение)\b",
     re.IGNORECASE,
 )
-"""What else it says in a subject; in a text, people write that, too."""
+"""What else it says in a subject, such as ``We got your message``; in a text, people write that, too."""
 DISCLOSED = re.compile(
     r"\bthis (?:is an?|e?-?mail|message|reply) .{0,20}\bautomat(?:ed|ic|ically)\b|\bdo not reply to this\b"
     r"|\bautomatisch (?:generiert|erstellt|erzeugt|versen)|\b(?:message|réponse|courriel) (?:généré )?automatique\b"
     r"|\b(?:mensaje|respuesta|correo) automátic[oa]\b|\b(?:messaggio|risposta) automatic[oa]\b",
     re.IGNORECASE,
 )
-"""How the text of a program says what it is."""
+"""How the text of a program says what it is: ``This is an automated message.``"""
 MOST_OF_ACKNOWLEDGEMENT = 500
-"""How many characters of a text are looked at for that."""
-
+"""How many characters of a text are looked at for that: programs begin with it."""
 REACTED = re.compile(
     r"[^\n]{1,100}?(?:\breacted (?:to your message|via gmail)|\bhat auf (?:ihre|deine) nachricht reagiert"
     r"|\ba réagi à (?:votre|ton) message|\b(?:ha reaccionado|reaccionó) a (?:su|tu) mensaje"
@@ -139,7 +147,8 @@ REACTED = re.compile(
 )
 """What Outlook writes in the place of a text where somebody has tapped on a thumb or a heart below a mail.
 
-It ends there, or with a colon. People write "Sorry that I have only now reacted to your message."
+An example is ``Bob Miller reacted to your message:``. It ends there, or with a colon, unlike what people write: "Sorry
+that I have only now reacted to your message."
 """
 
 
@@ -179,16 +188,20 @@ def is_reaction(parts: Iterable[Message], text: str) -> bool:
 
     With a text of somebody's own beside such a part, it is a mail like any other. The part of Gmail never has one.
     """
-    found = {(part.get_content_type(), part.get_content_disposition()) for part in parts}
-    return any(kind == "text/vnd.google.email-reaction+json" for kind, _ in found) or (
-        not text and any(disposition == "reaction" for _, disposition in found)
-    )
+    kinds = set()
+    dispositions = set()
+    for part in parts:
+        kinds.add(part.get_content_type())
+        dispositions.add(part.get_content_disposition())
+    if "text/vnd.google.email-reaction+json" in kinds:
+        return True
+    return "reaction" in dispositions and not text
 
 
 def is_subject_of_program(subject: str) -> bool:
     """Whether a subject reads like that of a program: somebody is away, a mail was read, a ticket was opened."""
     text = subject[:MOST_HEADER]
-    prefixes = re.split("[]:\uff1a]", text)[:-1]
+    *prefixes, _ = re.split("[]:\uff1a]", text)  # as in ``Read: Re: Spiro Board 101``
     if any(prefix.strip().lower() in RECEIPTS for prefix in prefixes):
         return True
     return any(pattern.search(text) for pattern in (ABSENCE, ACKNOWLEDGED, OF_TICKETS))
@@ -221,10 +234,10 @@ def without_comments(field: str) -> str:
     begins: list[int] = []
     """Where in *kept* the comments begin that have not ended."""
     for piece in COMMENTED.findall(field):
-        if piece == "(":
-            begins.append(len(kept))
         if piece == ")" and begins:
             kept[begins.pop() :] = [" "]
-        else:
-            kept.append(piece)
+            continue
+        if piece == "(":
+            begins.append(len(kept))
+        kept.append(piece)  # also of a comment, which may have no end
     return "".join(kept)

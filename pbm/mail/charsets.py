@@ -14,11 +14,12 @@ CHARSETS = {
 }  # fmt: skip
 """The charsets in which text is really written. Python has more codecs: some are none for text, some are slow."""
 SPELLINGS = [
-    (re.compile("(?:x_)+"), ""),
-    (re.compile("cs(?=[a-z])"), ""),
+    (re.compile("(?:x_)+"), ""),  # in front of x_sjis
+    (re.compile("cs(?=[a-z])"), ""),  # in front of csshiftjis
+    # as in windows_1252 and ibm_437
     (re.compile(r"(?:(?:ms|microsoft)_)?(?:windows|win|cp|dos|ibm|oem|ms|codepage)_?(?=\d)"), "cp"),
-    (re.compile(r"(?:iso_?)?8859_?(\d+)(?:_?[a-z].*)?$"), r"iso8859_\1"),
-    (re.compile(r"(?:iso_?)?latin_?(?=\d)"), "latin"),
+    (re.compile(r"(?:iso_?)?8859_?(\d+)(?:_?[a-z].*)?$"), r"iso8859_\1"),  # as in iso_8859_8_i
+    (re.compile(r"(?:iso_?)?latin_?(?=\d)"), "latin"),  # as in latin_1
 ]
 """How mail programs begin the names of charsets, and how Python does, in the order in which they are replaced."""
 NAMES_OF_CODECS = {
@@ -97,7 +98,9 @@ def decoded(raw: bytes, charset: str) -> str:
         codec = "utf_8"  # the name is wrong
     with suppress(UnicodeError, LookupError):  # not every name that Python knows has a codec on every system
         return raw.decode(codec)
-    if not raw.isascii():  # else it is what a charset of 7 bits could not decode
+    # The name is wrong, or the text is damaged. UTF-8 is hardly ever right by chance, unless all bytes are ASCII, which
+    # a charset of 7 bits could not decode.
+    if not raw.isascii():
         with suppress(UnicodeError):
             return raw.decode("utf_8")
     with suppress(UnicodeError, LookupError):
@@ -129,11 +132,13 @@ def _codec_of(charset: str) -> str:
     """Python's name of a charset; that of UTF-8 if there is none."""
     if not charset.isascii() or len(charset) >= 40:
         return "utf_8"
-    name = spelled = normalize_encoding(charset).lower().strip("_")
+    name = normalize_encoding(charset).lower().strip("_")
+    spelled = name
     for beginning, replacement in SPELLINGS:
         if beginning.match(spelled):
             spelled = beginning.sub(replacement, spelled, count=1)
-    candidates = CODECS.get(spelled), name, spelled
-    known = next((candidate for candidate in candidates if candidate in CHARSETS), None)
-    codec = aliases.get(known, known) if known else "utf_8"
-    return WIDER.get(codec, codec)
+    for candidate in (CODECS.get(spelled), name, spelled):
+        if candidate in CHARSETS:
+            codec = aliases.get(candidate, candidate)
+            return WIDER.get(codec, codec)
+    return "utf_8"

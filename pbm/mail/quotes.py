@@ -32,9 +32,9 @@ VERBS = re.compile(
     r"|写道|寫道|書きました|のメール|님이 작성|작성",
     re.IGNORECASE,
 )
-"""The verb of an attribution."""
+"""The verb of an attribution, such as ``wrote`` in ``On Friday, bob wrote:``."""
 FRAMED = re.compile(r"-{4,} ?[^-].*: ?-{4,}")
-"""An attribution between hyphens."""
+"""An attribution between hyphens, such as ``---- On Fri, 3 May 2024, bob wrote: ----``."""
 URL = re.compile(r"\s*https?://\S+\s*")
 """A line with an address of the web alone, as some footers end."""
 BEGINNINGS = re.compile(
@@ -43,13 +43,17 @@ BEGINNINGS = re.compile(
     r"|ne|در|[\u0430-\u044f]{1,3})\b[.,:]? ?.*\d|\d{1,4}[./年-]|\d{4}년",
     re.IGNORECASE,
 )
-"""How a whole attribution begins, with a date; one that is broken into lines begins in the first of them."""
+"""How a whole attribution begins, with a date; one that is broken into lines begins in the first of them.
+
+Examples are ``On Fri, 3 May 2024``, ``Am 3.5.24``, ``2024-05-03`` and ``2024년``.
+"""
 ON_ONE_LINE = re.compile(r"(.{,500}?[^\d\s][:\uff1a])\s{2,}\S")
-"""An attribution, as Yahoo's telephones put it in front of what they quote."""
+"""An attribution, as Yahoo's telephones put it in front of what they quote: ``On Fri, bob wrote:   Your turn.``"""
 DATE = re.compile(
     r"(?:19|20)\d\d|\b\d{1,2}[:.]\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d\d\b|[\u06f0-\u06f9\u0660-\u0669]:[\u06f0-\u06f9\u0660-\u0669]",
     re.ASCII,
 )
+"""A year, a time or a date: ``2024``, ``10:30``, ``3.5.24``, or a time in the digits of Arabic or Persian."""
 BANNER = re.compile(
     r"\s*(?:_{20,}|[-=*\u2010]{3,} ?[^-=*\u2010]{0,40}(?:original|urspr[uü]ngl|origin[ae]l|d['\u2019]origine"
     r"|oorspronkelijk|replied|原邮件|oprindelig|opprinnelig|alkuperäinen|oryginaln|původní|eredeti|исходное|orijinal|forward"
@@ -60,7 +64,10 @@ BANNER = re.compile(
     r"|inizio messaggio inoltrato:|inicio del mensaje reenviado:)\s*",
     re.IGNORECASE,
 )
-"""A line above a mail that is answered or passed on."""
+"""A line above a mail that is answered or passed on.
+
+Examples are ``-----Original Message-----``, ``________________________________`` and ``Begin forwarded message:``.
+"""
 NAMES_OF_FIELDS = {
     "from": """
         from von de da van från fra lähettäjä od от kimden feladó nadawca expéditeur
@@ -84,6 +91,13 @@ NAMES_OF_FIELDS = {
 }
 FIELDS = {word: field for field, words in NAMES_OF_FIELDS.items() for word in words.split()}
 FIELD = re.compile(r"[\s*]*([^\W\d_]{1,15}(?: [^\W\d_]{1,12})?)[\s*]*[:\uff1a]")
+"""How a line of a header begins within a text: one or two words and a colon, such as ``*From:*`` or ``보낸 사람:``."""
+FIELDS_WITHIN = 12
+"""In how many lines the header above a mail is looked for."""
+MOST_FIELDS = 6
+"""How many of these lines are looked at, without empty ones."""
+FEWEST_FIELDS = 3
+"""How many fields make a header: people write ``From: Berlin`` and ``To: Rome``, too."""
 FOOTER = re.compile(
     r"(?:sent (?:from|via|with|using) \[?(?:my|yahoo|mail|outlook|samsung|proton|aol|gmail|the (?:all[- ]new|samsung)"
     r"|tuta|k-9|spark|bluemail|canary|em client|fairemail|fastmail|hey(?: for|$)|huawei|nine$|spike$|superhuman"
@@ -103,7 +117,7 @@ FOOTER = re.compile(
     r"|bitte entschuldigen sie (?:die|meine) kürze)",
     re.IGNORECASE,
 )
-"""The beginning of a line that a telephone puts under a mail."""
+"""The beginning of a line that a telephone puts under a mail, such as ``Sent from my iPhone``."""
 LABEL = (
     r"[\W_]*(?:(?:caution|warning|attention|notice|alert|important|achtung|vorsicht|warnung|hinweis|wichtig"
     r"|avertissement|mise en garde|prudence|atención|precaución|advertencia|aviso|cuidado|let op|opgelet|waarschuwing"
@@ -142,7 +156,16 @@ WARNING = re.compile(
     rf"|(?=.{{0,60}}\be[xs]tern){LABEL}(?:$|{ADVICE})",
     re.IGNORECASE,
 )
-"""The beginning of a warning that a mail server puts above a mail from elsewhere, but for the ends of its lines."""
+"""The beginning of a warning that a mail server puts above a mail from elsewhere, but for the ends of its lines.
+
+An example of each alternative:
+
+- ``CAUTION: This email originated from outside of the organization.``
+- ``This message was sent by an external sender.``
+- ``[WARNING] This mail is from outside Acme Ltd. Do not click links``
+- ``WARNING: from outside our organization``
+- ``[EXTERNAL EMAIL]``, and ``External email: Use caution with links``
+"""
 OF_WARNING = re.compile(
     r"\b(?:links?|attachments?|sender|organi[sz]ation|company|suspicious|phish\w*|unless|safe|caution|learn why"
     r"|aka\.ms|anhänge?n?|absenders?|inhalt|sicher|klicken|expéditeur|liens?|pièces jointes|contenu|sûr|cliquez"
@@ -161,7 +184,11 @@ FIRST_CONTACT = re.compile(
     r"|\n[^\n]{0,60}\b(?:important|wichtig ist|importante|belangrijk is)\W*(?=\n|$))?",
     re.IGNORECASE,
 )
-"""What Outlook puts above a mail of somebody who has seldom written: their address, and a link that says why."""
+"""What Outlook puts above a mail of somebody who has seldom written: their address, and a link that says why.
+
+An example is ``You don't often get email from bob@example.org. Learn why this is important``, which may go on with
+``https://aka.ms/LearnAboutSenderIdentification`` in the next line.
+"""
 BANNER_START = re.compile(r"\b\w{0,40}BannerStart\b")
 BANNER_END = re.compile(r"\b\w{0,40}BannerEnd\b")
 """The marks of Proofpoint around a warning."""
@@ -180,29 +207,35 @@ MOST_OF_SIGNATURE, LONGEST_IN_SIGNATURE = 4, 72
 def own(text: str) -> str:
     """A text without quotations and their attributions, the signature, and what telephones put under it."""
     lines = _without_warning([visible(line) for line in _of_armour(_without_banner(text)).split("\n")])
-    last = max((at for at, line in enumerate(lines) if line.strip()), default=0)
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    last = filled[-1] if filled else 0
     ends_with_help = headings.HELP.fullmatch(lines[last].strip()) is not None
-    end_of_refusal = max((at for at, line in enumerate(lines) if headings.OF_REFUSAL.match(line)), default=-1)
+    end_of_refusal = max((number for number, line in enumerate(lines) if headings.OF_REFUSAL.match(line)), default=-1)
     kept: list[str] = []
     at = 0
     while at < len(lines):
         line = lines[at]
-        if line.startswith(">>>") and (heading := _length_of_heading(lines, at)):
-            at += heading
-            following = next((one for one in lines[at : at + MOST_BETWEEN] if one.strip()), "")
-            if not following.startswith(">"):
+
+        # ">>> On Friday, bob wrote:" is the heading of a quotation, or of all that follows.
+        if line.startswith(">>>") and (heading_length := _length_of_heading(lines, at)):
+            at += heading_length
+            if not _first_filled(lines, at, at + MOST_BETWEEN).startswith(">"):
                 break
             continue
+
         if line.startswith(">"):
             _drop_attribution(kept)
             while at < len(lines) and lines[at].startswith(">"):
                 at += 1
-            if ends_with_help and not any(lines[below].strip() for below in range(at, last)):
+            # The end of a refusal of ours, which quotes the command that it refuses.
+            if ends_with_help and not _first_filled(lines, at, last):
                 _drop_reason(kept)
                 break
             continue
+
         if _begins_original(lines, at):
             break
+        # A refusal of ours that shows a board.
         if at < end_of_refusal and headings.STATUS.fullmatch(line):
             _drop_reason(kept)
             break
@@ -211,45 +244,58 @@ def own(text: str) -> str:
     return "\n".join(_without_footers(_without_signature(kept))).strip("\n")
 
 
+def _first_filled(lines: Sequence[str], start: int, end: int) -> str:
+    """The first line from *start* up to *end* that is not blank; empty if all are. It copies no lines."""
+    numbers = range(start, min(end, len(lines)))
+    return next((lines[number] for number in numbers if lines[number].strip()), "")
+
+
 def visible(line: str) -> str:
     """A line without invisible characters around it; a line of hyphens and blanks has none between them, either."""
-    seen = line.translate(BETWEEN_WORDS)
-    return seen if set(seen) <= {"-", " "} else line.translate(VISIBLE_BLANKS).strip(INVISIBLE_LETTERS)
+    shown = line.translate(BETWEEN_WORDS)
+    if set(shown) <= {"-", " "}:
+        return shown
+    return line.translate(VISIBLE_BLANKS).strip(INVISIBLE_LETTERS)
 
 
 def lone_quotation(text: str) -> str:
     """The first line of a text without its angle bracket, if that line alone is a quotation; empty if it is not."""
-    line, below, *_ = [*text.lstrip().split("\n", 2), ""]
-    quoted = line.removeprefix(">").strip()
-    is_alone = line.startswith(">") and not quoted.startswith(">") and not below.strip()
-    return quoted if is_alone else ""
+    first, _, rest = text.lstrip().partition("\n")
+    below = rest.partition("\n")[0]
+    quoted = first.removeprefix(">").strip()
+    if not first.startswith(">") or quoted.startswith(">") or below.strip():
+        return ""
+    return quoted
 
 
 def _without_banner(text: str) -> str:
     """A text without a warning of Proofpoint, and without the preview of the text that may stand above it."""
     start = BANNER_START.search(text)
-    end = BANNER_END.search(text, start.end()) if start else None
-    if start is None or end is None:
+    if start is None:
+        return text
+    end = BANNER_END.search(text, start.end())
+    if end is None:
         return text
     above = END_OF_PREVIEW.sub("", text[: start.start()])
     below = text[end.end() :]
     letters_above = re.sub(r"\W", "", above)
-    if re.sub(r"\W", "", below).startswith(letters_above):
-        return below
+    letters_below = re.sub(r"\W", "", below)
+    if letters_below.startswith(letters_above):
+        return below  # what stands above is the preview, or nothing
     return f"{above}{below}"
 
 
 def _without_warning(lines: list[str]) -> list[str]:
     """The lines below a warning that a mail server has put above a mail, such as ``[EXTERNAL]``."""
-    end = 0
+    end = 0  # of the warning; 0 as long as there is none
     at = 0
     while at < min(len(lines), MOST_OF_WARNING):
         if RULED.fullmatch(lines[at]):
             at += 1
             continue
         count = _length_of_warning(lines, at)
-        if end and not count:
-            count = int(_is_of_warning(lines[at], is_joined=at == end))
+        if not count and end and _is_of_warning(lines[at], is_joined=at == end):
+            count = 1
         if not count:
             break
         at += count
@@ -269,7 +315,8 @@ def _is_of_warning(line: str, *, is_joined: bool) -> bool:
 
 def _length_of_warning(lines: Sequence[str], at: int) -> int:
     """How many lines, one or more of which a mail program has broken, begin a warning; 0 if they do not."""
-    if contact := FIRST_CONTACT.match("\n".join(lines[at : at + 4])[: 2 * LONGEST_ATTRIBUTION]):
+    near = "\n".join(lines[at : at + 4])  # the sentence in two lines, a line beside the link, and the link
+    if contact := FIRST_CONTACT.match(near[: 2 * LONGEST_ATTRIBUTION]):
         return contact[0].count("\n") + 1
     for count in (1, 2):
         if WARNING.match(" ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION]):
@@ -280,23 +327,30 @@ def _length_of_warning(lines: Sequence[str], at: int) -> int:
 def _of_armour(text: str) -> str:
     """A text without the lines that PGP has put around what it has signed (RFC 9580, 7)."""
     above, begin, signed = f"\n{text}".partition("\n-----BEGIN PGP SIGNED MESSAGE-----")
-    behind_fields = "\n" + re.split(r"\n\s*\n", f"{signed}\n\n", maxsplit=1)[1]
-    said = behind_fields.partition("\n-----BEGIN PGP SIGNATURE")[0]
-    return above + said.replace("\n- ", "\n") if begin else text
+    if not begin:
+        return text
+    below_fields = "\n" + re.split(r"\n\s*\n", f"{signed}\n\n", maxsplit=1)[1]  # such as ``Hash: SHA256``
+    signed_text = below_fields.partition("\n-----BEGIN PGP SIGNATURE")[0]
+    return above + signed_text.replace("\n- ", "\n")  # it is put in front of a line that begins with a hyphen
 
 
 def _drop_attribution(kept: list[str]) -> None:
     """Drop the attribution at the end of the lines that are kept, just above a quotation."""
     nearest = range(len(kept), max(0, len(kept) - MOST_BETWEEN - 1), -1)
-    filled = next((end for end in nearest if kept[end - 1].strip()), 0)
-    counts = list(takewhile(lambda count: kept[filled - count].strip(), range(1, min(filled, MOST_OF_ATTRIBUTION) + 1)))
-    whole = [count for count in counts if _is_attribution(" ".join(kept[filled - count : filled]))]
-    begun = [count for count in whole if BEGINNINGS.match(kept[filled - count].lstrip(" \t-"))]
-    complete = [count for count in whole if _is_complete(kept[filled - count : filled])]
+    end = next((end for end in nearest if kept[end - 1].strip()), 0)
+    if end == 0:
+        return
+    candidates = range(1, min(end, MOST_OF_ATTRIBUTION) + 1)  # numbers of lines above *end*, in one paragraph
+    counts = list(takewhile(lambda count: kept[end - count].strip(), candidates))
+    whole = [count for count in counts if _is_attribution(" ".join(kept[end - count : end]))]
     if whole:
-        del kept[filled - (begun or complete or whole)[0] :]
-    elif counts and kept[filled - 1].rstrip().endswith(COLONS) and VERBS.search(kept[filled - 1]):
-        del kept[filled - 1 :]  # just before a quotation it is enough that somebody wrote something
+        # the best sign of where it begins counts; without one it is as short as it can be
+        begun = [count for count in whole if BEGINNINGS.match(kept[end - count].lstrip(" \t-"))]
+        complete = [count for count in whole if _is_complete(kept[end - count : end])]
+        length = (begun or complete or whole)[0]
+        del kept[end - length :]
+    elif kept[end - 1].rstrip().endswith(COLONS) and VERBS.search(kept[end - 1]):
+        del kept[end - 1 :]  # just before a quotation it is enough that somebody wrote something
 
 
 def _drop_reason(kept: list[str]) -> None:
@@ -304,7 +358,7 @@ def _drop_reason(kept: list[str]) -> None:
 
     It is a paragraph, and another one above each that is indented, which is the syntax of a command.
     """
-    first = next((at for at, line in enumerate(kept) if line.strip()), 0) + 1
+    first = next((number for number, line in enumerate(kept) if line.strip()), 0) + 1
     end = len(kept)
     is_reason = True
     while is_reason and end > first:
@@ -313,8 +367,8 @@ def _drop_reason(kept: list[str]) -> None:
         is_syntax = kept[end - 1].startswith("  ")
         while end > first and kept[end - 1].strip():
             end -= 1
-        above = next((line for line in reversed(kept[first:end]) if line.strip()), "")
-        is_reason = is_syntax or above.startswith("  ")
+        last_above = next((line for line in reversed(kept[first:end]) if line.strip()), "")
+        is_reason = is_syntax or last_above.startswith("  ")
     del kept[end:]
 
 
@@ -323,21 +377,28 @@ def _begins_original(lines: Sequence[str], at: int) -> bool:
     line = lines[at]
     if BANNER.fullmatch(line[:LONGEST_ATTRIBUTION]) or headings.is_beginning(lines[at : at + 4]):
         return True
-    if _field(line):
-        found = set(filter(None, map(_field, [one for one in lines[at : at + 12] if one.strip()][:6])))
-        if _field(line) in {"from", "date"} and "from" in found and len(found) >= 3:
+    if _field(line) in {"from", "date"}:
+        header = [line for line in lines[at : at + FIELDS_WITHIN] if line.strip()][:MOST_FIELDS]
+        fields = set(filter(None, map(_field, header)))
+        if "from" in fields and len(fields) >= FEWEST_FIELDS:
             return True
     if (beside := ON_ONE_LINE.match(line)) and _is_complete([beside[1]]) and VERBS.search(beside[1]):
         return True
+
+    # An attribution, in one line or more.
     is_begun = BEGINNINGS.match(line.lstrip(" \t-")[:LONGEST_ATTRIBUTION]) or FRAMED.fullmatch(line.strip())
     begins = is_begun or "@" in line
     if not begins and not DATE.search(line):
         return False
     paragraph = list(takewhile(str.strip, lines[at : at + MOST_OF_ATTRIBUTION]))
-    parts = [paragraph[:count] for count in range(1, len(paragraph) + 1)]
-    whole = [part for part in parts if _is_attribution(" ".join(part)) and (begins or _is_complete(part))]
-    below = (next((lines[n] for n in range(at + len(part), len(lines)) if lines[n].strip()), "") for part in whole)
-    return bool(whole) and not any(line.startswith(">") for line in below)
+    ends = []
+    for count in range(1, len(paragraph) + 1):
+        part = paragraph[:count]
+        if _is_attribution(" ".join(part)) and (begins or _is_complete(part)):
+            ends.append(at + count)
+    # Above lines with angle brackets, `own` drops it, and goes on below these.
+    is_marked = any(_first_filled(lines, end, len(lines)).startswith(">") for end in ends)
+    return bool(ends) and not is_marked
 
 
 def _length_of_heading(lines: Sequence[str], at: int) -> int:
@@ -355,23 +416,29 @@ def _is_attribution(text: str) -> bool:
     is_framed = text.lstrip().startswith("--") and text.rstrip().endswith("--")
     if len(text) > LONGEST_ATTRIBUTION or not (is_framed or text.rstrip().endswith(COLONS)):
         return False
-    if FRAMED.fullmatch(text.strip()) and VERBS.search(text):
+    has_verb = VERBS.search(text) is not None
+    if has_verb and FRAMED.fullmatch(text.strip()):
         return True
-    has_date, has_address = DATE.search(text) is not None, "@" in text
-    return (has_date and has_address) or ((has_date or has_address) and VERBS.search(text) is not None)
+    has_date = DATE.search(text) is not None
+    has_address = "@" in text
+    return (has_date and has_address) or (has_verb and (has_date or has_address))  # two of the three
 
 
 def _is_complete(lines: Sequence[str]) -> bool:
     """Whether an attribution has a date and an address, and can be one line that a mail program had to break."""
+    for line, below in pairwise(lines):
+        if below.strip() and len(f"{line} {below.split()[0]}") <= NARROWEST:
+            return False  # there was room for another word
     text = " ".join(lines)
-    is_broken = all(len(f"{line} {below.split()[0]}") > NARROWEST for line, below in pairwise(lines) if below.strip())
-    return is_broken and "@" in text and DATE.search(text) is not None
+    return "@" in text and DATE.search(text) is not None
 
 
 def _field(line: str) -> str | None:
     """The field of a header with which a line begins, in any language, such as ``from`` for ``Von: bob``."""
-    found = FIELD.match(line[:80])
-    return FIELDS.get(found[1].lower().replace(" ", "")) if found else None
+    name = FIELD.match(line[:80])
+    if name is None:
+        return None
+    return FIELDS.get(name[1].lower().replace(" ", ""))
 
 
 def _without_signature(lines: list[str]) -> list[str]:
@@ -380,17 +447,20 @@ def _without_signature(lines: list[str]) -> list[str]:
     If the blank was lost, a signature is a few short lines below the hyphens, with a text above them.
     """
     if "-- " in lines:
-        at = lines.index("-- ")
-        is_last = not any(one.strip() for one in lines[at + 1 :])
-        return [*lines[:at], "--"] if is_last else lines[:at]
-    filled = 0
-    for at in reversed(range(len(lines))):
-        line = lines[at]
+        begin = lines.index("-- ")
+        if _first_filled(lines, begin + 1, len(lines)):
+            return lines[:begin]
+        return lines[:begin] + ["--"]
+    count = 0  # of the lines of the signature, but for empty ones
+    for number in reversed(range(len(lines))):
+        line = lines[number]
         if line == "--":
-            has_text = any(one.strip() for one in lines[:at])
-            return lines[:at] if filled and has_text else lines
-        filled += bool(line.strip())
-        if filled > MOST_OF_SIGNATURE or len(line) > LONGEST_IN_SIGNATURE:
+            if count and _first_filled(lines, 0, number):
+                return lines[:number]
+            return lines
+        if line.strip():
+            count += 1
+        if count > MOST_OF_SIGNATURE or len(line) > LONGEST_IN_SIGNATURE:
             break
     return lines
 
@@ -398,12 +468,15 @@ def _without_signature(lines: list[str]) -> list[str]:
 def _without_footers(lines: list[str]) -> list[str]:
     """The lines above what telephones put under a mail, which may end with the address of a page."""
 
-    def is_footer(at: int) -> bool:
-        return at >= 0 and len(lines[at]) <= LONGEST_FOOTER and FOOTER.match(lines[at].strip()) is not None
+    def is_footer(number: int) -> bool:
+        if number < 0 or len(lines[number]) > LONGEST_FOOTER:
+            return False
+        return FOOTER.match(lines[number].strip()) is not None
 
-    last = len(lines) - 1
-    while last >= 0 and (
-        not lines[last].strip() or is_footer(last) or (URL.fullmatch(lines[last]) and is_footer(last - 1))
-    ):
-        last -= 1
-    return lines[: last + 1]
+    def is_link_of_footer(number: int) -> bool:
+        return URL.fullmatch(lines[number]) is not None and is_footer(number - 1)
+
+    end = len(lines)
+    while end > 0 and (not lines[end - 1].strip() or is_footer(end - 1) or is_link_of_footer(end - 1)):
+        end -= 1
+    return lines[:end]

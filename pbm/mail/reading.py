@@ -22,10 +22,13 @@ MOST_TEXT, MOST_HTML = 100_000, 300_000
 """How many characters of a text are looked at."""
 MOST_BODY = 100_000
 """How many characters are kept of what somebody wrote themselves."""
-MOST_PARTS, LONGEST_FIELD, MOST_COMPARED = 1000, 5000, 2_000_000
-"""A mail that exceeds one of these is not taken apart: that would cost the square of the bytes of a field that
+MOST_PARTS = 1000
+LONGEST_FIELD = 5000
+MOST_COMPARED = 2_000_000
+"""A mail that exceeds one of these three is not taken apart: that would cost the square of the bytes of a field that
 describes a part, and the lines times the boundaries with which each is compared."""
 DESCRIPTIONS = re.compile(rb"(?im)^content-[a-z-]+[ \t]*:.*\n(?:[ \t].*\n)*")
+"""A field that describes a part, such as ``Content-Type: text/plain;`` with the lines in which it goes on."""
 ON_THE_WAY = re.compile(
     rb"(?im)^(?:received|return-path|delivered-to|x-original-to|envelope-to|x-envelope-to|delivery-date):.*\r?\n"
     rb"(?:[ \t].*\r?\n)*"
@@ -51,7 +54,10 @@ TORN = re.compile(
     rb"(?i)((?:(?:received|return-path|delivered-to|x-original-to|envelope-to):.*\n(?:[ \t].*\n)*)+)[\r\n]+"
     rb"(?=(?:[!-9;-~]+:.*\n(?:[ \t].*\n)*)*?from:)"
 )
-"""Fields that were put above a header on its way, and the empty line below them, which they should not have."""
+"""Fields that were put above a header on its way, and the empty line below them, which they should not have.
+
+An example is ``Received: by mx``, an empty line, and ``From: alice@example.org``.
+"""
 CARRIED = re.compile(rb"(?<!\r)\r{2,}\n")
 """The end of a line that a program has made of the end of a line."""
 NOT_SHOWN = frozenset(
@@ -133,7 +139,7 @@ def header(raw: bytes) -> Message:
     """The header of a mail; an empty one if the parser makes nothing of it."""
     try:
         return _header(raw)
-    except Exception:  # likewise
+    except Exception:  # whatever the parser raises for an odd header
         return Message()
 
 
@@ -147,33 +153,57 @@ def _read(raw: bytes, envelope_sender: str | None) -> Incoming:
     fields: dict[str, list[str]] = {}
     for name, value in message.raw_items():
         fields.setdefault(name.lower(), []).append(str(value))
-    found = senders(fields.get("from", ()))
-    sender = next((one for one in (*found, envelope_sender or "") if is_address(one)), None) if len(found) < 2 else None
-    marked_subject, message_id = _line(fields, "subject"), _line(fields, "message-id")
-    text, subject = with_guesses(marked), with_guesses(marked_subject)
+    addresses = senders(fields.get("from", ()))
+    message_id = _line(fields, "message-id")
+    if not message_id.strip("<>()@. "):
+        message_id = fingerprint(raw)
+
+    text = with_guesses(marked)
     body = quotes.own(text)[:MOST_BODY]
     doubtful = [quotes.visible(with_guesses(line)) for line in marked.split("\n") if UNDECODED.search(line)]
-    quoted = "" if doubtful else quotes.lone_quotation(text)[:MOST_BODY]
+    quoted = ""
+    if not doubtful:
+        quoted = quotes.lone_quotation(text)[:MOST_BODY]
+    marked_subject = _line(fields, "subject")
+    subject = with_guesses(marked_subject)
     if UNDECODED.search(marked_subject):
         doubtful.append(subject)
+
+    is_automatic = (
+        report is not None
+        or automatic.is_automatic(message, fields, envelope_sender)
+        or automatic.is_reaction(_all_parts(message), body)
+    )
+    suppressed = [value.strip().lower() for value in fields.get("x-auto-response-suppress", ())]
+    wants_no_answer = not ADDED.isdisjoint(fields) or any(value not in {"", "none"} for value in suppressed)
     return Incoming(
-        sender=sender,
-        message_id=message_id if message_id.strip("<>()@. ") else fingerprint(raw),
+        sender=_sender(addresses, envelope_sender),
+        message_id=message_id,
         subject=subject,
         body=body,
         quoted=quoted,
-        is_automatic=report is not None
-        or automatic.is_automatic(message, fields, envelope_sender)
-        or automatic.is_reaction(_all_parts(message), body),
+        is_automatic=is_automatic,
         is_probably_automatic=automatic.is_probably_automatic(fields, body),
-        wants_no_answer=not ADDED.isdisjoint(fields)
-        or any(value.strip().lower() not in {"", "none"} for value in fields.get("x-auto-response-suppress", ())),
+        wants_no_answer=wants_no_answer,
         report=report,
-        senders=[address.lower() for address in found],
+        senders=[address.lower() for address in addresses],
         recipients=[value[:MOST_HEADER] for name in ("to", "cc") for value in fields.get(name, ())],
         fault=fault,
         doubtful=frozenset(doubtful),
     )
+
+
+def _sender(addresses: Sequence[str], envelope_sender: str | None) -> str | None:
+    """The one address that a mail is from, to judge by those of its From; None if there are several or none."""
+    if len(addresses) > 1:
+        return None
+    for address in addresses:
+        if is_address(address):
+            return address
+    # some programs write no From, or one without an address
+    if is_address(envelope_sender or ""):
+        return envelope_sender
+    return None
 
 
 def _parted(raw: bytes) -> tuple[bytes, bytes]:
@@ -186,10 +216,12 @@ def _parted(raw: bytes) -> tuple[bytes, bytes]:
     while in_front := ABOVE_HEADER.match(raw, begin) or POSTMARK.match(raw, begin):
         begin = in_front.end()
     if torn := TORN.match(raw, begin):
-        raw, begin = torn[1] + raw[torn.end() :], 0
-    end = END_OF_HEADER.search(raw, begin)
-    at = end.start() if end else len(raw)
-    return LOOSE.sub(rb"\1:", POSTMARK.sub(b"", raw[begin:at])), raw[at:]
+        raw = torn[1] + raw[torn.end() :]
+        begin = 0
+    empty_line = END_OF_HEADER.search(raw, begin)
+    end = empty_line.start() if empty_line else len(raw)
+    header = POSTMARK.sub(b"", raw[begin:end])
+    return LOOSE.sub(rb"\1:", header), raw[end:]
 
 
 def _opened(raw: bytes) -> Opened:
@@ -210,7 +242,7 @@ def _opened(raw: bytes) -> Opened:
         except DamagedError:
             return Opened(message, report=_report(message), fault=UNDECODABLE)
         except RecursionError:
-            pass
+            pass  # its parts are nested too deep, as in no mail of a person: it counts as one without a text
         except Exception:
             fault = UNREADABLE
     return Opened(_header(raw), fault=fault)
@@ -227,8 +259,12 @@ def _unwrapped(message: Message) -> Message:
     if not wrapped:
         return message
     inner = _parts(wrapped[0])
-    payload = wrapped[0].get_payload(decode=True)
-    original = inner[0] if inner else message_from_bytes(payload if isinstance(payload, bytes) else b"")
+    if inner:
+        original = inner[0]
+    else:
+        payload = wrapped[0].get_payload(decode=True)
+        raw = payload if isinstance(payload, bytes) else b""
+        original = message_from_bytes(raw)
     for name in OF_ENVELOPE:
         del original[name]
     for name, value in message.raw_items():
@@ -243,22 +279,30 @@ def senders(fields: Iterable[str]) -> list[str]:
     Names are often written without the quotation marks that they need: a comma or an @ in a name makes no address. What
     is encoded, quoted or a comment has none, either: somebody may have made it look like one.
     """
-    found = []
+    addresses = []
     for field in fields:
-        text = without_comments(QUOTED.sub(lambda text: " " if text[1] == '"' else text[0], field[:MOST_HEADER]))
-        elements = re.split("[,;]", re.sub("<[^<>]*>", lambda angle: angle[0].replace(",", " "), text))
-        for element in elements:
-            angles = re.findall("<([^<>]*)>", element)
-            words = angles or [word for word in re.split(r"[\s:]+", element) if re.search("[^@]@[^@]", word)]
-            found += [word.rpartition(":")[2].strip("<>. \t\r\n\xa0") for word in words]
-    return list({address.lower(): address for address in found}.values())
+        text = without_comments(QUOTED.sub(_blank_if_closed, field[:MOST_HEADER]))
+        # a comma within angle brackets parts a route of hosts, and not two addresses
+        text = re.sub("<[^<>]*>", lambda angle: angle[0].replace(",", " "), text)
+        for element in re.split("[,;]", text):
+            written = re.findall("<([^<>]*)>", element)
+            if not written:
+                written = [word for word in re.split(r"[\s:]+", element) if re.search("[^@]@[^@]", word)]
+            addresses += [address.rpartition(":")[2].strip("<>. \t\r\n\xa0") for address in written]
+    return list({address.lower(): address for address in addresses}.values())
+
+
+def _blank_if_closed(quoted: re.Match[str]) -> str:
+    """A blank for a text in quotation marks; the text itself if its second mark is missing."""
+    return " " if quoted[1] == '"' else quoted[0]
 
 
 def fingerprint(raw: bytes) -> str:
     """What stands for the Message-ID of a mail that has none: its SHA-256, without what was added on its way."""
-    end = END_OF_HEADER.search(raw)
-    header, body = (raw[: end.start() + 2], raw[end.start() + 2 :]) if end else (raw, b"")
-    return f"sha256:{hashlib.sha256(ON_THE_WAY.sub(b'', header) + body).hexdigest()}"
+    empty_line = END_OF_HEADER.search(raw)
+    end = empty_line.start() + 2 if empty_line else len(raw)
+    lasting = ON_THE_WAY.sub(b"", raw[:end]) + raw[end:]
+    return f"sha256:{hashlib.sha256(lasting).hexdigest()}"
 
 
 def _line(fields: dict[str, list[str]], name: str) -> str:
@@ -277,7 +321,9 @@ def _word(text: str | bytes, charset: str | None) -> str:
     """A part of a header field; those that are not encoded come as bytes in a code of Python's own."""
     if isinstance(text, str):
         return text
-    return decoded(text, charset.partition("*")[0]) if charset else text.decode("raw-unicode-escape", "replace")
+    if not charset:
+        return text.decode("raw-unicode-escape", "replace")
+    return decoded(text, charset.partition("*")[0])  # a language may stand behind it (RFC 2231)
 
 
 def _text_in(part: Message, *, has_name: bool) -> str:
@@ -298,13 +344,21 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     if not kind.startswith("multipart/"):
         return ""  # it is a mail that was passed on
     parts = _parts(part)
-    if kind == "multipart/alternative":
-        parts.sort(key=lambda part: SHOWN_FIRST.get(_kind_of(part), 1 if part.is_multipart() else 2))
+    is_alternative = kind == "multipart/alternative"
+    if is_alternative:
+        parts.sort(key=_rank_of_alternative)
     texts = (_text_in(part, has_name=has_name).strip("\n") for part in parts)
     shown = filter(str.strip, texts)
-    if kind == "multipart/alternative":
+    if is_alternative:
         return next(shown, "")
     return "\n".join(shown)[:MOST_TEXT]
+
+
+def _rank_of_alternative(part: Message) -> int:
+    """How late an alternative is read: plain text, then HTML or what has parts, which may be HTML, then the rest."""
+    if part.is_multipart():
+        return SHOWN_FIRST.get(_kind_of(part), 1)
+    return SHOWN_FIRST.get(_kind_of(part), 2)
 
 
 def _shown_text(part: Message, kind: str, parameters: dict[str, str]) -> str:
@@ -344,9 +398,11 @@ def _kind_of(part: Message) -> str:
     main, _, subtype = kind.partition("/")
     if kind in NOT_SHOWN or main == "multipart":
         return kind
-    if kind in {"application/xhtml+xml", "text/xhtml"} or (subtype, main) == ("text", "html"):
+    if kind in {"application/xhtml+xml", "text/xhtml", "html/text"}:
         return "text/html"
-    return "text/plain" if subtype in {"text", "plain"} or kind == "text/" else kind
+    if subtype in {"text", "plain"} or kind == "text/":
+        return "text/plain"
+    return kind
 
 
 def _payload(part: Message, charset: str) -> bytes | None:
@@ -356,25 +412,31 @@ def _payload(part: Message, charset: str) -> bytes | None:
     is_base64 = "base64" in encoding or encoding == "b64"
     is_quoted_printable = encoding.startswith("quoted") or encoding == "qp"
     if is_base64 or is_quoted_printable:
-        part.replace_header(ENCODING, "8bit")
+        part.replace_header(ENCODING, "8bit")  # Python decodes as much as it can, and we all or nothing
     payload = part.get_payload(decode=True)
     if is_base64 or is_quoted_printable:
         part.replace_header(ENCODING, written)  # the part may be asked once more
     raw = payload if isinstance(payload, bytes) else b""
     if is_base64:
         return base64_decoded(raw, charset)
-    return quoted_printable_decoded(raw) if is_quoted_printable else raw
+    if is_quoted_printable:
+        return quoted_printable_decoded(raw)
+    return raw
 
 
 def _parts(message: Message) -> list[Message]:
-    parts = message.get_payload()
-    return [part for part in parts if isinstance(part, Message)] if isinstance(parts, list) else []
+    """The parts of a message, not those within its parts; none if it is no multipart."""
+    payload = message.get_payload()
+    if not isinstance(payload, list):
+        return []
+    return [part for part in payload if isinstance(part, Message)]
 
 
 def _without_repetition(link: re.Match[str]) -> str:
     """A link as it stands in a text; nothing if it only repeats the word in front of it."""
-    word, at = link[1], link.start()
-    return "" if link.string[max(0, at - len(word)) : at] == word else link[0]
+    word = link[1]
+    in_front = link.string[max(0, link.start() - len(word)) : link.start()]
+    return "" if in_front == word else link[0]
 
 
 def _unflowed(text: str, *, joins_words: bool) -> str:
@@ -385,12 +447,16 @@ def _unflowed(text: str, *, joins_words: bool) -> str:
         words = line.lstrip(">")
         depth = len(line) - len(words)
         words = words.removeprefix(" ")
-        flows = words.endswith(" ") and words != "-- "
-        part = words[:-1] if flows and joins_words else words
-        if depth == depth_before and words != "-- ":
+        is_signature = words == "-- "  # its blank is no sign that the line goes on
+        flows = words.endswith(" ") and not is_signature
+        part = words
+        if flows and joins_words:
+            part = words[:-1]
+        if depth == depth_before and not is_signature:
             paragraphs[-1].append(part)
         else:
-            paragraphs.append([f"{'>' * depth} " if depth else "", part])
+            marks = f"{'>' * depth} " if depth else ""
+            paragraphs.append([marks, part])
         depth_before = depth if flows else -1
     return "\n".join("".join(parts) for parts in paragraphs)
 
@@ -404,14 +470,18 @@ def _report(message: Message) -> Report | None:
         if part.get_content_type() == "message/delivery-status"
         for block in _parts(part)
     ]
-    return Report("failed" in actions, _returned_id(parts)) if any(actions) else None
+    if not any(actions):
+        return None
+    return Report("failed" in actions, _returned_id(parts))
 
 
 def _returned_id(parts: list[Message]) -> str:
     """The Message-ID of the mail that a report gives back, whole or its header."""
     for part in parts:
-        returned = _parts(part) if part.get_content_type() == "message/rfc822" else []
-        if part.get_content_type() == "text/rfc822-headers":
+        returned: list[Message] = []
+        if part.get_content_type() == "message/rfc822":
+            returned = _parts(part)
+        elif part.get_content_type() == "text/rfc822-headers":
             returned = [BytesHeaderParser().parsebytes(_payload(part, "") or b"")]
         if returned:
             return str(returned[0]["Message-ID"] or "").strip()

@@ -6,11 +6,13 @@ from binascii import a2b_base64, b2a_base64
 from pbm.mail.charsets import UNDECODED, decoded
 
 DATA = re.compile(rb"[A-Za-z0-9+/=]+")
+"""What is written in base64."""
 FOREIGN = re.compile(rb"[^A-Za-z0-9+/=\s]")
 """What is not written in base64."""
 PIECE = re.compile(rb"([^=]+)(=*)")
 """Letters of base64, and their padding."""
 PADDED = re.compile(rb"[^=]*=+")
+"""All down to the first padding."""
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
 """What stands in no text, but in what was not decoded as it had been encoded."""
 WORD = re.compile(rb"(?<![A-Za-z])[A-Z]?[a-z]+(?![A-Za-z])")
@@ -19,6 +21,7 @@ SHORTEST_FOOTER = 6
 """How many letters of such words a footer has at least; fewer may be an end of the data."""
 MOST_FOOTER_LINES = 200
 ESCAPE = re.compile(rb"=([0-9A-Fa-f]{2})?")
+"""A byte in quoted-printable, such as ``=C3``, or the sign alone."""
 LONE_ESCAPE = b"=\0"
 """Stands for the sign of quoted-printable where no code follows; NUL is in no text."""
 
@@ -43,14 +46,16 @@ def quoted_printable_decoded(raw: bytes) -> bytes:
     pieces: list[bytes] = []
     for line in raw.splitlines():
         trimmed = line.rstrip(b" \t")  # blanks behind a line that goes on were added on its way
-        goes_on = trimmed.endswith(b"=")
-        pieces.append(ESCAPE.sub(_byte_of, trimmed[:-1] if goes_on else line))
-        if not goes_on:
+        if trimmed.endswith(b"="):
+            pieces.append(ESCAPE.sub(_byte_of, trimmed[:-1]))
+        else:
+            pieces.append(ESCAPE.sub(_byte_of, line))
             pieces.append(b"\n")
     return b"".join(pieces)
 
 
 def _byte_of(code: re.Match[bytes]) -> bytes:
+    """The byte for which a code such as ``=C3`` stands; LONE_ESCAPE for the sign alone."""
     return bytes.fromhex(code[1].decode()) if code[1] else LONE_ESCAPE
 
 
@@ -68,8 +73,10 @@ def _piece_decoded(letters: bytes, padding: bytes) -> bytes | None:
 
     Some programs leave out the padding. Then only the end of a line tells that this is the end of the data.
     """
-    rest = len(letters) % 4
-    if rest == 1 or (rest and padding and (rest + len(padding)) % 4):
+    rest = len(letters) % 4  # four letters are three bytes; two or three letters at the end are one or two bytes
+    if rest == 1:
+        return None
+    if rest and padding and (rest + len(padding)) % 4:
         return None
     text = a2b_base64(letters + b"==")
     if rest and not padding and not text.endswith(b"\n"):
@@ -90,7 +97,8 @@ def _down_to_padding(raw: bytes) -> bytes:
     if data is None or not FOREIGN.search(raw, data.end()):
         return raw
     letters = sum(map(len, DATA.findall(data[0].rstrip(b"="))))
-    return data[0] if letters % 4 > 1 else raw
+    needs_padding = letters % 4 > 1  # where none is needed, the sign belongs to what follows
+    return data[0] if needs_padding else raw
 
 
 def _above_footer(raw: bytes) -> bytes:
@@ -102,13 +110,19 @@ def _above_footer(raw: bytes) -> bytes:
     while end > highest and _is_plain(lines[end - 1]):
         end -= 1
         letters += sum(map(len, WORD.findall(lines[end])))
-    return b"\n".join(lines[:end]) if end and letters >= SHORTEST_FOOTER else raw
+    if end == 0 or letters < SHORTEST_FOOTER:
+        return raw
+    return b"\n".join(lines[:end])
 
 
 def _is_plain(line: bytes) -> bool:
     """Whether a line is no base64, even if it was damaged: most of it are words, or it has no letters at all."""
-    words, data = line.split(), DATA.findall(line)
+    words = line.split()
     if len(words) == 1 and not FOREIGN.search(line):
+        # a word alone may be the end of the data, which is short, or has letters in groups of four
         return WORD.fullmatch(words[0]) is not None and len(words[0]) > 4 and len(words[0]) % 4 > 0
+    if not re.search(b"[A-Za-z]", line):
+        return True
     in_words = sum(map(len, WORD.findall(line)))
-    return not re.search(b"[A-Za-z]", line) or 4 * in_words >= 3 * sum(map(len, data))
+    in_data = sum(map(len, DATA.findall(line)))
+    return 4 * in_words >= 3 * in_data
