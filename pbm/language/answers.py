@@ -34,8 +34,11 @@ def bare(line: str) -> str:
 def takes(line: str) -> str | None:
     """What has to follow a line that is a word of ANSWERS, such as ``DAYS`` behind ``give``; None for another line."""
     word = words.command(bare(line))
-    found = ANSWERS.get(word)
-    return _takes(found).partition("[")[0] if found else "" if word in votes.INSTEAD_OF_A_MOVE else None
+    if word in ANSWERS:
+        return _takes(ANSWERS[word]).partition("[")[0]  # what is in brackets need not follow
+    if word in votes.INSTEAD_OF_A_MOVE:
+        return ""
+    return None
 
 
 def read(reply: Reply, line: str) -> Call:
@@ -50,21 +53,42 @@ def read(reply: Reply, line: str) -> Call:
         name, rest = "move", bare(line)
     command = ANSWERS[name]
     takes = _takes(command)
-    moves = [bare(one) for one in words.moves(rest)] if takes == SOME else words.one_move(bare(rest))
-    fits = {"": not moves, ONE: len(moves) == 1, SOME: bool(moves)}.get(takes, len(moves) < 2)
-    if not fits or len(line) > MOST_CHARACTERS:
-        raise Misused(_misused(name, takes, has_words=bool(moves)))
+    if takes == SOME:
+        behind = [bare(move) for move in words.moves(rest)]
+    else:
+        behind = words.one_move(bare(rest))
+    if not _is_right_number(len(behind), takes) or len(line) > MOST_CHARACTERS:
+        raise Misused(_misused(name, takes, has_words=bool(behind)))
     if name == "help":
         return Call(command, {"game": reply.game, "command": ""})
-    if takes:
-        given[str(command.params[-1].name)] = moves if takes == SOME else "".join(moves)
+    if takes == SOME:
+        given[str(command.params[-1].name)] = behind
+    elif takes:
+        given[str(command.params[-1].name)] = "".join(behind)
     return Call(command, given)
 
 
+def _is_right_number(count: int, takes: str) -> bool:
+    """Whether so many words can stand behind a word that takes nothing, ONE, SOME, or another word."""
+    if takes == "":
+        return count == 0
+    if takes == ONE:
+        return count == 1
+    if takes == SOME:
+        return count > 0
+    return count < 2  # whether the other word may be missing, its command says
+
+
 def _takes(command: Command) -> str:
-    """What stands behind the word that gives a command: nothing, ONE, SOME, or another word."""
+    """What stands behind the word that gives a command: nothing, ONE, SOME, or another word, such as DAYS."""
     last = command.params[-1]
-    return "" if last in ON_BOARD else {"move": ONE, "moves": SOME}.get(str(last.name), str(last.metavar))
+    if last in ON_BOARD:
+        return ""
+    if last.name == "move":
+        return ONE
+    if last.name == "moves":
+        return SOME
+    return str(last.metavar)
 
 
 def refuse_lost_answer(session: Session, title: Line, why: Misused) -> NoReturn:
@@ -93,12 +117,20 @@ def refuse_lost_answer(session: Session, title: Line, why: Misused) -> NoReturn:
 def _misused(name: str, takes: str, *, has_words: bool) -> str:
     """How the line should be written."""
     if name != "move":
-        below = " The text of a note stands below it." if name == "note" else ""
-        return f"This is written `{name} {takes}`.{below}" if takes else f"`{name}` stands alone in the first line."
+        if not takes:
+            return f"`{name}` stands alone in the first line."
+        syntax = f"This is written `{name} {takes}`."
+        if name == "note":
+            return f"{syntax} The text of a note stands below it."
+        return syntax
     what = "Write your move alone on the first line, without blanks between its parts."
-    what += " A comment stands below it." if has_words else " Yours is empty."
-    others = [f"{one} {_takes(other)}".rstrip() for one, other in ANSWERS.items() if one != "move"]
-    return f"{what}\nIt can also be {', '.join([*others, *votes.INSTEAD_OF_A_MOVE])}."
+    if has_words:
+        what += " A comment stands below it."
+    else:
+        what += " Yours is empty."
+    others = [f"{word} {_takes(command)}".rstrip() for word, command in ANSWERS.items() if word != "move"]
+    others += votes.INSTEAD_OF_A_MOVE
+    return f"{what}\nIt can also be {', '.join(others)}."
 
 
 LOST_ANSWER = Command("", [], "language.answers.refuse_lost_answer")

@@ -52,38 +52,53 @@ class Line(NamedTuple):
         Of a line that names no command, only the first two words are seen, unless it is an *answer* to a board mail.
         """
         if self.command is None:
-            shown = self.typed.split() if is_answer else self.words[:2]
-            is_mixed = is_answer and len(shown) > 1  # a word alone may be prose
-            is_secret = masking.may_be_password if is_mixed else masking.is_strange
-            parts = ((word, part) for word in shown for part in word.strip(masking.PUNCTUATION).split(","))
-            found = [word for word, part in parts if is_secret(part) and not root.knows(part)]
-            found += masking.behind_users(shown, is_user)
-            text = " ".join(MASK if word in found else word for word in shown)
-            return Masked(text if len(shown) == len(self.typed.split()) else f"{text} \u2026", found)
-        known, at = self.passwords(), self.command.password_at
-        found = [*(known or ())]
-        if at and (known is None or any(1 < len(one) < SHORTEST_PASSWORD for one in known)):
-            # it may have blanks, and goes on up to the moves
-            found += [word for word in self.rest[at:] if not (self.command.moves_at and masking.is_turn(word))]
-            found += self._long(is_user)
+            return self._masked_without_command(is_user, is_answer=is_answer)
+        passwords = self.passwords()
+        secrets = list(passwords or ())
+        begin = self.command.password_at
+        is_doubtful = passwords is None or any(1 < len(word) < SHORTEST_PASSWORD for word in passwords)
+        if begin and is_doubtful:
+            # the password may have blanks, and goes on up to the moves
+            for word in self.rest[begin:]:
+                if not (self.command.moves_at and masking.is_turn(word)):
+                    secrets.append(word)
+            secrets += self._long(is_user)
         read = masking.without_passwords(" ".join(self.typed.split()), is_user)
-        text = without(read.text, found)
-        return Masked(text, [*found, *read.secrets])
+        text = without(read.text, secrets)
+        return Masked(text, secrets + list(read.secrets))
+
+    def _masked_without_command(self, is_user: IsUser | None, *, is_answer: bool) -> Masked:
+        """An answer to a board mail, or the first two words of a line that is not understood, without passwords."""
+        typed_words = self.typed.split()
+        shown = typed_words if is_answer else self.words[:2]
+        is_secret = masking.is_strange
+        if is_answer and len(shown) > 1:  # a word alone may be prose
+            is_secret = masking.may_be_password
+        secrets = []
+        for word in shown:
+            parts = word.strip(masking.PUNCTUATION).split(",")
+            secrets += [word for part in parts if is_secret(part) and not root.knows(part)]
+        secrets += masking.behind_users(shown, is_user)
+        text = " ".join(MASK if word in secrets else word for word in shown)
+        if len(shown) < len(typed_words):
+            text += " \u2026"
+        return Masked(text, secrets)
 
     def logged(self, is_user: IsUser) -> str:
         """The line as a log may hold it, also without words that may be a password in the wrong place."""
-        found = [*self.masked(is_user).secrets, *self._long(is_user)]
-        return without(" ".join(self.typed.split()), found)
+        secrets = list(self.masked(is_user).secrets)
+        secrets += self._long(is_user)
+        return without(" ".join(self.typed.split()), secrets)
 
     def refusal(self, why: Refused, body: str = "", game: str = "", is_user: IsUser | None = None) -> Letter:
         """What is answered if the line was refused: the reason, the board if they may see it, and what they wrote.
 
         Passwords are masked. The *game* is named for the answer to a board mail, which does not begin with it.
         """
-        text, found = self.masked(is_user, is_answer=bool(game))
-        secrets = [*why.secrets, *found]
+        text, masked_words = self.masked(is_user, is_answer=bool(game))
+        secrets = [*why.secrets, *masked_words]
         quoted = [without(text, why.secrets)]
-        quoted += [without(one, secrets) for one in self._below(body, is_user).splitlines()]
+        quoted += [without(line, secrets) for line in self._below(body, is_user).splitlines()]
         return letters.of_error(why, reason_without(str(why), secrets), quoted, game=game or self.game or "pbm")
 
     def _below(self, body: str, is_user: IsUser | None) -> str:
@@ -93,19 +108,29 @@ class Line(NamedTuple):
         line may be a command that is not, or an answer to a board mail with a password in front.
         """
         if self.command is not None and self.command.name == "multiple":
-            return "\n".join(Line.read(one).masked(is_user).text for one in body.splitlines())
+            return "\n".join(Line.read(line).masked(is_user).text for line in body.splitlines())
         typed = " ".join(self.typed.split())
         text = masking.without_passwords(f"{typed}\n{body}", is_user).text.partition("\n")[2]
-        first = next((one for one in text.splitlines() if one.strip()), "")
-        words = [word.strip(masking.PUNCTUATION) for word in first.split()] if self.passwords() is None else []
-        is_new = self.command and "new_password" in self.command.ways[0]  # it may have blanks
-        near_users = masking.behind_users(words, is_user)
-        secrets = words if is_new else [*filter(masking.is_strange, words), *near_users]
+        if self.passwords() is not None:
+            return text
+        first = next((line for line in text.splitlines() if line.strip()), "")
+        words = [word.strip(masking.PUNCTUATION) for word in first.split()]
+        if self.command and "new_password" in self.command.ways[0]:
+            secrets = words  # a new password may have blanks, and go on here
+        else:
+            secrets = [word for word in words if masking.is_strange(word)]
+            secrets += masking.behind_users(words, is_user)
         return text.replace(first, without(first, secrets), 1)
 
     def _long(self, is_user: IsUser | None) -> list[str]:
         """The words behind the command that are long enough for a password, and no users or turns."""
         takes_options = self.command is not None and self.command.takes_options
-        rest = (word for word in self.rest if not (takes_options and words.is_option(word)))
-        others = filter(masking.may_be_password, rest)
-        return [word for word in others if not (is_user and is_user(word.lower()))]
+        long_words = []
+        for word in self.rest:
+            if takes_options and words.is_option(word):
+                continue
+            if is_user and is_user(word.lower()):
+                continue
+            if masking.may_be_password(word):
+                long_words.append(word)
+        return long_words

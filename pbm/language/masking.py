@@ -21,6 +21,9 @@ TOKENS = r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+"
 """What stands between blanks, and blanks as they are written in a link or in HTML."""
 ENCODED_BLANKS = frozenset({"%20", "&nbsp;"})
 BOARD_NUMBER = "#?[0-9]{3,12}(#-?[0-9]+)?"
+"""The number of a board, such as ``101``, ``#101`` and ``101#4``."""
+NO_PROSE = re.compile(r"\d|[^\w.'\u2019-]|[^\W\d_]_|[^\W\d_A-Z][A-Z]")
+"""What is in no word of prose: a digit or a sign, as in ``sw0rd!``, or a capital in the middle, as in ``swordFish``."""
 PUNCTUATION = ",;:()[]{}<>\"'`|*~.!?_=#$/\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 """What may stand around a word."""
 IN_FRONT = words.REPLIES | frozenset("subject betreff objet asunto oggetto new pbm please i typed".split())
@@ -53,16 +56,21 @@ class Token(NamedTuple):
 
 def without_passwords(text: str, is_user: IsUser | None) -> Masked:
     """Mask the passwords in a text. Without *is_user*, each word that can be a userid counts as one."""
-    found = list(_words(text))
-    hidden = {*_by_grammar(found, is_user), *_beside_users(found, is_user), *_named(text, found, is_user)}
-    secrets = {found[at].plain for at in hidden}
-    parts, end = list[str](), 0
-    for at, word in enumerate(found):
-        if at in hidden or word.plain in secrets:
-            parts += [text[end : word.start], MASK]
-            end = word.end
-    raw = (text[found[at].start : found[at].end] for at in hidden)
-    return Masked("".join([*parts, text[end:]]), [*secrets, *raw])
+    tokens = list(_words(text))
+    hidden = set(_by_grammar(tokens, is_user))
+    hidden.update(_beside_users(tokens, is_user))
+    hidden.update(_named(text, tokens, is_user))
+    secrets = {tokens[place].plain for place in hidden}
+    parts: list[str] = []
+    end = 0
+    for place, token in enumerate(tokens):
+        if place in hidden or token.plain in secrets:
+            parts.append(text[end : token.start])
+            parts.append(MASK)
+            end = token.end
+    parts.append(text[end:])
+    as_written = [text[tokens[place].start : tokens[place].end] for place in hidden]  # with the punctuation around it
+    return Masked("".join(parts), list(secrets) + as_written)
 
 
 def comment(text: str, is_user: IsUser) -> str:
@@ -75,13 +83,9 @@ def comment(text: str, is_user: IsUser) -> str:
 
 def is_strange(word: str) -> bool:
     """Whether a word looks like a password: no word of prose, no address and no turn of a game."""
-    return (
-        len(word) >= SHORTEST_PASSWORD
-        and "@" not in word
-        and word.isprintable()
-        and re.search(r"\d|[^\w.'\u2019-]|[^\W\d_]_|[^\W\d_A-Z][A-Z]", word) is not None
-        and not is_turn(word)
-    )
+    if len(word) < SHORTEST_PASSWORD or "@" in word or not word.isprintable():
+        return False
+    return NO_PROSE.search(word) is not None and not is_turn(word)
 
 
 def is_turn(word: str) -> bool:
@@ -92,88 +96,127 @@ def is_turn(word: str) -> bool:
     if re.fullmatch(r"MOVE(#\d+)?", word):
         return True
     word = latin(word)
-    runs = re.findall(r"[^\W\d_]{2,}", word.lower())
-    return re.fullmatch(r"(?!\d{6})[\w+,:@#=-]*", word) is not None and all(
-        re.fullmatch("x.|[nesw]+", run) for run in runs
-    )
+    if not re.fullmatch(r"(?!\d{6})[\w+,:@#=-]*", word):
+        return False
+    letters_in_a_row = re.findall(r"[^\W\d_]{2,}", word.lower())
+    return all(re.fullmatch("x.|[nesw]+", letters) for letters in letters_in_a_row)
 
 
 def _words(text: str) -> Iterator[Token]:
-    begins, end = True, 0
+    """The words of a text, without signs that stand alone; a hyphen is no word, and a row of them may be a password."""
+    begins = True
+    end = 0
     for token in re.finditer(TOKENS, text):
-        begins = begins or "\n" in text[end : token.start()] or token[0][0] in "\"'`(\u201c\u201e\u00ab"
+        is_first_in_line = "\n" in text[end : token.start()]
+        is_quoted = token[0][0] in "\"'`(\u201c\u201e\u00ab"
+        begins = begins or is_first_in_line or is_quoted
         end = token.end()
-        written = _usual(token[0])
-        plain = written.strip(PUNCTUATION) if re.search(r"\w", written) else written
-        if token[0] not in ENCODED_BLANKS and (len(plain) >= SHORTEST_PASSWORD or re.search(r"\w", plain)):
-            yield Token(token.start(), end, plain.rpartition("bin/")[2], begins)
-            letters = re.match(r"[^\W\d_]*", plain.lower())  # without the number of ``RE(2):``
-            begins = begins and (plain.isdecimal() or (letters is not None and letters[0] in IN_FRONT))
+        plain = _usual(token[0])
+        if re.search(r"\w", plain):
+            plain = plain.strip(PUNCTUATION)
+        if token[0] in ENCODED_BLANKS:
+            continue
+        if len(plain) < SHORTEST_PASSWORD and not re.search(r"\w", plain):
+            continue
+        yield Token(token.start(), end, plain.rpartition("bin/")[2], begins)  # as in `bin/pbm move`
+        letters = re.match(r"[^\W\d_]*", plain.lower())  # without the number of ``RE(2):``
+        is_in_front = plain.isdecimal() or (letters is not None and letters[0] in IN_FRONT)
+        begins = begins and is_in_front
 
 
 def _usual(word: str) -> str:
     """A word with each character in its usual form, without invisible ones."""
-    return "".join(each for each in unicodedata.normalize("NFKC", word) if unicodedata.category(each) != "Cf")
+    usual = unicodedata.normalize("NFKC", word)
+    return "".join(character for character in usual if unicodedata.category(character) != "Cf")
 
 
-def _by_grammar(found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
-    """The words where a command has a password.
+def _by_grammar(tokens: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
+    """The places of words where a command has a password.
 
     A command counts if a game or a user is named in it: prose can say "the message from alice", too. `signup`, which
-    names neither, counts at the beginning of a line.
+    names neither, counts at the beginning of a line. So do all commands if it is not known who is a user.
     """
-    for at, word in enumerate(found):
-        command, names = root.find([one.plain for one in found[at : at + 2]])
+    for place, token in enumerate(tokens):
+        command, names = root.find([near.plain for near in tokens[place : place + 2]])
         if command is None:
             continue
-        begin, of_game = at + len(names), names[0] in games.names()
-        near = range(begin, min(begin + MOST_WORDS, len(found)))
-        given = [place for place in near if not words.is_option(found[place].plain)]
+        names_game = names[0] in games.names()
+        begins_line = token.begins and (command.name == "signup" or is_user is None)
+        begin = place + len(names)
+        behind = range(begin, min(begin + MOST_WORDS, len(tokens)))
+        arguments = [number for number in behind if not words.is_option(tokens[number].plain)]
         for way in command.ways:
-            places = dict(zip(way, given, strict=False))
-            userid = found[places["userid"]] if "userid" in places else None
-            is_signed = userid is not None and is_user is not None and _is_user(userid, is_user)
-            is_meant = of_game or is_signed or (word.begins and (command.name == "signup" or is_user is None))
-            if is_meant and all(LOOKS_RIGHT[name](found[places[name]].plain) for name in places.keys() & PLACES):
-                secret = [place for name, place in places.items() if "password" in name]
-                yield from (place for place in secret if len(found[place].plain) >= SHORTEST_PASSWORD)
+            places = dict(zip(way, arguments, strict=False))
+            is_signed = False
+            if "userid" in places and is_user is not None:
+                is_signed = _is_user(tokens[places["userid"]], is_user)
+            if not (names_game or is_signed or begins_line):
+                continue
+            if not all(LOOKS_RIGHT[name](tokens[places[name]].plain) for name in places.keys() & PLACES):
+                continue
+            for name, number in places.items():
+                if "password" in name and len(tokens[number].plain) >= SHORTEST_PASSWORD:
+                    yield number
 
 
-def _beside_users(found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
-    """The words beside a userid that stands beside the number of a board, except the names of games and commands."""
-    for at, word in enumerate(found[1:-1], 1):
-        for one, other in (at - 1, at + 1), (at + 1, at - 1):  # a long number is no password beside itself
-            is_near = re.fullmatch(BOARD_NUMBER, found[other].plain) and may_be_password(found[one].plain)
-            if is_near and _is_user(word, is_user) and not _is_of_a_command(found, one):
-                yield one
+def _beside_users(tokens: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
+    """The places of words beside a userid that stands beside the number of a board, but not of games and commands."""
+    for place, token in enumerate(tokens[1:-1], 1):
+        # the number has to be on the other side: a long one is no password beside itself
+        for number, beside in (place - 1, place + 1), (place + 1, place - 1):
+            if not re.fullmatch(BOARD_NUMBER, tokens[number].plain) or not may_be_password(tokens[beside].plain):
+                continue
+            if _is_user(token, is_user) and not _is_of_a_command(tokens, beside):
+                yield beside
 
 
-def _is_of_a_command(found: Sequence[Token], at: int) -> bool:
+def _is_of_a_command(tokens: Sequence[Token], place: int) -> bool:
     """Whether a word names a game, or one of its commands: `symple subscribe alice 101` lacks only the password."""
-    command, names = root.find([one.plain for one in found[max(at - 1, 0) : at + 1]])
-    return found[at].plain.lower() in games.names() or (command is not None and names[0] in games.names())
+    if tokens[place].plain.lower() in games.names():
+        return True
+    command, names = root.find([token.plain for token in tokens[max(place - 1, 0) : place + 1]])
+    return command is not None and names[0] in games.names()
 
 
-def _named(text: str, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
-    """The words behind "password:" and the like."""
-    for at, word in enumerate(found):
-        name, _, value = word.plain.lower().lstrip("-").partition("=")
+def _named(text: str, tokens: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
+    """The places of words behind "password:" and the like, as in ``my password is swordfish`` and ``--password=x1y2``.
+
+    Behind the word alone, as in ``password protected``, only a strange word is taken for one.
+    """
+    for place, token in enumerate(tokens):
+        name, _, value = token.plain.lower().lstrip("-").partition("=")
         if name not in PASSWORD_WORDS:
             continue
         if value:
-            yield at
-        following = range(at + 1, min(at + 5, len(found)))
-        beyond = (one for one in following if found[one].plain.lower() not in BETWEEN)
-        place = next((one for one in beyond if is_user is None or not _is_user(found[one], is_user)), None)
-        if place is not None and may_be_password(found[place].plain):
-            gap = text[word.start : found[place].start]
-            is_said = place > at + 1 or {*":="} & {*gap} or (at and _is_user(found[at - 1], is_user))
-            if is_said or is_strange(found[place].plain):
-                yield place
+            yield place
+        behind = _place_behind(tokens, place, is_user)
+        if behind is None or not may_be_password(tokens[behind].plain):
+            continue
+        gap = text[token.start : tokens[behind].start]
+        is_announced = (
+            behind > place + 1  # with words between them, as in "password is"
+            or ":" in gap
+            or "=" in gap
+            or (place > 0 and _is_user(tokens[place - 1], is_user))
+        )
+        if is_announced or is_strange(tokens[behind].plain):
+            yield behind
 
 
-def _is_user(word: Token, is_user: IsUser | None) -> bool:
-    name = re.sub("['\u2019]s$", "", word.plain.lower())
+def _place_behind(tokens: Sequence[Token], place: int, is_user: IsUser | None) -> int | None:
+    """The place of the word to which "password" at a place belongs; None if there is none in the next four words."""
+    for number in range(place + 1, min(place + 5, len(tokens))):
+        token = tokens[number]
+        if token.plain.lower() in BETWEEN:
+            continue
+        if is_user is None or not _is_user(token, is_user):
+            return number
+    return None
+
+
+def _is_user(token: Token, is_user: IsUser | None) -> bool:
+    """Whether a word is a userid, also in ``alice's``; that of a user, if it is known who is one."""
+    name = re.sub("['\u2019]s$", "", token.plain.lower())
     return is_userid(name) and (is_user is None or is_user(name))
 
 
@@ -184,7 +227,11 @@ def may_be_password(word: str) -> bool:
 
 def behind_users(typed: Sequence[str], is_user: IsUser | None) -> Iterator[str]:
     """The words that may be passwords, of the two behind each user: commands have OLD and NEW there."""
-    for at, word in enumerate(typed):
-        if is_user and is_user(word.strip(PUNCTUATION).lower()):
-            near = (one for one in typed[at + 1 : at + 3] if not root.knows(one))
-            yield from (one for one in near if may_be_password(one.strip(PUNCTUATION)))
+    if is_user is None:
+        return
+    for place, word in enumerate(typed):
+        if not is_user(word.strip(PUNCTUATION).lower()):
+            continue
+        for behind in typed[place + 1 : place + 3]:
+            if not root.knows(behind) and may_be_password(behind.strip(PUNCTUATION)):
+                yield behind

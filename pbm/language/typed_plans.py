@@ -20,32 +20,35 @@ MARKS_AROUND = " \t\"'`*_()[]<>\xab\xbb\u2018\u2019\u201a\u201c\u201d\u201e\u203
 MARKS_BEHIND = ".!;:,\u2026"
 """What people put behind a move."""
 BEGIN = re.compile(r"[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?if\b[^\S\n]*", re.IGNORECASE)
-"""The beginning of a line of a plan, with a bullet, a number or a quotation mark in front of it."""
+"""The beginning of a line of a plan, with a bullet, a number or a quotation mark in front: ``1. If`` or ``- "if``."""
 THEN = re.compile(
     r" ?,? ?\bthen\b ?[,:]? ?| ?(?:(?<![-=])[-=]+>|[\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]) ?"
     r"| [-\u2013\u2014](?: |$)|: ",
     re.IGNORECASE,
 )
-"""What stands between a move and its answer."""
+"""What stands between a move and its answer: ``, then``, ``->``, ``→``, a dash between blanks, or a colon."""
 MOVE_BEGIN = re.compile(
     r"\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b|(?>.*?\bthen\b).*\d",
     re.IGNORECASE,
 )
 """What begins a condition, and not prose: a word with a digit, one of these words, or any with a `then` and a digit."""
 WHO_PLAYS = re.compile(r"\b(?:(?!then\b|any\b)[a-z'\u2019]{1,20} )?(?:plays?|answers?) ", re.IGNORECASE)
-"""What people put in front of a move."""
+"""What people put in front of a move: ``plays``, ``bob answers``."""
 BROKEN_WITHIN = re.compile(r"(?:\b(?:then|if(?:\s+\S+)?)|[->\u2010-\u2015\u2190-\u21ff])\n|\n\W*then\b", re.IGNORECASE)
-"""Where a line of a plan was broken within a step."""
+"""Where a line of a plan was broken within a step: behind ``then``, ``if``, ``if c3`` or an arrow, or at a ``then``."""
 BROKEN_AT_IF = re.compile(
     r"\b(?:and|then)\s*\n\s*if\b|(?:^|;)[^\w\n;]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?(?:and\s+)?if\s*\n", re.IGNORECASE
 )
-"""Where two rows are one, although the second one begins a line, or the first one seems to be whole."""
+"""Where two rows are one, although the second one begins a line, or the first one seems to be whole.
+
+Examples are ``if c3 d4 and`` above ``if e5 f6``, and ``If`` alone above ``c3 d4``.
+"""
 ROW_GOES_ON = re.compile(r"\W*(?:then\s+if\b|(?:then|and\s+if)\s+(?:\S*\d|any\b|--))", re.IGNORECASE)
-"""What begins a row that goes on with a line that is whole, and no prose such as ``Then so be it``."""
+"""What begins a row that goes on with a whole line, as ``then if e5`` does, and prose such as ``Then so be it`` not."""
 ROW_END = re.compile(r"\n|;(?=[^\S\n]*if\b)", re.IGNORECASE)
 """Where another row begins: a semicolon in front of `if` is as good as the end of a line."""
 SENTENCE_END = re.compile(r"[.!]\s+if\s+", re.IGNORECASE)
-"""Where it is not clear whether another line begins."""
+"""Where it is not clear whether another line begins: ``if c3 then d4. if e5 then f6``."""
 MOST_READINGS = 9
 """How many readings are told of a line that has several."""
 HOW = "a line of a plan is written `if THEIRS then MINE`"
@@ -59,8 +62,8 @@ def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str])
         return plans.forget(session, row, name)
     lines, rest = split_plan(text)
     if rest and not lines:
-        told = f"{first}\n{session.comment}".strip().partition("\n")[0]  # unlike in the body, passwords are masked
-        raise Illegal(f"{told!r} is no line of a plan; {HOW}.")
+        quoted = f"{first}\n{session.comment}".strip().partition("\n")[0]  # unlike in the body, passwords are masked
+        raise Illegal(f"{quoted!r} is no line of a plan; {HOW}.")
     notes = ["The text below your plan was sent to nobody; `chat` sends one."] if rest else []
     return plans.plan(session, row, name, [read(line) for line in lines], *notes)
 
@@ -89,32 +92,46 @@ def split_plan(text: str) -> tuple[list[str], str]:
     A line that a mail program has broken is put together: its second part begins with `then` or goes on with a turn, or
     the first part lacks an answer.
     """
-    found: list[str] = []
-    moves, above = 0, ""
+    lines: list[str] = []
+    moves = 0  # in the last step of the line so far; 2 if it has its answer
+    above = ""  # the row above, if it is of the same line
     joined = "\n".join(_joined(text.split("\n")))  # as long as the text
-    ends = [(0, 0), *(end.span() for end in ROW_END.finditer(joined)), (len(joined), 0)]
-    for (_, start), (end, _) in pairwise(ends):
+    starts = [0]
+    ends = []
+    for row_end in ROW_END.finditer(joined):
+        ends.append(row_end.start())
+        starts.append(row_end.end())
+    ends.append(len(joined))
+    for start, end in zip(starts, ends, strict=True):
         row = joined[start:end]
         part = row.strip()
         if not part:
             continue
         if is_line(row):
-            found.append(row)
-            moves, above = 0, ""
-        elif found and (
+            lines.append(row)
+            moves = 0
+            above = ""
+        elif lines and (
             joined[start - 1] == ";"  # prose there is refused with the line: it is no line of the comment
             or ROW_GOES_ON.match(row)
             or moves < 2
             or (MOVE_BEGIN.match(part) and words.goes_on(above, part))
         ):
-            found[-1] += f" {row}"
+            lines[-1] += f" {row}"
         else:
-            return found, text[start:]
-        *before, last = _steps(row if above == "" else f"if {row}")  # not the whole line again: it may have many rows
-        is_one = moves and any(last[:1]) and words.goes_on(above, part)  # its first move is part of the last one above
-        moves = sum(map(len, last)) + (0 if before else moves - is_one)
+            return lines, text[start:]
+
+        # Count the moves of this row alone, and not of the whole line again: it may have many rows.
+        *steps_before, last_step = _steps(f"if {row}" if above else row)
+        count = sum(map(len, last_step))
+        if not steps_before:  # the row goes on with the step of the row above
+            count += moves
+            begins_within_move = moves > 0 and any(last_step[:1]) and words.goes_on(above, part)
+            if begins_within_move:
+                count -= 1
+        moves = count
         above = part
-    return found, ""
+    return lines, ""
 
 
 def _joined(rows: Sequence[str]) -> list[str]:
@@ -154,9 +171,10 @@ def _steps(text: str) -> list[list[list[str]]]:
     steps = [[_moves(side) for side in THEN.split(part)] for part in alone]
     for sides in steps:
         if len(sides) == 1:
-            found = sides.pop()
-            found = [found[0], found[2]] if len(found) == 3 and found[1] == "--" else found  # a dash, as some type it
-            sides += [[move] for move in found]
+            moves = sides.pop()
+            if len(moves) == 3 and moves[1] == "--":
+                del moves[1]  # a dash, as some type it, and not the pass
+            sides += [[move] for move in moves]
     return steps
 
 
@@ -172,7 +190,9 @@ def _step(sides: list[list[str]], line: str) -> Conditional:
         shown = theirs if is_turn(theirs) else repr(theirs)
         raise Illegal(f"{line!r} has no answer to {shown}; {HOW}.")
     cells = theirs.split(",", MOST_READINGS)
-    readings = [f"`if {','.join(cells[:at])} then {','.join(cells[at:])}`" for at in range(1, len(cells))]
+    readings = []
+    for count in range(1, len(cells)):
+        readings.append(f"`if {','.join(cells[:count])} then {','.join(cells[count:])}`")
     raise Illegal(f"{line!r} can be {', '.join(readings)} or `if {theirs} then MINE`; please write `then`.")
 
 

@@ -15,8 +15,8 @@ MARK = (
     r"|\*{2,} ?[^*]{0,20}(?i:spam|junk|extern)[^*]{0,20}\*{2,}"
     r"|([^\W\d_]+(?: [^\W\d_]+)?)\.?(?: ?(?:\[\d+\]|\(\d+\)|[*^]\d+))?\s?[:\uff1a])[ *]*"
 )
-"""What mail servers put in front of a subject that looks strange to them; or a word, or two, in front of a colon.
-
+"""What mail servers put in front of a subject that looks strange to them, such as ``[EXT]``, ``(spam)``, ``#4711:`` and
+``*** SPAM ***``; or a word, or two, in front of a colon.
 Programs abbreviate that word or count the answers in it: ``Réf. :``, ``RE[2]:``, ``Re(2):``, ``RE^2:``. A bare number
 behind it makes no such word: ``i3:5`` is a move of Spiro.
 """
@@ -51,8 +51,9 @@ GOES_ON = (
     r"|[-\u2010-\u2015\u2212][a-z]\d+\n[-\u2010-\u2015\u2212][a-z]\d\S*$"
 )
 """Two lines of which the second one goes on with the turn of the first: they meet at a comma, behind the x of a
-removal, behind a sign of Papagra, or between two removals without commas, such as those of Papagra."""
+removal, behind a sign of Papagra, or between two removals without commas, such as those of Papagra.
 
+Examples are ``a1,`` and ``b2``, ``e5,x`` and ``d4``, ``e3,+`` and ``f6``, ``-a1`` and ``-b2``."""
 MEANT_AS_MOVES = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}
 """What people type as commands although it belongs in the place of a move, and the word to write there."""
 MEANT = {
@@ -104,10 +105,13 @@ def tidied(line: str) -> list[str]:
         del words[0]
     options: list[str] = []
     commands: list[str] = []
-    for at, word in enumerate(words):
+    for place, word in enumerate(words):
         if len(commands) == 2:
-            return commands + options + words[at:]
-        (options if is_option(word) else commands).append(word)
+            return commands + options + words[place:]
+        if is_option(word):
+            options.append(word)
+        else:
+            commands.append(word)
     return commands + options
 
 
@@ -132,11 +136,11 @@ def goes_on(above: str, below: str) -> bool:
     return below != "" and re.search(GOES_ON, latin(f"{above}\n{below}"), re.IGNORECASE) is not None
 
 
-def whole_turn(lines: Sequence[str], at: int = 0) -> tuple[str, int]:
+def whole_turn(lines: Sequence[str], start: int = 0) -> tuple[str, int]:
     """A line with those below it into which a mail program has broken its turn, and how many lines these are."""
-    parts = [lines[at].strip()]
-    while at + len(parts) < len(lines):
-        following = lines[at + len(parts)].strip()
+    parts = [lines[start].strip()]
+    while start + len(parts) < len(lines):
+        following = lines[start + len(parts)].strip()
         if not goes_on(parts[-1], following):
             break
         parts.append(following)
@@ -154,11 +158,12 @@ def command(word: str) -> str:
 
 def lines_of(body: str) -> Iterator[str]:
     """The commands in a body."""
-    typed, at = [line for line in body.splitlines() if not line.lstrip().startswith("#")], 0
-    while at < len(typed):
-        line, count = whole_turn(typed, at)
+    lines = [line for line in body.splitlines() if not line.lstrip().startswith("#")]
+    start = 0
+    while start < len(lines):
+        line, count = whole_turn(lines, start)
         if line.lower() in LAST_LINES:
             return
         if line:
             yield line
-        at += count
+        start += count
