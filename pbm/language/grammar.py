@@ -1,6 +1,5 @@
 """What a command is, how it is written, and which words name it."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from inspect import cleandoc
@@ -85,8 +84,12 @@ class Command(click.Command):
         self.takes_options, self.takes_plan, self.own_text = takes_options, takes_plan, own_text
         self.deed, self.writes, self.check, self.needs_store = deed, not reads, check, needs_store
         own = tuple(parameter.name or "" for parameter in self.params)
-        self.ways = [own, *[SIGNED_BOARD] * bool(instead), *[("followed", *SIGNED_BOARD[1:])] * in_any_order]
+        self.ways: list[tuple[str, ...]] = [own]
         """What its words stand for, in each order that it takes."""
+        if instead:
+            self.ways.append(SIGNED_BOARD)
+        if in_any_order:
+            self.ways.append(("followed", "userid", "password"))
         self.moves_at = next((at for at, name in enumerate(own) if name in {"move", "moves", "lines"}), None)
         """How many words stand in front of the moves."""
         self.password_at = next((at for at, name in enumerate(own) if "password" in name), 0)
@@ -95,28 +98,35 @@ class Command(click.Command):
     def given(self, names: str, typed: Sequence[str], shell: ShellContext | None = None) -> dict[str, Any]:
         """What the words behind the *names* of the command stand for. Raises Refused."""
         options, others, _ = self.split(typed)
-        named, options = self.take_named(options) if self.named else ({}, options)
+        named: dict[str, str | None] = {}
+        if self.named:
+            named, options = self.take_named(options)
         if options and not self.takes_options:
             raise Refused(f"`{names}` takes no option {options[0]}.")
         if self.params and self.params[-1].name == "move":
             others[self.moves_at :] = words.one_move(" ".join(others[self.moves_at :]))
         if wrong := self.wrong_number(others, game=names.partition(" ")[0]):
             raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(names)}")
-        found: dict[str, Any] = {"options": options} if self.takes_options else {}
+        given: dict[str, Any] = {}
+        if self.takes_options:
+            given["options"] = options
         if self.instead and len(others) == len(SIGNED_BOARD):
-            return found | dict(zip(SIGNED_BOARD, others, strict=True))
+            return given | dict(zip(SIGNED_BOARD, others, strict=True))
         if shell and "-" in others:
             self.read_passwords(others, shell)
         left = iter(others)
         for parameter in self.params:  # only the last one can take several words
-            found[str(parameter.name)] = tuple(left) if parameter.nargs < 0 else next(left, "")
-        return found | {"named": named} if self.named else found
+            given[str(parameter.name)] = tuple(left) if parameter.nargs < 0 else next(left, "")
+        if self.named:
+            given["named"] = named
+        return given
 
     def read_passwords(self, others: list[str], shell: ShellContext) -> None:
         """Ask for the passwords that are written as hyphens, and put them in the place of these."""
-        for at, name in (place for way in self.ways for place in enumerate(way[: len(others)])):
-            if name in {"password", "new_password"} and others[at] == "-":
-                others[at] = shell.read_password()
+        for way in self.ways:
+            for place, name in enumerate(way[: len(others)]):
+                if name in {"password", "new_password"} and others[place] == "-":
+                    others[place] = shell.read_password()
 
     def take_named(self, options: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
         """The named options of the command, None for each that is missing; and the others."""
@@ -158,7 +168,9 @@ class Command(click.Command):
         if missing:
             names = [str(parameter.metavar) for parameter in missing]
             return f"{texts.enumerated(names)} {'is' if len(names) == 1 else 'are'} missing"
-        most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
+        if any(parameter.nargs < 0 for parameter in self.params):
+            return ""  # it takes any number of words
+        most = len(self.params)
         if len(others) <= most:
             return ""
         hint = ""
@@ -171,22 +183,31 @@ class Command(click.Command):
 
     def passwords(self, others: Sequence[str]) -> list[str] | None:
         """Which of the words stand in the place of a password; None if they do not look like what the command takes."""
-        found = None  # a word is missing or too much, and another one may be the password
+        passwords: list[str] = []
+        fits = False  # as long as no order fits, a word is missing or too much, and another one may be the password
         for way in self.ways:
-            names = [*way, *[way[-1]] * (len(others) - len(way))] if way else []
-            fits = way is self.ways[0] or len(way) == len(others)
-            given = [*zip(names, others, strict=False)]
-            if fits and all(LOOKS_RIGHT[name](word) for name, word in given if name in LOOKS_RIGHT):
-                found = [*(found or ()), *(word for name, word in given if "password" in name)]
-        return found
+            if way is not self.ways[0] and len(way) != len(others):
+                continue
+            names = list(way)
+            if way:
+                names += [way[-1]] * (len(others) - len(way))  # the last one may stand for several words
+            given = list(zip(names, others, strict=False))
+            if all(LOOKS_RIGHT[name](word) for name, word in given if name in LOOKS_RIGHT):
+                fits = True
+                passwords += [word for name, word in given if "password" in name]
+        return passwords if fits else None
 
     def syntax(self, name: str) -> str:
         """How the command is written; *name* is what stands in front of its words, such as ``spiro move``."""
         if self.hidden:
             return f"{name.partition(' ')[0]} move BOARD USERID PASSWORD {self.instead}"
-        named = [f"[{_as_written(option, value)}]" for option, value in self.named.items()]
-        options = ["[-options]"] if self.takes_options else named
-        return " ".join([name, *options, *(str(parameter.metavar) for parameter in self.params)])
+        parts = [name]
+        if self.takes_options:
+            parts.append("[-options]")
+        else:
+            parts += [f"[{_as_written(option, value)}]" for option, value in self.named.items()]
+        parts += [str(parameter.metavar) for parameter in self.params]
+        return " ".join(parts)
 
     def split(self, typed: Sequence[str]) -> tuple[list[str], list[str], bool]:
         """The options among the words behind the command, the other words, and whether there are moves among these.
@@ -195,12 +216,19 @@ class Command(click.Command):
         """
         options: list[str] = []
         others: list[str] = []
-        for at, word in enumerate(typed):
+        for place, word in enumerate(typed):
             is_option = words.is_option(word)
-            is_new = self.name == "preview" and others[:1] and others[0].lower() == "new"
-            if len(others) == (2 if is_new else self.moves_at) and not (is_new and is_option):
-                return options, others + words.moves(" ".join(typed[at:])), True
-            (options if is_option else others).append(word)
+            # `preview new GAME -size=5 e3` shows no board, and nobody signs it
+            is_new = self.name == "preview" and len(others) > 0 and others[0].lower() == "new"
+            moves_begin = len(others) == self.moves_at
+            if is_new:
+                moves_begin = len(others) == 2 and not is_option
+            if moves_begin:
+                return options, others + words.moves(" ".join(typed[place:])), True
+            if is_option:
+                options.append(word)
+            else:
+                others.append(word)
         return options, others, False
 
 
@@ -278,54 +306,93 @@ class Root(Group):
     def unknown(self, typed: Sequence[str], operators: Sequence[str]) -> Misused:
         """The refusal of words that name no command; *operators* are the commands of a shell beside these."""
         first = words.command(typed[0]) if typed else ""
-        found = self.get_command(LOOKUP_CONTEXT, first)
-        here, group, rest = (first, found, typed[1:]) if isinstance(found, Group) else ("", self, typed)
+        node = self.get_command(LOOKUP_CONTEXT, first)
+        here = ""  # the name of a game, or of a group such as `change`, in which the command is looked for
+        group: Group = self
+        rest = typed
+        if isinstance(node, Group):
+            here = first
+            group = node
+            rest = typed[1:]
         known = "`help commands` lists all commands."
         if here in self.commands:
             known = f"`help {here}` lists the commands behind `{here}`."
         if not rest or words.is_option(rest[0]):
-            return Misused(f"There is no command{here and f' behind `{here}`'}; {known}")
+            place = f" behind `{here}`" if here else ""
+            return Misused(f"There is no command{place}; {known}")
         name = words.command(rest[0])
         if not here and name == "game":
             return Misused(f"GAME is a placeholder; write the name of one in its place: {', '.join(games.names())}.")
-        what = f"command `{here} {rest[0]}`" if here else f"game or command {rest[0]!r}"
+
+        reason = f"There is no game or command {rest[0]!r}; "
+        if here:
+            reason = f"There is no command `{here} {rest[0]}`; "
         near = self._meant(group, here, name.rstrip(".,:;!?"), rest[1:], operators)
-        which = f"GAME is {texts.enumerated(games.names(), 'or')}; " if near.startswith("GAME ") else ""
-        return Misused(f"There is no {what}; {near and f'did you mean `{near}`? '}{which}{known}")
+        if near:
+            reason += f"did you mean `{near}`? "
+        if near.startswith("GAME "):
+            reason += f"GAME is {texts.enumerated(games.names(), 'or')}; "
+        return Misused(f"{reason}{known}")
 
     def _meant(self, group: Group, here: str, word: str, rest: Sequence[str], operators: Sequence[str]) -> str:
         """How the command is written that was probably meant by a *word* behind *here*; empty if none is near."""
         following = rest[0].lower() if rest else ""
         is_game = games.exists(following)
-        game = here if group is self.game else following if is_game else "GAME"
-        everywhere = {name: name for name in (*self.commands, *games.names())}
-        everywhere |= {name: f"pbm {name}" for name in operators}
-        behind_game = {
-            name: one.syntax(game) if one.hidden and isinstance(one, Command) else f"{game} {name}"
-            for name, one in self.game.commands.items()
-        }
-        groups = {begin: node for begin, node in self.commands.items() if isinstance(node, Group)}
-        below = {name: f"{begin} {name}" for begin, node in groups.items() for name in node.commands}
-        own = everywhere if group is self else {name: f"{here} {name}" for name in group.commands if here in groups}
-        ways = below | everywhere | behind_game | own
-        name = "show" if word.isdecimal() else words.MEANT.get(word, word)
+        if group is self.game:
+            game = here
+        elif is_game:
+            game = following  # as in `move symple`
+        else:
+            game = "GAME"
+
+        ways = self._ways_written(group, here, game, operators)
+        meant = words.MEANT.get(word, word)
+        if word.isdecimal():
+            meant = "show"  # the number of a board
+        if meant in ways:
+            return ways[meant]
         # three letters of a short word in common, as echo and fetch have, are not near enough for a command
-        near = group is self.game and games.nearest(name, self.game.commands, 0.7)
-        return (
-            ways.get(name)
-            or ways.get(near or games.nearest(name, ways, 0.7))
-            or ("" if is_game else ways.get(following, ""))
-        )
+        near = ""
+        if group is self.game:
+            near = games.nearest(meant, self.game.commands, 0.7)
+        near = near or games.nearest(meant, ways, 0.7)
+        if near in ways:
+            return ways[near]
+        if is_game:
+            return ""
+        return ways.get(following, "")  # as in `please move`
+
+    def _ways_written(self, group: Group, here: str, game: str, operators: Sequence[str]) -> dict[str, str]:
+        """How each command is written, by its name, such as ``spiro move`` for ``move`` behind the *game* spiro.
+
+        Where a name means several commands, that of the *group* whose name *here* was typed counts.
+        """
+        global_commands = {name: name for name in (*self.commands, *games.names())}
+        global_commands |= {name: f"pbm {name}" for name in operators}
+        commands_of_game = {}
+        for name, command in self.game.commands.items():
+            commands_of_game[name] = f"{game} {name}"
+            if command.hidden and isinstance(command, Command):
+                commands_of_game[name] = command.syntax(game)  # a word in the place of a move
+        groups = {begin: node for begin, node in self.commands.items() if isinstance(node, Group)}
+        commands_of_groups = {name: f"{begin} {name}" for begin, node in groups.items() for name in node.commands}
+        commands_here = {}
+        if group is self:
+            commands_here = global_commands
+        elif here in groups:
+            commands_here = {name: f"{here} {name}" for name in group.commands}
+        return commands_of_groups | global_commands | commands_of_game | commands_here  # the last one counts
 
 
 def function(name: str) -> Callable[..., Any]:
     """The function of ours of that name, such as ``actions.play.move``; its module is loaded only now."""
     module, _, own = name.rpartition(".")
-    found: Callable[..., Any] = getattr(import_module(f"pbm.{module}"), own)
-    return found
+    deed: Callable[..., Any] = getattr(import_module(f"pbm.{module}"), own)
+    return deed
 
 
 def _names_board(word: str) -> bool:
+    """Whether a word is the number of a board, also at a move (``101#4``), or ``new``."""
     return is_board(word.partition("#")[0]) or word == "new"
 
 

@@ -7,7 +7,7 @@ from textwrap import fill, indent
 
 import games
 from pbm import letters, texts
-from pbm.blocks import Paragraph, Preformatted
+from pbm.blocks import Block, Paragraph, Preformatted
 from pbm.language import words
 from pbm.language.commands import root
 from pbm.language.grammar import Explained
@@ -39,8 +39,13 @@ MOST_SUBJECTS = 10
 def explain(_: Session | None, subjects: Sequence[str]) -> list[Letter]:
     """Help on some subjects; several words can be one command."""
     phrase = " ".join(subjects).lower()
-    once = dict.fromkeys([phrase] if _commands(phrase) else map(str.lower, subjects or [""]))
-    return [help_letter(subject) for subject in [*once][:MOST_SUBJECTS]]
+    wanted = [subject.lower() for subject in subjects]
+    if _commands(phrase):
+        wanted = [phrase]
+    if not wanted:
+        wanted = [""]  # the overview
+    once = list(dict.fromkeys(wanted))
+    return [help_letter(subject) for subject in once[:MOST_SUBJECTS]]
 
 
 def help_of_game(_: Session | None, game: str, command: str) -> list[Letter]:
@@ -52,9 +57,13 @@ def help_letter(subject: str) -> Letter:
     """Help on a subject: a game, a command, a text of its own, or nothing for the overview. Raises Refused."""
     title = f"Help {subject}".strip()
     parts = _text(subject).split(EMPTY_LINE)
-    # what has more than one blank between words keeps its lines
-    told = [(Preformatted if re.search(SPACED, part) else Paragraph)(part) for part in parts]
-    return letters.plain_letter(told, subject=title, answer="help commands" if subject else "help tutorial")
+    blocks: list[Block] = []
+    for part in parts:
+        if re.search(SPACED, part):
+            blocks.append(Preformatted(part))
+        else:
+            blocks.append(Paragraph(part))
+    return letters.plain_letter(blocks, subject=title, answer="help commands" if subject else "help tutorial")
 
 
 def subjects() -> list[str]:
@@ -63,6 +72,7 @@ def subjects() -> list[str]:
 
 
 def _text(subject: str) -> str:
+    """The text about a subject. Raises Refused, with a subject that is near, if there is none."""
     if not subject:
         return f"{_read('overview')}\n\nGames: {', '.join(games.names())}"
     if subject == "commands":
@@ -72,31 +82,36 @@ def _text(subject: str) -> str:
     if subject in subjects():
         return _read(subject)
     meant = "move" if subject in words.MEANT_AS_MOVES else words.command(subject)
-    found = _commands(meant) or [one for one in root.explained() if meant in one.name.split()]
-    if not found:
-        known = {*subjects(), *games.names(), *(one.name.removeprefix("GAME ") for one in root.explained())}
+    commands = _commands(meant)
+    if not commands:  # those of which it is one word, as of `change password`
+        commands = [command for command in root.explained() if meant in command.name.split()]
+    if not commands:
+        known = {command.name.removeprefix("GAME ") for command in root.explained()}
+        known.update(subjects(), games.names())
         near = games.nearest(words.MEANT.get(subject, subject), known - {"help"})
         what = f"did you mean `help {near}`?" if near else "`help` lists the subjects."
         raise Refused(f"There is no help on {subject!r}; {what}")
-    return "\n\n\n".join(f"  {one.syntax}\n\n{_filled(one.text)}" for one in found)
+    return "\n\n\n".join(f"  {command.syntax}\n\n{_filled(command.text)}" for command in commands)
 
 
 def _commands(name: str) -> list[Explained]:
     """The commands of that name, with or without GAME in front."""
-    return [one for one in root.explained() if name in {one.name, one.name.removeprefix("GAME ")}]
+    return [command for command in root.explained() if name in {command.name, command.name.removeprefix("GAME ")}]
 
 
 def _all() -> str:
     """The commands that every player needs, then all commands by topic, each with its first paragraph."""
-    named = {one.name.replace(" ", "-"): one for one in root.explained()}
+    by_name = {command.name.replace(" ", "-"): command for command in root.explained()}
     parts = [_read("commands")]
     for topic, names in TOPICS.items():
         parts.append(topic.upper())
         for name in names.split():
-            one = named.get(name) or named[f"GAME-{name}"]
-            short = _filled(one.text.partition(EMPTY_LINE)[0], texts.WIDTH - 4)
-            parts.append(f"{one.syntax}\n{indent(short, '    ')}")
-    return EMPTY_LINE.join([*parts, _read("grammar"), _read("operator")])
+            command = by_name.get(name) or by_name[f"GAME-{name}"]
+            summary = _filled(command.text.partition(EMPTY_LINE)[0], texts.WIDTH - 4)
+            parts.append(f"{command.syntax}\n{indent(summary, '    ')}")
+    parts.append(_read("grammar"))
+    parts.append(_read("operator"))
+    return EMPTY_LINE.join(parts)
 
 
 def _filled(text: str, width: int = texts.WIDTH) -> str:
@@ -115,4 +130,5 @@ def of_game(name: str) -> str:
 
 
 def _read(name: str) -> str:
+    """A text of the folder."""
     return (HELP_FOLDER / f"{name}.txt").read_text().rstrip()
