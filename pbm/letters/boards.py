@@ -30,7 +30,7 @@ class _PrivatePart(NamedTuple):
 
     paragraphs: Sequence[Paragraph]
     data: dict[str, object]
-    """The same for programs."""
+    """What these paragraphs say, for programs; its keys are added to the data of the board."""
 
 
 def of_board(
@@ -177,16 +177,17 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     return drawing, Paragraph(wrapped_turns(f"Last turn: {last_turn}"))
 
 
-def next_command(point: Point, to: str | None) -> NextCommand:
+def next_command(point: Point, reader: str | None) -> NextCommand:
     """The command with which the reader of a board will probably answer."""
-    board, row = point.board, point.board.row
+    board = point.board
+    row = board.row
     if row.board == "new":
         return NextCommand(challenge(board, "USERID1", "USERID2"))
-    if point.is_over and to in board.players and not row.rematch:
-        return NextCommand(f"{row.game} rematch {row.board} {to} PASSWORD", "rematch")
+    if point.is_over and reader in board.players and not row.rematch:
+        return NextCommand(f"{row.game} rematch {row.board} {reader} PASSWORD", "rematch")
     if point.is_over:
         return NextCommand(challenge(board, *reversed(board.players)))
-    if not point.is_present or (to and to != point.turn):
+    if not point.is_present or (reader and reader != point.turn):
         return NextCommand(f"{row.game} show {row.board}", "show")
     return NextCommand(f"{row.game} move {row.board} {point.turn} PASSWORD MOVE#{point.moves + 1}", "MOVE")
 
@@ -318,8 +319,9 @@ def _private_part(point: Point, reader: str | None) -> _PrivatePart:
         private_data["queued"] = RESIGN
     elif plan:
         lines = plan.split("\n")
+        shown_plan = "\n".join(wrapped_turns(line) for line in lines)
         forget = f"{row.game} plan {row.board} {reader} PASSWORD clear"
-        texts.append("\n".join(["Your plan:", *map(wrapped_turns, lines), "To forget it:", forget]))
+        texts.append(f"Your plan:\n{shown_plan}\nTo forget it:\n{forget}")
         if queued := plan_lines.queued(plan_lines.branches(plan)):
             private_data["queued"] = queued
         private_data["plan"] = lines
@@ -405,7 +407,9 @@ def _conditions(point: Point) -> list[str]:
     if options := clocks.all_options(row):
         lines.append(f"Options: {options}")
     if row.source:
-        moves = "The first move is that" if row.given == 1 else f"The first {row.given} moves are those"
+        moves = f"The first {row.given} moves are those"
+        if row.given == 1:
+            moves = "The first move is that"
         lines.append(f"{moves} of board {row.source}; the game is not rated.")
     if row.novacation:
         lines.append("Vacations do not stop the clocks of this board.")
@@ -429,6 +433,7 @@ def _about_robot(robot: Robot, *, is_over: bool) -> str:
 
 
 def _shows_clocks(point: Point) -> bool:
+    """Whether clocks are shown: of a board with clock options or in a tournament, and of a game that is over."""
     row = point.board.row
     if not point.is_present or row.board == "new":
         return False
@@ -546,14 +551,14 @@ def dice_proof(point: Point) -> tuple[str, str] | None:
     return how, dice.commitment(board.row.secret)
 
 
-def _hint(point: Point, to: str | None) -> str:
+def _hint(point: Point, reader: str | None) -> str:
     """What a player can answer a board mail with, if it is not their turn."""
     board = point.board
-    if to not in board.players or not point.is_present or to == point.turn:
+    if reader not in board.players or not point.is_present or reader == point.turn:
         return ""
     if point.is_over:
         return OVER
-    waits_for_robot = board.row.opponent(to) in board.about.robots
+    waits_for_robot = board.row.opponent(reader) in board.about.robots
     words = "`plan` or `note`" if waits_for_robot else "`plan`, `nag`, `give 7`, `note` or `chat`"
     return WAITING.format(words=words)
 

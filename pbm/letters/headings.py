@@ -42,7 +42,9 @@ STATUSES = {
 }
 """Who is to move, or has won. In a refusal the reason is all that stands above it, and that may say anything."""
 NOTATION = "Notation: "
+"""How the line begins that says how moves are written."""
 BOARD = r"[A-Z]\S{0,20} board \S{1,12}"
+"""A board as mails name it, such as ``Spiro board 101``."""
 PATTERNS = {
     "kind": f"(?:{'|'.join(get_args(HeadingKind))})",
     "title": rf"{BOARD}(?:,| after \d+ of its )",
@@ -64,18 +66,29 @@ def status_line(name: str, **fields: object) -> str:
 
 
 def _pattern(line: str) -> str:
-    """A regular expression for such a line, which a mail program may have broken at any blank."""
-    parts = re.split(r"\{(\w+)\}", line)
-    parts[0::2] = map(re.escape, parts[0::2])
-    parts[1::2] = [PATTERNS.get(field, ".{0,100}?") for field in parts[1::2]]
-    return "".join(parts).replace("\\ ", r"\s+")
+    r"""A regular expression for such a line, which a mail program may have broken at any blank.
+
+    For example, ``{player}'s turn ({side}).`` becomes ``\S{1,16}'s\s+turn\s+\(.{0,100}?\)\.``.
+    """
+    texts_and_fields = re.split(r"\{(\w+)\}", line)  # by turns, first a text
+    patterns = []
+    for number, part in enumerate(texts_and_fields):
+        is_field = number % 2 == 1
+        if is_field:
+            patterns.append(PATTERNS.get(part, ".{0,100}?"))
+        else:
+            patterns.append(re.escape(part))
+    return "".join(patterns).replace("\\ ", r"\s+")
 
 
 OF_HELP = r"\S.{0,40}\n(?:=+\n)?\n*Aim {6,}\S"
 """How a page of help about a game begins."""
-BEGINNING = re.compile("|".join([*map(_pattern, HEADINGS.values()), OF_HELP]))
+BEGINNING = re.compile("|".join([_pattern(line) for line in HEADINGS.values()] + [OF_HELP]))
+"""How a mail of ours begins."""
 STATUS = re.compile("|".join(map(_pattern, STATUSES.values())))
+"""A line of STATUSES, filled in."""
 RULES = frozenset({Rule("*").text, Rule("=").text})
+"""Lines of signs across a mail, which part what is about a board from what is not, and the boards of a digest."""
 HELP = re.compile(r"(?:\S+ )?help")
 """The command at the end of a refusal that shows no board."""
 OF_REFUSAL = re.compile(rf"{NOTATION}|\S+ (?:move|rematch) \S+ \S+ PASSWORD\b")
