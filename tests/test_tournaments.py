@@ -13,6 +13,7 @@ from games import symple
 from pbm.actions import plans, rounds, turns, users
 from pbm.actions.cleanup import clean_up
 from pbm.actions.finding import find_board
+from pbm.board import clocks
 from pbm.budget import limited
 from pbm.letters import contests
 from pbm.mail import html
@@ -389,7 +390,7 @@ def test_a_board_that_the_operator_removes_counts_for_nobody_and_holds_up_no_rou
 def test_a_board_whose_game_is_found_to_be_over_when_it_is_mended_holds_up_no_round(league, shell):
     league.start("swiss", 4, rounds=2)
     league.end("s1", "first")
-    sql(shell.folder / "pbm.db", "INSERT INTO turns SELECT game, 's2', 1, first_player, 'Resign', '[]', 0, started "
+    sql(shell.folder / "pbm.db", "INSERT INTO turns SELECT game, 's2', 1, first_player, 'Resign', '[]', 0, started, 0 "
         "FROM boards WHERE board = 's2'")  # fmt: skip
     assert "not over" in shell.done("boards", "mend", "symple", "s2")
     assert league.running() == ["s3", "s4"]
@@ -1001,3 +1002,13 @@ def test_a_round_whose_end_was_the_loss_leaves_full_time_for_the_move(league):
     reinstate(league.club, board)
     row = league.club.store.boards.get("symple", board)
     assert (row.until - league.club.time).days == 7  # what a tournament allows for a move
+
+
+def test_the_boards_of_a_tournament_take_a_clock_that_grows_but_no_end_of_the_round(league, shell):
+    names = league.signed_up(2)
+    refused = shell.run("tournament", "symple", "s", *names, "--clock=5+1", "--type=swiss", "--round-days=9")
+    assert "With --clock, rounds have no --round-days" in refused.stderr
+    assert shell.run("tournament", "symple", "s", *names, "--clock=5+1/8", "--nagtime=2").returncode == 0
+    rows = [league.club.store.boards.get("symple", board) for board in league.running()]
+    assert {clocks.all_options(row) for row in rows} == {"--nagtime=2 --clock=5+1/8"}
+    assert {(row.first_left, row.second_left) for row in rows} == {(5 * 86400, 5 * 86400)}

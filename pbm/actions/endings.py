@@ -75,10 +75,13 @@ def forfeit(session: Session, board: Board, name: str, reason: str, why: str) ->
 
 
 def forfeit_by_total_time(session: Session, board: Board) -> list[Letter]:
-    """Make the player to move forfeit, because they have used up their total time."""
+    """Make the player to move forfeit, because they have used up their total time, or their clock has run out."""
     name = str(board.turn)
     allowed = texts.counted(board.row.total_days or 0, "day")
-    return forfeit(session, board, name, "total time", f"{name} has used up the {allowed} that each player is allowed.")
+    why = f"{name} has used up the {allowed} that each player is allowed."
+    if clock := clocks.clock_of(board.row):
+        why = f"The clock of {name} has run out: {clock.words}."
+    return forfeit(session, board, name, "total time", why)
 
 
 def forfeit_by_round(session: Session, board: Board) -> list[Letter]:
@@ -96,7 +99,7 @@ def enforce_time(session: Session, board: Board) -> None:
     row = board.row
     if name in board.about.robots:  # it is not their fault if nobody lets them play
         return
-    if clocks.is_out_of_time(row, board.seat, session.now):
+    if clocks.is_out_of_time(session.store, row, board.seat, session.now):
         forfeit_letters = forfeit_by_total_time(session, board)
         why = f"{name} had used up their time"
     elif row.until and session.now >= row.until:

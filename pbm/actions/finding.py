@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import games
 from games import Illegal
 from pbm import letters
+from pbm.board import clocks
 from pbm.board.board import FAULTS, Board, BoardContext, Point, told_of_fault
 from pbm.names import LONGEST_USERID, SHORTEST_PASSWORD, is_board, is_userid
 from pbm.refusals import Refused
@@ -86,6 +87,7 @@ def board_of(session: Session, row: BoardRow) -> Board:
         results=store.players.results_of_board(*place) if row.ended else (),
         robots=store.robots.among(row.players),
         notes=store.boards.notes(*place),
+        days_off=clocks.days_off(store, row),
     )
     try:
         return Board(row, store.boards.turns(*place), store.boards.plans(*place), about)

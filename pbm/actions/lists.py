@@ -102,7 +102,7 @@ def show_own(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def turns(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """All turns of a board."""
-    return [letters.of_turns(board_of(session, row).present, name)]
+    return [letters.of_turns(session, board_of(session, row).present, name)]
 
 
 def show_all(session: Session, userid: str, state: str) -> list[Letter]:
@@ -245,11 +245,11 @@ def _letter_of_table(session: Session, game: str, rows: Sequence[BoardRow]) -> L
     if session.as_json:
         for row in rows:
             try:
-                data["boards"].append(letters.data(board_of(session, row).present))
+                data["boards"].append(letters.data(board_of(session, row).present, session))
             except Refused:  # it cannot be read, but the table has it
                 data.setdefault("missing", []).append(row.board)
     return letters.plain_letter(
-        [aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})],
+        [aligned([_row(session, row) for row in rows], rare={"Robot", "Reason", "Left"})],
         subject=f"List of {game.capitalize()} games",
         answer=f"{game} show {rows[0].board}",
         **data,
@@ -331,4 +331,18 @@ def _row(session: Session, row: BoardRow) -> Row:
         "Status": status,
         "Reason": reason,
         "Options": clocks.all_options(row),
+        "Left": _left_to_players(session, row),
     }
+
+
+def _left_to_players(session: Session, row: BoardRow) -> str:
+    """What the players have left on a clock that grows, in their order, such as ``8d12h 10d00h``; empty without one."""
+    if row.base_seconds is None:
+        return ""
+    left = [row.first_left or 0.0, row.second_left or 0.0]
+    is_running = row.turn is not None and not session.store.robots.among([row.turn])
+    if is_running and row.first_player != row.second_player:
+        seat = row.players.index(str(row.turn))
+        off = clocks.days_off(session.store, row)
+        left[seat] = max(0.0, clocks.left_on_clock(row, seat, session.now, off))
+    return " ".join(letters.short_days(seconds) for seconds in left)

@@ -42,7 +42,7 @@ def ended_by_time(board: Board) -> bool:
     row = board.row
     if row.reason in {"forfeited", "total time"}:
         return True
-    if row.reason != "agreed" or row.ended is None:
+    if row.reason != "agreed" or row.ended is None or row.base_seconds is not None:
         return False
     _, forfeit_days = clocks.limits(row)
     return row.ended - _last_move(board) >= forfeit_days * clocks.DAY

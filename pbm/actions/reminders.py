@@ -88,7 +88,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     is_by_move = end != row.until and end >= clocks.ends_at(store, row, now)
     loss = _loss(board, late, end, is_by_move=is_by_move)
     task = "move"
-    if row.vote == "draw":
+    if row.vote == "draw" and late != row.voter:
         task = "answer the proposal"
     days = texts.counted(clocks.whole_days(row, now), "day")
     time = end.astimezone(session.zone(late))
@@ -127,6 +127,10 @@ def _loss(board: Board, late: str, end: datetime, *, is_by_move: bool) -> Loss:
         if late != row.turn:  # they are asked to answer a proposal
             return Loss(rule, f"{row.turn} forfeits")
         return Loss(rule, "you forfeit")
+    if clock := clocks.clock_of(row):
+        if endings.can_leave(board):
+            return Loss(f"A board is removed that does not begin in time ({clock.words})", "it is removed")
+        return Loss(f"A player whose clock runs out forfeits ({clock.words})", "you forfeit")
     if not is_by_move and not endings.can_leave(board):
         total = texts.counted(row.total_days or 0, "day")
         return Loss(f"A player who uses {total} in the whole game forfeits", "you forfeit")

@@ -13,6 +13,7 @@ from typing import Protocol
 from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.blocks import Paragraph, Told
+from pbm.board import growing
 from pbm.board.board import Board
 from pbm.board.clocks import DAY, Clocks
 from pbm.budget import uncounted
@@ -116,7 +117,13 @@ def start_games(
 
     started = []
     options = tournament.options.split()
-    times = Clocks(tournament.nag_days, tournament.forfeit_days, tournament.total_days, tournament.novacation)
+    times = Clocks(
+        nag=tournament.nag_days,
+        forfeit=tournament.forfeit_days,
+        total=tournament.total_days,
+        novacation=tournament.novacation,
+        clock=growing.parse(tournament.clock) if tournament.clock else None,
+    )
     until = session.now + tournament.round_days * DAY if tournament.round_days else None
     try:
         for name, pair in boards.items():

@@ -42,6 +42,7 @@ def start(
         nag_days=times.nag,
         forfeit_days=times.forfeit,
         total_days=times.total,
+        **(times.clock.columns if times.clock else {}),
         novacation=times.novacation,
         weekends=str(session.zone(players[0])) if times.noweekends else None,
         pool=name.rstrip("0123456789") if name else None,

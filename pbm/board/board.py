@@ -1,6 +1,6 @@
 """A board: its stored row and turns, and the positions that follow from them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from datetime import date, datetime
 from itertools import islice
@@ -63,6 +63,8 @@ class BoardContext(NamedTuple):
     """The players who are robots, by name."""
     notes: Mapping[str, str] = MappingProxyType({})
     """The notes that users keep on it for themselves, by userid."""
+    days_off: Collection[date] = ()
+    """The days on which its clock stands still, if it grows: the player to move is on vacation."""
 
 
 NOTHING = BoardContext()
@@ -182,6 +184,13 @@ class Board:
             used[self.seat] = clocks.used(self.row, self.seat, now)
         return used
 
+    def left(self, now: datetime) -> list[float]:
+        """The seconds that each player has left on a clock that grows. No time counts while a robot is to move."""
+        left = [self.row.first_left or 0.0, self.row.second_left or 0.0]
+        if self.turn is not None and self.turn not in self.about.robots:
+            left[self.seat] = max(0.0, clocks.left_on_clock(self.row, self.seat, now, self.about.days_off))
+        return left
+
     def player(self, state: State, side: int) -> str:
         """The userid of the player who plays a side in a position."""
         return self.players[state.seats[side]]
@@ -191,9 +200,12 @@ class Board:
 
         Its time is that of the clock. Nothing is stored.
         """
+        left = self.row.first_left, self.row.second_left
         self.stop_clock(now)
+        if text in LEAVING:  # no move has stopped the clock: a game that is reinstated goes on with what was left
+            self.change(first_left=left[0], second_left=left[1])
         thrown = self.state.dice if games.needs_dice(self.state) else ()
-        turn = TurnRow(userid, text, thrown, automatic, self.row.happened)
+        turn = TurnRow(userid, text, thrown, automatic, self.row.happened, self._grow_clock(text))
         self._add_state(turn)
         self.turns.append(turn)
         self.judge()
@@ -224,10 +236,32 @@ class Board:
         """
         first, second = self.used(now)
         changed = clocks.next_time(self.row, now)
+        if self.row.base_seconds is not None:
+            self._set_left(self.left(now))
         self.change(first_used=first, second_used=second, changed=changed, nagged=None, more_days=0)
 
+    def _set_left(self, left: Sequence[float]) -> None:
+        """Change what the players have left on a clock that grows."""
+        self.change(first_left=left[0], second_left=left[1])
+
+    def _grow_clock(self, text: str) -> float:
+        """Let the clock of the player to move grow for a turn. Returns by how many seconds; 0 if it does not."""
+        clock = clocks.clock_of(self.row)
+        if clock is None or text == SKIP or text in LEAVING or len(self.turns) < self.row.given:
+            return 0.0
+        left = [self.row.first_left or 0.0, self.row.second_left or 0.0]
+        before = left[self.seat]
+        left[self.seat] = clock.after_move(before)
+        self._set_left(left)
+        return left[self.seat] - before
+
     def take_back(self, kept: int) -> None:
-        """Remove all turns but the first *kept*, and their positions."""
+        """Remove all turns but the first *kept*, and their positions, and what clocks have grown for them."""
+        if self.row.base_seconds is not None:
+            left = [self.row.first_left or 0.0, self.row.second_left or 0.0]
+            for state, turn in zip(self.states[kept:], self.turns[kept:], strict=False):  # there is one state more
+                left[state.seats[state.turn]] -= turn.gained
+            self._set_left([max(0.0, seconds) for seconds in left])
         del self.turns[kept:]
         del self.states[kept + 1 :]
         self.judge()

@@ -1,21 +1,23 @@
 """Clocks: how long a player may take before they are reminded, before they forfeit, and in the whole game.
 
-Times are whole days; vacations are days as well, in UTC.
+Times are whole days, but for clocks that grow (`growing`); vacations are days as well, in UTC.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import Enum
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from pbm.board import growing
+from pbm.board.growing import Clock
 from pbm.store import BoardRow, Store, Vacation
 from pbm.store.boards import TOURNAMENT_DAYS, USUAL_DAYS
 from pbm.texts import counted
 
 DAY = timedelta(days=1)
-MOST_DAYS = 3650
+MOST_DAYS = growing.LONGEST_DAYS
 SATURDAY = 5
 """As `date.weekday` counts."""
 CLOCK_STEP = timedelta(hours=1)
@@ -25,7 +27,11 @@ GRACE = timedelta(days=3)
 MOST_VACATION_DAYS = 30
 """How many days of vacation a user has in a calendar year."""
 DAYS, FLAGS = ("nagtime", "forfeittime", "totaltime"), ("novacation", "noweekends")
-OPTIONS: Mapping[str, str] = {**dict.fromkeys(DAYS, "DAYS"), **dict.fromkeys(FLAGS, "")}
+OPTIONS: Mapping[str, str] = {
+    **dict.fromkeys(DAYS, "DAYS"),
+    "clock": "BASE+INC[/MAX]",
+    **dict.fromkeys(FLAGS, ""),
+}
 """The clock options of a challenge, each with its value in help, such as ``DAYS``; empty for a flag."""
 
 
@@ -39,6 +45,8 @@ class Clocks(NamedTuple):
     """Whether players on vacation are reminded and forfeit as others do."""
     noweekends: bool = False
     """Whether no clock runs on Saturdays and Sundays."""
+    clock: Clock | None = None
+    """A clock that grows, in the place of forfeit and total time."""
 
     def limits(self, *, is_tournament: bool) -> tuple[int, int]:
         """The days after which a player is reminded, and those after which they forfeit."""
@@ -60,6 +68,13 @@ def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clock
             problems.append(f"--{option}=DAYS takes a whole number of days from 1 to {MOST_DAYS}.")
     nag, forfeit, total = days
     novacation, noweekends = (texts.get(option) is not None for option in FLAGS)
+    clock_text = texts.get("clock")
+    if clock_text is not None:
+        clock, wrong = _read_clock(clock_text, nag)
+        problems += wrong
+        if texts.get("forfeittime") is not None or texts.get("totaltime") is not None:
+            problems.append("--clock takes the place of --forfeittime and --totaltime; write one or the other.")
+        return Clocks(nag, None, None, novacation, noweekends, clock), problems
     read_clocks = Clocks(nag, forfeit, total, novacation, noweekends)
     reminded, lost = read_clocks.limits(is_tournament=is_tournament)
     if not problems and reminded >= lost:
@@ -70,14 +85,34 @@ def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clock
     return read_clocks, problems
 
 
+def _read_clock(text: str, nag: int | None) -> tuple[Clock | None, list[str]]:
+    """The clock that ``--clock=`` sets, and sentences about what is wrong with it, or with *nag*, which is in days."""
+    try:
+        clock = growing.parse(text)
+    except ValueError as why:
+        return None, [str(why)]
+    if nag and timedelta(days=nag).total_seconds() >= clock.base:
+        why_late = "With --clock, --nagtime is the time left at which a player is reminded; it has to be below BASE."
+        return clock, [why_late]
+    return clock, []
+
+
 def of(row: BoardRow) -> Clocks:
     """The clock options of a board."""
-    return Clocks(row.nag_days, row.forfeit_days, row.total_days, row.novacation, row.weekends is not None)
+    is_week_short = row.weekends is not None
+    return Clocks(row.nag_days, row.forfeit_days, row.total_days, row.novacation, is_week_short, clock_of(row))
+
+
+def clock_of(row: BoardRow) -> Clock | None:
+    """The clock of a board, if it grows."""
+    if row.base_seconds is None or row.increment_seconds is None or row.most_seconds is None:
+        return None
+    return Clock(row.base_seconds, row.increment_seconds, row.most_seconds)
 
 
 def outside_tournament(row: BoardRow) -> BoardRow:
     """The row of a board with the days of its tournament as clock options, so that they hold on any other board."""
-    if not row.pool:
+    if not row.pool or clock_of(row):
         return row
     nag, forfeit = of(row).limits(is_tournament=True)
     return row._replace(nag_days=nag, forfeit_days=forfeit)
@@ -90,6 +125,8 @@ def all_options(row: BoardRow) -> str:
     for option, days in zip(DAYS, (set_up.nag, set_up.forfeit, set_up.total), strict=True):
         if days:
             options.append(f"--{option}={days}")
+    if set_up.clock:
+        options.append(f"--clock={set_up.clock.text}")
     options += [f"--{option}" for option in FLAGS if getattr(set_up, option)]
     return " ".join(options)
 
@@ -112,21 +149,43 @@ def whole_days(row: BoardRow, now: datetime) -> int:
     return (next_time(row, now) - row.happened).days
 
 
-def age(row: BoardRow, now: datetime) -> timedelta:
-    """The time since the last move, undo or start of a board, less given days, and less weekends that do not count."""
+def age(row: BoardRow, now: datetime, off: Collection[date] = ()) -> timedelta:
+    """The time since the last move, undo or start of a board, less given days, and less what does not count.
+
+    That is weekends, on some boards, and the days *off*, which are days in UTC.
+    """
     since = row.happened
     now = next_time(row, now)
-    counted_time = now - since - row.more_days * DAY
+    pauses = list(_weekends(row, now))
+    for day in off:
+        begin = datetime.combine(day, time(), UTC)
+        pauses.append((begin, begin + DAY))
+    return now - since - row.more_days * DAY - _overlap(pauses, since, now)
+
+
+def _weekends(row: BoardRow, now: datetime) -> Iterator[tuple[datetime, datetime]]:
+    """The weekends that do not count between the last step on a board and now, each with its begin and end in UTC."""
     if row.weekends is None:
-        return counted_time
+        return
     zone = zone_of(row.weekends)
-    day = since.astimezone(zone).date()
+    day = row.happened.astimezone(zone).date()
     day += (SATURDAY - day.weekday()) * DAY  # on a Sunday the day before
     while (begin := datetime.combine(day, time(), zone)) < now:
         end = datetime.combine(day + 2 * DAY, time(), zone)
-        counted_time -= max(timedelta(), min(end, now).astimezone(UTC) - max(begin, since).astimezone(UTC))
+        yield begin.astimezone(UTC), end.astimezone(UTC)
         day += 7 * DAY
-    return counted_time
+
+
+def _overlap(pauses: Iterable[tuple[datetime, datetime]], since: datetime, until: datetime) -> timedelta:
+    """How much of the time between two moments lies in some pause."""
+    paused = timedelta()
+    for begin, end in sorted(pauses):
+        begin_of_rest = max(begin, since)
+        end_of_rest = min(end, until)
+        if begin_of_rest < end_of_rest:
+            paused += end_of_rest - begin_of_rest
+            since = end_of_rest
+    return paused
 
 
 def zone_of(name: str | None) -> tzinfo:
@@ -149,14 +208,19 @@ def used(row: BoardRow, seat: int, now: datetime) -> float:
     return before + this_move.total_seconds()
 
 
-def is_out_of_time(row: BoardRow, seat: int, now: datetime) -> bool:
-    """Whether the player to move, who has that seat, has used up their total time."""
+def is_out_of_time(store: Store, row: BoardRow, seat: int, now: datetime) -> bool:
+    """Whether the player to move, who has that seat, has used up their total time, or their clock has run out."""
+    if clock := clock_of(row):
+        return _step_by_clock(store, row, clock, seat, now) is DueStep.OUT_OF_TIME
     return row.total_days is not None and used(row, seat, now) >= (row.total_days * DAY).total_seconds()
 
 
 def awaited(row: BoardRow) -> str:
-    """The player for whom the other one waits: to answer the proposal of a draw, or else to move."""
-    if row.voter and row.vote == "draw":
+    """The player for whom the other one waits: to answer the proposal of a draw, or else to move.
+
+    On a clock that grows it is always the player to move, because only theirs runs.
+    """
+    if row.voter and row.vote == "draw" and row.base_seconds is None:
         return row.opponent(row.voter)
     return row.turn or ""
 
@@ -166,21 +230,25 @@ def waits_for_robot(store: Store, row: BoardRow) -> bool:
     return bool(store.robots.among([awaited(row)]))
 
 
-def _time_of_age(row: BoardRow, wanted: timedelta) -> datetime:
-    """When a board has that age if nobody moves."""
+def _time_of_age(row: BoardRow, wanted: timedelta, off: Collection[date] = ()) -> datetime:
+    """When a board has that age if nobody moves. It does not grow older on the days *off*."""
     until = row.happened + wanted
     zone = zone_of(row.weekends)
-    while left := max(timedelta(), wanted - age(row, until)):
+    while left := max(timedelta(), wanted - age(row, until, off)):
         day = until.astimezone(zone).date()
         if row.weekends and day.weekday() >= SATURDAY:
             until = datetime.combine(day + (7 - day.weekday()) * DAY, time(), zone).astimezone(UTC)
+        elif (day_off := until.astimezone(UTC).date()) in off:
+            until = datetime.combine(day_off + DAY, time(), UTC)
         else:
             until += left
     return until
 
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
-    """When the awaited player loses by the time of this move, as far as is known now."""
+    """When the awaited player loses by the time of this move or of a clock that grows, as far as is known now."""
+    if row.base_seconds is not None:
+        return runs_out_at(store, row)
     _, forfeit = limits(row)
     until = _time_of_age(row, forfeit * DAY)
     vacations: list[Vacation] = []
@@ -204,6 +272,58 @@ def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
     spent = max(seconds for userid, seconds in used_seconds if userid == row.turn)
     total_left = row.total_days * DAY - timedelta(seconds=spent)
     return min(left, _time_of_age(row, total_left) - now)
+
+
+# Clocks that grow
+
+
+def days_off(store: Store, row: BoardRow) -> frozenset[date]:
+    """The days on which a clock that grows stands still, because the player to move is on vacation."""
+    if row.base_seconds is None or row.turn is None or row.novacation:
+        return frozenset()
+    since = row.happened.date()
+    days = set(store.users.vacation_days(row.turn, since))
+    for away in store.users.vacations(row.turn, since):
+        days.update(away.days)
+    return frozenset(days)
+
+
+def left_on_clock(row: BoardRow, seat: int, now: datetime, off: Collection[date]) -> float:
+    """The seconds that the player to move, who has that seat, has left; less than 0 if the clock has run out."""
+    left = row.second_left if seat else row.first_left
+    return (left or 0.0) - age(row, now, off).total_seconds()
+
+
+def runs_out_at(store: Store, row: BoardRow) -> datetime:
+    """When the clock of the player to move runs out, as far as is known now."""
+    both = zip(row.players, (row.first_left, row.second_left), strict=True)
+    # that of the side that has less, if one user plays both
+    left = min(seconds or 0.0 for userid, seconds in both if userid == row.turn)
+    return _time_of_age(row, timedelta(seconds=left), days_off(store, row))
+
+
+def _step_by_clock(store: Store, row: BoardRow, clock: Clock, seat: int, now: datetime) -> "DueStep":
+    """The step that is due because of a clock that grows, where *seat* is to move."""
+    mover = row.turn or ""
+    off = days_off(store, row)
+    left = left_on_clock(row, seat, now, off)
+    reminded_at = clock.reminded_at
+    if row.nag_days:
+        reminded_at = timedelta(days=row.nag_days).total_seconds()
+    if left > reminded_at or store.robots.among([mover]):
+        return DueStep.NOTHING
+    if store.users.password_of(mover) is None:
+        return DueStep.FORFEIT
+    today = now.date()
+    if left > 0 or today in off:
+        is_away = not row.novacation and planned_until(store, mover, today) is not None
+        was_reminded = row.nagged is not None and now < row.nagged + DAY
+        if is_away or was_reminded:
+            return DueStep.NOTHING
+        return DueStep.REMIND
+    if not row.novacation and store.users.has_auto_vacation(mover) and days_left(store, mover, today.year):
+        return DueStep.SPARE
+    return DueStep.OUT_OF_TIME
 
 
 # Vacations
@@ -249,7 +369,7 @@ class DueStep(Enum):
     """Take a day of the player's vacation instead of the game."""
     FORFEIT = "forfeit"
     OUT_OF_TIME = "out of time"
-    """End the game, because the player to move has used up their total time."""
+    """End the game, because the player to move has used up their total time, or their clock has run out."""
     ROUND_OVER = "round over"
     """End the game by the loss of the player to move, because its round has to end."""
     DRAW = "draw"
@@ -267,8 +387,10 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep,
     *seat* is to move. A robot never loses by its time, because it is not its fault if nobody lets it play.
     """
     mover = row.turn or ""
+    if clock := clock_of(row):
+        return _step_by_clock(store, row, clock, seat, now), mover
     if not store.robots.among([mover]):
-        if is_out_of_time(row, seat, now):
+        if is_out_of_time(store, row, seat, now):
             return DueStep.OUT_OF_TIME, mover
         if row.until and now >= row.until:
             return DueStep.ROUND_OVER, mover

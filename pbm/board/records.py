@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import games
 from games import SKIP, Illegal, State
 from pbm import texts
-from pbm.board import clocks, dice
+from pbm.board import clocks, dice, growing
 from pbm.board.board import FAULTS, LEAVING, SERVER, Board
 from pbm.names import is_new_board, is_userid
 from pbm.store import BoardRow, ResultRow, TurnRow
@@ -180,6 +180,9 @@ def _clocks_as_data(row: BoardRow) -> dict[str, object]:
     }
     if row.weekends:
         data["noweekends"] = True
+    if clock := clocks.clock_of(row):
+        data["clock"] = clock.text
+        data["left_seconds"] = [round(left or 0.0, 3) for left in (row.first_left, row.second_left)]
     # less than none if days were given
     data["used_seconds"] = [round(max(0.0, used), 3) for used in (row.first_used, row.second_used)]
     return data
@@ -198,16 +201,19 @@ def _dice_as_data(row: BoardRow) -> dict[str, object] | None:
 
 def turns_as_data(turns: Iterable[TurnRow]) -> list[dict[str, object]]:
     """Turns for programs."""
-    return [
-        {
+    documents = []
+    for turn in turns:
+        data: dict[str, object] = {
             "player": turn.userid,
             "text": turn.text,
             "dice": list(turn.dice),
             "automatic": turn.automatic,
             "time": turn.played.isoformat(),
         }
-        for turn in turns
-    ]
+        if turn.gained:
+            data["gained_seconds"] = round(turn.gained, 3)
+        documents.append(data)
+    return documents
 
 
 def _time(value: str) -> datetime:
@@ -220,6 +226,12 @@ def _time(value: str) -> datetime:
 
 def _seconds(value: float) -> float:
     if isinstance(value, bool) or not 0 <= value <= MOST_SECONDS:
+        raise ValueError
+    return float(value)
+
+
+def _gained_seconds(value: float) -> float:
+    if isinstance(value, bool) or not abs(value) <= MOST_SECONDS:
         raise ValueError
     return float(value)
 
@@ -242,10 +254,21 @@ FORM = {
         "novacation": bool,
         "noweekends": bool,
         "used_seconds": [_seconds],
+        "clock": (growing.parse,),
+        "left_seconds": ([_seconds],),
     },
     "dice": ({"sha256": (str,), "secret": (str,)},),
     "comment": ({"writer": (str,), "text": str},),
-    "turns": [{"player": str, "text": str, "dice": [COUNT], "automatic": bool, "time": _time}],
+    "turns": [
+        {
+            "player": str,
+            "text": str,
+            "dice": [COUNT],
+            "automatic": bool,
+            "time": _time,
+            "gained_seconds": (_gained_seconds,),
+        }
+    ],
 }
 """The fields of a record, and what stands there: a type, a range of whole numbers, or a function that reads it.
 
@@ -299,6 +322,7 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
             dice=tuple(turn["dice"]),
             automatic=turn["automatic"],
             played=turn["time"],
+            gained=turn["gained_seconds"] or 0.0,
         )
         for turn in fields["turns"]
     ]
@@ -331,16 +355,26 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         source=source and _board_name(source["board"]),
         given=source["moves"] if source else 0,
     )
+    row = _with_clock(row, times)
     if result and not row.ended:
         raise Unsound("it has a result, but no time at which the game ended.")
     if max(row.started, row.ended or last) > now + clocks.CLOCK_STEP:
         raise Unsound("it has a time that is still to come.")
     if not games.exists(row.game):
         raise Unsound(f"there is no game {games.quoted(row.game)} here.")
+    return Record(_checked(row, turns), turns)
+
+
+def _with_clock(row: BoardRow, times: Mapping[str, Any]) -> BoardRow:
+    """The row of a board with its clock, if that grows. Raises Unsound if the usual clocks contradict each other."""
+    if times["clock"]:
+        left = times["left_seconds"] or [times["clock"].base] * 2
+        row = row._replace(**times["clock"].columns)
+        return row._replace(first_left=left[0], second_left=left[-1])
     nag, forfeit = clocks.limits(row)
     if nag >= forfeit:
         raise Unsound(f"clocks: nobody can be reminded after {texts.counted(nag, 'day')} and forfeit after {forfeit}.")
-    return Record(_checked(row, turns), turns)
+    return row
 
 
 def _board_name(word: str) -> str:

@@ -43,6 +43,12 @@ OF_A_GAME = (
 
         `help GAME` lists the options of the game. A player is reminded after 7 days without a move and forfeits after
         21. --nagtime and --forfeittime change that. --totaltime limits the days that each player has in the whole game.
+        A clock that grows takes their place: with --clock=10+2/14 each player has 10 days, gets 2 days for each move,
+        and has 14 at most behind a move. Who moves after 3 days has 10 - 3 + 2 = 9 days for the next move; quick moves
+        bring that up to 14, and no further. Who has none left forfeits. --clock=240h+36h is in hours; without /MAX,
+        BASE is the most. A player is reminded when the days of --nagtime are left, or else a quarter of BASE, at most 7
+        days. The clock stands still on vacation.
+
         With --novacation, vacations spare nobody on the board. With --noweekends, no clock runs on Saturdays and
         Sundays, in the time zone of the player to move.
 

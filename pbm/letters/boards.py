@@ -1,6 +1,6 @@
 """The letters about boards, and the answer to a command that was refused."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from games.figures import BoardText
 from pbm.blocks import Block, Comment, Drawing, Moves, NextCommand, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plan_lines, ratings
 from pbm.board.board import FORFEIT, LEAVING, PROPOSALS, REASONS, RESIGN, SERVER, SWAP, Board, Point
+from pbm.board.growing import Clock
 from pbm.letters import headings
 from pbm.letters.headings import HeadingKind, heading
 from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
@@ -71,7 +72,7 @@ def of_board(
     if comment:
         below.append(Comment(row.commenter, comment))
 
-    public_data = data(point)
+    public_data = data(point, session)
     letters = []
     for reader in readers:
         news = [Paragraph(text) for text in _news(point, reader)]
@@ -115,7 +116,7 @@ def of_new_board(session: Session, board: Board, *others: str | None, notes: Ite
     return of_board(session, board.present, *readers, kind="New", notes=notes, is_full=True, is_new=True)
 
 
-def of_turns(point: Point, reader: str) -> Letter:
+def of_turns(session: Session, point: Point, reader: str) -> Letter:
     """The letter that lists the turns of a board to whoever asks."""
     row = point.board.row
     blocks: list[Block] = [Paragraph(heading("board", kind="History", title=title(point))), Paragraph(status_of(point))]
@@ -127,7 +128,7 @@ def of_turns(point: Point, reader: str) -> Letter:
         subject=f"Historical List of {row.game.capitalize()} board {row.board}",
         blocks=tuple(blocks),
         command=next_command(point, reader),
-        data=data(point),
+        data=data(point, session),
         kind="board",
         game=row.game,
         board=row.board,
@@ -198,7 +199,7 @@ def challenge(board: Board, first: str, second: str) -> str:
     return " ".join(filter(None, [row.game, "challenge", clocks.all_options(row), first, second]))
 
 
-def data(point: Point) -> dict[str, Any]:
+def data(point: Point, session: Session) -> dict[str, Any]:
     """A board as ``--json`` prints it to anybody."""
     board = point.board
     row = board.row
@@ -209,6 +210,12 @@ def data(point: Point) -> dict[str, Any]:
         "robots": list(board.about.robots),
     }
     printed: dict[str, Any] = {}
+    if point.is_present and row.board != "new" and (time_left := time_left_on(session, board)):
+        printed["clock"] = {
+            **time_left.clock._asdict(),
+            "left": [round(seconds) for seconds in time_left.left],
+            "runs_out": time_left.runs_out.isoformat() if time_left.runs_out else None,
+        }
     if point.is_present and row.vote:
         printed["vote"] = row.vote
         printed["voter"] = row.voter
@@ -224,9 +231,9 @@ def data(point: Point) -> dict[str, Any]:
     elif row.board != "new" and ratings.why_unrated(row):
         printed["rated"] = False
 
-    seen = point.state.view()
+    position_data = position(point)
     winner = None
-    shown_dice = seen.get("dice", [])
+    shown_dice = position_data.get("dice", [])
     if point.is_over:
         winner = board.winner or "draw"
         shown_dice = []
@@ -239,13 +246,19 @@ def data(point: Point) -> dict[str, Any]:
         "moves": point.moves,
         "dice": shown_dice,
         "over": point.is_over,
-        "position": {
-            "game": row.game,
-            "options": board.options,
-            "moves": point.moves,
-            "history": [turn.text for turn in board.turns[: point.moves] if turn.text not in LEAVING],
-            **seen,
-        },
+        "position": position_data,
+    }
+
+
+def position(point: Point) -> dict[str, Any]:
+    """A position as robots are asked for a move in it."""
+    board = point.board
+    return {
+        "game": board.row.game,
+        "options": board.options,
+        "moves": point.moves,
+        "history": [turn.text for turn in board.turns[: point.moves] if turn.text not in LEAVING],
+        **point.state.view(),
     }
 
 
@@ -461,6 +474,29 @@ def _clocks(point: Point, session: Session, reader: str | None) -> list[Block]:
     if row.reason:
         rows.append(("Reason", REASONS[row.reason]))
 
+    if time_left := time_left_on(session, board):
+        rows += _rows_of_growing_clock(time_left, board, local)
+    else:
+        rows += _rows_of_usual_clocks(session, board, local)
+    return [Rule(), Table(rows)]
+
+
+def _rows_of_growing_clock(
+    time_left: "TimeLeft", board: Board, local: Callable[[datetime], str]
+) -> list[tuple[str, str]]:
+    """The clock, what each player has left, and when the one to move runs out."""
+    rows = [("Clock", time_left.clock.words)]
+    for player, seconds in zip(board.players, time_left.left, strict=True):
+        rows.append((f"Left for {player}", _days(seconds)))
+    if time_left.runs_out:
+        rows.append(("Runs out", local(time_left.runs_out)))
+    return rows
+
+
+def _rows_of_usual_clocks(session: Session, board: Board, local: Callable[[datetime], str]) -> list[tuple[str, str]]:
+    """What is unusual about the clocks, and how much time the players have used."""
+    row = board.row
+    rows = []
     reminder_days, forfeit_days = clocks.limits(row)
     usual_reminder_days, usual_forfeit_days = USUAL_DAYS
     if reminder_days != usual_reminder_days:
@@ -475,7 +511,34 @@ def _clocks(point: Point, session: Session, reader: str | None) -> list[Block]:
     rows.append(("Time of both", _days(sum(used))))
     if row.total_days:
         rows.append(("Allowed to each", counted(row.total_days, "day")))
-    return [Rule(), Table(rows)]
+    return rows
+
+
+class TimeLeft(NamedTuple):
+    """What the players have left on a clock that grows."""
+
+    clock: Clock
+    left: Sequence[float]
+    """The seconds that each player has left."""
+    runs_out: datetime | None
+    """When the clock of the player to move runs out; None if no clock runs."""
+
+
+def time_left_on(session: Session, board: Board) -> TimeLeft | None:
+    """What the players of a board have left now; None if its clock does not grow."""
+    clock = clocks.clock_of(board.row)
+    if clock is None:
+        return None
+    runs_out = None
+    if not board.is_over and board.turn not in board.about.robots:
+        runs_out = clocks.runs_out_at(session.store, board.row)
+    return TimeLeft(clock, board.left(session.now), runs_out)
+
+
+def short_days(seconds: float) -> str:
+    """A time in days and hours, such as ``2d03h``."""
+    hours = int(seconds) // 3600
+    return f"{hours // 24}d{hours % 24:02}h"
 
 
 def _days(seconds: float) -> str:

@@ -68,11 +68,12 @@ def replay(game: str, board: str) -> None:
     session = Session(open_existing())
     with session.store.reading():
         replayed = find_board(session, game, board)
+        data = letters.data(replayed.present, session)
     is_interactive = sys.stdin.isatty() and sys.stdout.isatty() and not click.get_current_context().obj
     if is_interactive:
         _show_turns(replayed)
     else:
-        answer(listed(replayed), {"replayed": letters.data(replayed.present), "turns": turns_as_data(replayed.turns)})
+        answer(listed(replayed), {"replayed": data, "turns": turns_as_data(replayed.turns)})
 
 
 @commands.command()

@@ -90,6 +90,7 @@ commands = Commands("pbm")
 @click.option("--nagtime", metavar="DAYS", help="Until the player to move is reminded.")
 @click.option("--forfeittime", metavar="DAYS", help="Until they have lost.")
 @click.option("--totaltime", metavar="DAYS", help="What a player has for all their moves.")
+@click.option("--clock", metavar="BASE+INC[/MAX]", help="In place of both: a clock that grows, such as 10+2/14.")
 @click.option("--novacation", flag_value="yes", help="Vacations spare nobody.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the list as CSV.")
 @click.option("--trf", "as_trf", is_flag=True, help="Print a Swiss tournament as a report for FIDE's programs (TRF16).")
@@ -209,6 +210,8 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
     best_of = values.get("best_of", 1)
     if best_of > 0 and best_of % 2 == 0:
         problems.append(f"--best-of takes an odd number: a match of {best_of} games can end in a tie.")
+    if times.clock and settings["round_days"]:
+        problems.append("With --clock, rounds have no --round-days: the clocks end the games.")
     if not settings["is_open"] and (settings["starts"] or settings["most"]):
         problems.append("--starts and --most are for a tournament with --open.")
     if problems:
@@ -222,6 +225,7 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
         nag_days=times.nag,
         forfeit_days=times.forfeit,
         total_days=times.total,
+        clock=times.clock and times.clock.text,
         novacation=times.novacation,
         double=settings["double"],
         tie_breaks=(settings["tiebreaks"] or kind.tie_breaks).lower(),

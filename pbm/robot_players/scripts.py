@@ -213,7 +213,7 @@ async def _take_turn(session: Session, row: BoardRow, userid: str, program: Prog
         board = now and finding.board_of(session, now)
     if board is None or board.turn != userid:
         return
-    question = json.dumps(letters.data(board.present)["position"], sort_keys=True)
+    question = json.dumps(letters.data(board.present, session)["position"], sort_keys=True)
     for _ in range(MOST_REFUSED):
         move = await program.ask(question)
         with session.store.writing():
@@ -234,10 +234,11 @@ def _print_boards(session: Session, rows: Sequence[BoardRow]) -> None:
     with store.reading():
         rows_now = {row.board: store.boards.get(*row.place) for row in rows}
         boards = [finding.board_of(session, row) for row in rows_now.values() if row]
+        board_data = [letters.data(board.present, session) for board in boards]
     gone = [number for number, row in rows_now.items() if not row]
     lines = [("Board", "Moves", "Players", "Status")]
     for board in boards:
         lines.append((board.number, str(board.row.moves), " ".join(board.players), letters.status(board.row)))
     lines += [(number, "", "", "removed") for number in gone]
-    data = {"boards": [letters.data(board.present) for board in boards], "gone": gone}
+    data = {"boards": board_data, "gone": gone}
     answer(texts.table(lines), data)

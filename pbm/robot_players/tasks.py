@@ -245,7 +245,7 @@ def limited_memory() -> Iterator[None]:
 
 async def _asked(board: Board, robot: Robot, words: list[str]) -> str:
     """The move of a program, or its resignation, in canonical form. Raises Refused if it has failed too often."""
-    position = json.dumps(letters.data(board.present)["position"], sort_keys=True)
+    position = json.dumps(letters.position(board.present), sort_keys=True)
     question = position
     why = ""
     async with Program(words, robot.seconds, errors=PIPE) as program:

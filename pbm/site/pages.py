@@ -18,6 +18,7 @@ from pbm.language.help import of_game
 from pbm.session import Session
 from pbm.site import markup
 from pbm.store.boards import BoardFilter
+from pbm.texts import TIME_FORMAT
 from pbm.tournaments import tables
 
 ON_PAGE = 80
@@ -159,6 +160,7 @@ class Pages:
             about.append(f"options {row.options}")
         if row.pool:
             about.append(f"tournament {row.pool}")
+        about += self._clock_lines(board)
         about.append(f"started {row.started:%Y-%m-%d}")
         if row.ended:
             about.append(f"ended {row.ended:%Y-%m-%d}")
@@ -187,6 +189,18 @@ class Pages:
             is_over=board.is_over,
             **self._of_reader(point),
         )
+
+    def _clock_lines(self, board: Board) -> list[str]:
+        """What each player had left at the last move on a clock that grows, and when the one to move runs out."""
+        time_left = letters.time_left_on(self.session, board)
+        if time_left is None:
+            return []
+        left = zip(board.players, (board.row.first_left or 0.0, board.row.second_left or 0.0), strict=True)
+        lines = [f"clock: {time_left.clock.words}"]
+        lines += [f"{player} had {letters.short_days(seconds)} left at the last move" for player, seconds in left]
+        if time_left.runs_out:
+            lines.append(f"the clock of {board.turn} runs out on {time_left.runs_out:{TIME_FORMAT}}")
+        return lines
 
     def _of_reader(self, point: Point) -> dict[str, Any]:
         """What only the reader of a board page sees: what they have told the server, and what they can tap."""

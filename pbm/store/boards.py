@@ -16,14 +16,23 @@ TOURNAMENT_DAYS = 1, 7
 """On a board of a tournament, the days without a move after which a player is reminded, and forfeits."""
 LAST_CHANGE = "julianday(coalesce(changed, started))"
 USED = "max(iif(turn = first_player, first_used, 0), iif(turn = second_player, second_used, 0)) / 86400"
+LEFT = "min(iif(turn = first_player, first_left, 1e12), iif(turn = second_player, second_left, 1e12)) / 86400"
+NAGGED_AT_LEFT = "coalesce(nag_days, min(base_seconds / 4.0 / 86400, 7))"
+REMINDED = (
+    f"{LAST_CHANGE} + iif(base_seconds IS NOT NULL, {LEFT} - {NAGGED_AT_LEFT}, "
+    f"coalesce(nag_days, iif(pool IS NULL, {USUAL_DAYS[0]}, {TOURNAMENT_DAYS[0]})))"
+)
+FORFEITED = (
+    f"{LAST_CHANGE} + iif(base_seconds IS NOT NULL, {LEFT}, "
+    f"coalesce(forfeit_days, iif(pool IS NULL, {USUAL_DAYS[1]}, {TOURNAMENT_DAYS[1]})))"
+)
 DUE = (
-    f"min(coalesce(julianday(until), 1e9), coalesce({LAST_CHANGE} + total_days - {USED}, 1e9), iif(nagged IS NULL, "
-    f"{LAST_CHANGE} + coalesce(nag_days, iif(pool IS NULL, {USUAL_DAYS[0]}, {TOURNAMENT_DAYS[0]})), "
-    "min(julianday(nagged) + 1, "
-    f"{LAST_CHANGE} + coalesce(forfeit_days, iif(pool IS NULL, {USUAL_DAYS[1]}, {TOURNAMENT_DAYS[1]})))))"
+    f"min(coalesce(julianday(until), 1e9), coalesce({LAST_CHANGE} + total_days - {USED}, 1e9), "
+    f"iif(nagged IS NULL, {REMINDED}, min(julianday(nagged) + 1, {FORFEITED})))"
 )
 """The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.clocks`: the end of its round, of
-the total time, or the next reminder or forfeit, whichever is first. The index ``boards_due`` is made of it.
+the total time, or of a clock that grows, or the next reminder or forfeit, whichever is first. The index ``boards_due``
+is made of it.
 """
 BY_NUMBER = "length(board), board"
 BY_END = "ended, board"
@@ -109,6 +118,15 @@ class BoardRow(NamedTuple):
     """The secret of the first throws, which was told before the game was reinstated; None if there is none."""
     earlier_throws: int = 0
     """How many throws come from the earlier secret."""
+    base_seconds: int | None = None
+    """What each player has at the start on a clock that grows; None without one, also in the next four fields."""
+    increment_seconds: int | None = None
+    """What a player gets for each move of their own."""
+    most_seconds: int | None = None
+    """What a player has at the most when they have moved."""
+    first_left: float | None = None
+    """The seconds that the first player had left at the last move or undo."""
+    second_left: float | None = None
 
     @property
     def place(self) -> tuple[str, str]:
@@ -150,6 +168,8 @@ class TurnRow(NamedTuple):
     automatic: bool
     """Whether the server played it."""
     played: datetime
+    gained: float = 0.0
+    """The seconds that the player's clock got for it; 0 if it does not grow."""
 
 
 class BoardFilter(NamedTuple):
@@ -211,7 +231,7 @@ class Boards(Questions):
 
     def turns(self, game: str, board: str) -> list[TurnRow]:
         """The turns of a board, in order."""
-        query = f"SELECT userid, text, dice, automatic, played FROM turns WHERE {OF_BOARD} ORDER BY number"
+        query = f"SELECT userid, text, dice, automatic, played, gained FROM turns WHERE {OF_BOARD} ORDER BY number"
         return self.rows(TurnRow, query, game, board)
 
     def save(self, row: BoardRow, first: int = 0, turns: Iterable[TurnRow] = ()) -> None:

@@ -417,7 +417,6 @@ CREATE INDEX boards_by_number ON boards (game, length(board), board) WHERE ended
 CREATE INDEX boards_played ON boards (game, ended, board) WHERE ended IS NOT NULL AND first_player <> second_player;
 CREATE INDEX boards_turn ON boards (turn) WHERE turn IS NOT NULL;
 CREATE INDEX boards_vote ON boards (voter) WHERE vote IS NOT NULL;
-CREATE INDEX boards_due ON boards ({DUE}) WHERE ended IS NULL;
 CREATE INDEX boards_in_pools ON boards (game, length(board), board, ended) WHERE pool IS NOT NULL;
 CREATE INDEX users_signed_off ON users (userid) WHERE signed_off IS NOT NULL;
 CREATE INDEX users_hearing_puzzles ON users (hears_puzzles) WHERE hears_puzzles = 1;
@@ -588,3 +587,17 @@ def reinstated(db: Database) -> None:
     """Let the dice of a game that is reinstated have a second secret, because the first has been told."""
     db.execute("ALTER TABLE boards ADD COLUMN earlier_secret BLOB")
     db.execute("ALTER TABLE boards ADD COLUMN earlier_throws INTEGER NOT NULL DEFAULT 0")
+
+
+@migrations()
+def growing_clocks(db: Database) -> None:
+    """Let clocks grow with each move; the index of what is due knows when they run out."""
+    for column in "base_seconds INTEGER", "increment_seconds INTEGER", "most_seconds INTEGER":
+        db.execute(f"ALTER TABLE boards ADD COLUMN {column}")
+    db.execute("ALTER TABLE boards ADD COLUMN first_left REAL")
+    db.execute("ALTER TABLE boards ADD COLUMN second_left REAL")
+    db.execute("ALTER TABLE turns ADD COLUMN gained REAL NOT NULL DEFAULT 0")
+    db.execute("ALTER TABLE tournaments ADD COLUMN clock TEXT")
+    db.execute("DROP INDEX IF EXISTS boards_due")
+    # the last migration that adds a column of DUE makes the index, because no earlier one can
+    db.execute(f"CREATE INDEX boards_due ON boards ({DUE}) WHERE ended IS NULL")

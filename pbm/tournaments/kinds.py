@@ -106,6 +106,8 @@ class Tournament(NamedTuple):
     """The clocks of its boards, also in the next three fields; None for the default."""
     forfeit_days: int | None = None
     total_days: int | None = None
+    clock: str | None = None
+    """The clock that grows, as it is typed behind ``--clock=``; it takes the place of forfeit and total time."""
     novacation: bool = False
     rounds: int | None = None
     """How many rounds there are; None if it goes on until it is decided or ended."""

@@ -162,7 +162,10 @@ def _boards(
     for at, sample in enumerate(samples):
         db.executemany(
             "INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?)",
-            ((at, number, *turn[:-1]) for number, turn in enumerate(sample.turns, 1)),
+            (
+                (at, number, turn.userid, turn.text, turn.dice, turn.automatic)
+                for number, turn in enumerate(sample.turns, 1)
+            ),
         )
     needs_dice = games.needs_dice(games.load(game).new(**games.read_options(games.load(game), [])))
     ratings: dict[str, PlayerRow] = {}
@@ -198,7 +201,8 @@ def _boards(
     _insert(db, "results", results)
     db.executemany("INSERT INTO games VALUES (?, ?, ?)", played)
     db.execute(
-        "INSERT INTO turns SELECT game, board, number, iif(seat = '0', first_player, second_player), text, dice, "
+        "INSERT INTO turns (game, board, number, userid, text, dice, automatic, played) "
+        "SELECT game, board, number, iif(seat = '0', first_player, second_player), text, dice, "
         "automatic, started FROM boards JOIN games USING (board) JOIN samples USING (sample) "
         "WHERE game = ? AND number <= games.moves ORDER BY board, number",
         [game],

@@ -24,7 +24,15 @@ Patch = Callable[[object, str, object], None]
 
 def install(patch: Patch = setattr) -> None:
     """Let this process be the next version."""
-    steps = [schema.first_tables, schema.removed_boards, schema.bars, schema.muted, schema.reinstated, inventions]
+    steps = [
+        schema.first_tables,
+        schema.removed_boards,
+        schema.bars,
+        schema.muted,
+        schema.reinstated,
+        schema.growing_clocks,
+        inventions,
+    ]
     _install(patch, steps, NEXT_SCHEMA)
 
 
