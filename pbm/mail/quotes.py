@@ -207,6 +207,8 @@ MOST_OF_SIGNATURE, LONGEST_IN_SIGNATURE = 4, 72
 def own(text: str) -> str:
     """A text without quotations and their attributions, the signature, and what telephones put under it."""
     lines = _without_warning([visible(line) for line in _of_armour(_without_banner(text)).split("\n")])
+    if not lines:
+        return ""  # there was nothing but a warning
     filled = [number for number, line in enumerate(lines) if line.strip()]
     last = filled[-1] if filled else 0
     ends_with_help = headings.HELP.fullmatch(lines[last].strip()) is not None
