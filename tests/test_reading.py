@@ -635,9 +635,7 @@ def test_a_warning_above_an_answer_is_cut(warning, between):
     assert quotes.own(f"\n\n{warning}{between}--") == "--"
 
 
-@pytest.mark.parametrize(
-    "text", ["[EXTERNAL]\n", "[EXTERNAL]", OUTSIDE[0], FIRST_CONTACTS[0], "", "\n", "-- \n", "> c3\n"]
-)
+@pytest.mark.parametrize("text", ["[EXTERNAL]\n", "[EXTERNAL]", OUTSIDE[0], FIRST_CONTACTS[0], "", "\n", "> c3\n"])
 def test_a_mail_of_nothing_but_a_warning_keeps_the_command_in_its_subject(text):
     mail = read(f"From: alice@x.org\nSubject: spiro show 101\n\n{text}".encode(), "alice@x.org")
     assert (mail.sender, mail.subject, mail.body) == ("alice@x.org", "spiro show 101", "")

@@ -54,7 +54,9 @@ class Letter(NamedTuple):
     @property
     def notation(self) -> str:
         """How moves are written; empty where there is nothing to move."""
-        return games.notation(self.point.board.row.game) if self.point and not self.point.is_over else ""
+        if self.point is None or self.point.is_over:
+            return ""
+        return games.notation(self.point.board.row.game)
 
     @property
     def body(self) -> str:

@@ -7,7 +7,6 @@ style sheet, and scroll by themselves where that is thrown away.
 import re
 from collections.abc import Iterator
 from html import escape
-from itertools import chain
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -94,14 +93,18 @@ class _Part(NamedTuple):
     @property
     def rule(self) -> str:
         """The rule of the style sheet by which the longest line fits the screen; empty if they wrap."""
+        if not self.size:
+            return ""
         width = f"calc((100vw - {MARGINS}px) / {self.columns * LETTER:.2f})"
-        return f".{self.name} {{ font-size: min({self.size}px, {width}) !important; }}\n" if self.size else ""
+        return f".{self.name} {{ font-size: min({self.size}px, {width}) !important; }}\n"
 
     @property
     def shown(self) -> str:
         """The lines in their paragraph."""
+        if self.is_whole:
+            return self.html
         style = FIXED if self.size else WRAPPING
-        return self.html if self.is_whole else PARAGRAPH.format(name=self.name, style=style, text=self.html)
+        return PARAGRAPH.format(name=self.name, style=style, text=self.html)
 
 
 def page(mail: Mail, server_address: str, illustration: Illustration | None = None, name: str = "") -> str:
@@ -111,14 +114,19 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     in text stands below it all the same: for those who see no pictures, and for filters that distrust a mail of little
     else.
     """
-    parts = [*_illustrated(illustration, name, mail)] if illustration else []
+    parts: list[_Part] = []
+    if illustration:
+        parts += _illustrated(illustration, name, mail)
     for block, behind in spaced(from_json(mail.blocks)):
         *before, last = _parts(block, mail, server_address)
-        parts += [*before, last._replace(html=f"{last.html}{behind}")]
+        parts += before
+        parts.append(last._replace(html=f"{last.html}{behind}"))
     if illustration:
         parts.append(_Part(f"\n{PLAINER.format(mail.userid or 'USERID', illustration.what)}\n"))
+
     rules = sorted({part.rule for part in parts})
-    whole = "".join([HEAD.format("".join(rules)), *(part.shown for part in parts), "</body>\n</html>\n"])
+    body = "".join(part.shown for part in parts)
+    whole = f"{HEAD.format(''.join(rules))}{body}</body>\n</html>\n"
     return whole.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
@@ -127,8 +135,10 @@ def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[
     text = f"{mail.subject}, as a picture; the {illustration.what} stands below in letters."
     yield _Part(PICTURE.format(name=escape(name), text=escape(text), width=illustration.width), is_whole=True)
     if illustration.turns:
-        links = (TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn)) for turn in illustration.turns)
-        yield _Part("".join([f"{TAP}\n", *links, "\n\n"]))
+        links = ""
+        for turn in illustration.turns:
+            links += TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn))
+        yield _Part(f"{TAP}\n{links}\n\n")
     if illustration.page:
         yield _Part(f'<a\nhref="{escape(illustration.page)}">{ON_SITE}</a>\n\n')
 
@@ -158,8 +168,11 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
     """A block as it is shown. What is wider than a mail is broken as in its text."""
     match block:
         case NextCommand():
-            target, shown = link(block, mail, server_address), _wrapping(texts.wrapped_text(block.text))
-            yield _Part(shown if len(target) > LONGEST_LINK else f'<a\nhref="{escape(target)}">{shown}</a>')
+            target = link(block, mail, server_address)
+            shown = _wrapping(texts.wrapped_text(block.text))
+            if len(target) <= LONGEST_LINK:
+                shown = f'<a\nhref="{escape(target)}">{shown}</a>'
+            yield _Part(shown)
         case Moves():
             yield _Part(_wrapping("\n".join(_turn_by_turn(block))))
         case Comment():
@@ -173,9 +186,13 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
             yield _fixed(block.text, TABLE_SIZE)
         case Drawing():
             lines = texts.wrapped_text(block.text).split("\n")
-            board, legend = lines[: block.height], lines[block.height :] if block.height else []
-            yield _fixed("\n".join([*board, *([""] if legend else [])]), BOARD_SIZE)
-            if legend:
+            board = lines[: block.height]  # all of them, if there is no height
+            legend = lines[len(board) :]
+            if not legend:
+                yield _fixed("\n".join(board), BOARD_SIZE)
+            else:
+                board.append("")
+                yield _fixed("\n".join(board), BOARD_SIZE)
                 yield _fixed("\n".join(legend), TABLE_SIZE)
         case _:
             yield _Part(_wrapping(texts.wrapped_text(block.text)))
@@ -208,12 +225,18 @@ def _wrapping(text: str) -> str:
 
 
 def _breaking(word: re.Match[str]) -> str:
-    parts = re.split("(?<=,)(?=.)", word[0])
-    split = (re.split(texts.FRONT_OF_CELL, part) if len(part) > LONGEST_PART else [part] for part in parts)
-    return "<wbr>".join(map(_unbroken, chain.from_iterable(split)))
+    parts: list[str] = []
+    for part in re.split("(?<=,)(?=.)", word[0]):
+        if len(part) > LONGEST_PART:
+            parts += re.split(texts.FRONT_OF_CELL, part)
+        else:
+            parts.append(part)
+    return "<wbr>".join(_unbroken(part) for part in parts)
 
 
 def _unbroken(part: str) -> str:
     """A part of a word, on one line: browsers break lines behind a hyphen."""
     html = _escaped(part)
-    return WHOLE.format(html) if "-" in part[:-1] and len(part) <= LONGEST_PART else html
+    if "-" in part[:-1] and len(part) <= LONGEST_PART:
+        return WHOLE.format(html)
+    return html

@@ -50,7 +50,7 @@ class Sent(NamedTuple):
     """Why the last of these could not be."""
 
     def told(self, server: Server) -> tuple[str, dict[str, Any]]:
-        """The same for people and for programs, with how many mails wait for another try."""
+        """How many mails were sent, and how many wait for another try: a text for people, and the same for programs."""
         waiting, due = server.store.outbox.waiting(server.now())
         reason = f": {self.problem.rstrip('.')}" if self.problem else ""
         parts = [f"{self.sent} sent, {self.failed} not sent{reason}."]
@@ -107,7 +107,8 @@ def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float],
 
     That waits for the seconds that it is given. While nothing can be sent, the pauses grow.
     """
-    pauses, is_over = growing_pauses(), False
+    pauses = growing_pauses()
+    is_over = False
     while not is_over:
         try:
             server.store.check_in_place()
@@ -122,7 +123,8 @@ def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float],
             warn(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.")
             is_over = wait_for_end(pause)
         else:
-            pauses, is_over = growing_pauses(), wait_for_end(LOOKING_SECONDS)
+            pauses = growing_pauses()
+            is_over = wait_for_end(LOOKING_SECONDS)
 
 
 def growing_pauses() -> Iterator[float]:
@@ -149,7 +151,8 @@ def _send(server: Server, way: Transport, mail: Mail, illustrator: Illustrator |
 
     A mail whose picture cannot be drawn goes out without, and a line on standard error says so.
     """
-    mail, illustration = tokens.with_own_address(server, mail), None
+    mail = tokens.with_own_address(server, mail)
+    illustration = None
     try:
         illustration = illustrator.of(mail) if illustrator else None
     except Exception as error:

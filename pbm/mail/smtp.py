@@ -122,7 +122,8 @@ class Journal:
             line = json.dumps({**time, "number": self.number, **said, **spent})
         else:
             about = ": ".join(filter(None, (said["outcome"], said["command"], said["reason"])))
-            words = [*time.values(), str(self.number), said["peer"] or "local", f"<{said['sender']}>", about]
+            words = list(time.values())
+            words += [str(self.number), said["peer"] or "local", f"<{said['sender']}>", about]
             line = f"{' '.join(words)} ({spent['lock_ms']} ms in the lock, {spent['ms']} ms in all)"
         warn(line.encode("ascii", "backslashreplace").decode())
 
@@ -146,9 +147,11 @@ class Connections:
         """The reply that refuses a connection from a peer for lack of room; empty if there is room."""
         if self.is_closing:
             return STOPPED
-        its = sum(each.origin == origin for each in self.open)
-        most = MOST_CONNECTIONS - MOST_CONNECTIONS // 10 if its else MOST_CONNECTIONS
-        if len(self.open) >= most or its >= MOST_PEER_CONNECTIONS:
+        of_peer = [connection for connection in self.open if connection.origin == origin]
+        most = MOST_CONNECTIONS
+        if of_peer:
+            most -= MOST_CONNECTIONS // 10  # one in ten is left for peers that have none
+        if len(self.open) >= most or len(of_peer) >= MOST_PEER_CONNECTIONS:
             return "421 4.7.0 There are too many connections; please try again later"
         return ""
 
@@ -222,9 +225,12 @@ class Connections:
         if reply:
             connection.note_refusal(reply, envelope.mail_from or "")
         else:
-            sender, recipients = (envelope.mail_from or "").strip("<>"), tuple(dict.fromkeys(envelope.rcpt_tos))
+            sender = (envelope.mail_from or "").strip("<>")
+            recipients = tuple(dict.fromkeys(envelope.rcpt_tos))
             reply = await connection.hand_in(ReceivedMail(raw, sender, recipients, connection.peer or None))
-        return "\r\n".join([reply] * (len(envelope.rcpt_tos) if isinstance(connection, LMTP) else 1))
+        if isinstance(connection, LMTP):
+            return "\r\n".join([reply] * len(envelope.rcpt_tos))
+        return reply
 
     async def handle_exception(self, error: Exception) -> str:
         """Let the mail come again, where aiosmtpd would refuse it for good."""
@@ -253,9 +259,9 @@ class Reader(asyncio.StreamReader):
             return await super().readuntil(separator)
         before = b"\r\n"  # it begins with a line, which may be the last one
         while raw := await self.read(MOST_BYTES):
-            found = (before + raw).find(b"\r\n" + END)
-            if found >= 0:
-                end = found + len(b"\r\n" + END) - len(before)
+            begin_of_end = (before + raw).find(b"\r\n" + END)
+            if begin_of_end >= 0:
+                end = begin_of_end + len(b"\r\n" + END) - len(before)
                 self._keep(raw[:end])
                 self.feed_data(raw[end:])  # the next commands, which come back before all that is still to come
                 return END
@@ -392,9 +398,11 @@ class Connection(SMTP):
 
     async def push(self, status: AnyStr) -> None:
         """Send a reply, and a last one if there were too many errors or if the server is being stopped."""
-        raw = status if isinstance(status, bytes) else status.encode(errors="replace")  # it may repeat what was said
+        # it may repeat what was said, which may be no text
+        raw = status if isinstance(status, bytes) else status.encode(errors="replace")
         await super().push(raw)
-        self.errors += raw.startswith((b"4", b"5"))
+        if raw.startswith((b"4", b"5")):
+            self.errors += 1
         if self.connections.is_closing:
             self.end(STOPPED)
         elif self.errors > MOST_ERRORS:
@@ -405,8 +413,10 @@ class Connection(SMTP):
 
         aiosmtpd would read it as the header of a mail, in which much more is allowed.
         """
-        found = PATH.fullmatch(arg) if arg.isprintable() else None
-        return (found[1] or "<>", found[2] or "") if found else (None, None)
+        path = PATH.fullmatch(arg) if arg.isprintable() else None
+        if path is None:
+            return None, None
+        return path[1] or "<>", path[2] or ""
 
 
 class LMTPConnection(Connection, LMTP):
