@@ -182,6 +182,7 @@ def test_to_clean_up_twice_is_to_clean_up_once(four):
         four.plays("c3", "b1", board=str(100 + four.store.boards.totals()[1]))
     four.pass_time(days=7)
     assert four.clean() == Done(reminded=2, forfeited=2)
+    four.forget_mails()
     once = four.stored()
     assert four.clean() == Done()
     assert four.mails() == []
@@ -214,7 +215,7 @@ def test_pbm_cleanup_does_the_same_as_a_program_and_twice_is_once(shell, four):
     four.plays("c3", "b1", board="102")
     long_ago = (datetime.now(UTC) - timedelta(days=8)).isoformat(timespec="microseconds")
     four.store.db.execute("UPDATE boards SET started = ?, changed = iif(moves, ?, changed)", [long_ago, long_ago])
-    four.store.db.execute("UPDATE boards SET forfeit_days = 8 WHERE board = '101'")
+    four.store.db.execute("UPDATE boards SET forfeit_days = 8, notified_at = started WHERE board = '101'")
     four.store.db.commit()
     done = [shell.run("cleanup", "--json"), shell.run("cleanup")]
     assert [one.returncode for one in done] == [0, 0]

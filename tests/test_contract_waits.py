@@ -26,7 +26,8 @@ ONE = timedelta(microseconds=1)
 def row(**fields):
     """A board on which alice is to move since noon, and is reminded after 7 days and loses after 21."""
     return BoardRow(
-        "symple", "101", "", "alice", "bob", b"", NOON, moves=2, turn="alice", changed=NOON
+        "symple", "101", "", "alice", "bob", b"", NOON, moves=2, turn="alice", changed=NOON,
+        notified_at=NOON, vote_notified_at=NOON,
     )._replace(**fields)  # fmt: skip
 
 
@@ -98,7 +99,8 @@ def test_the_doctor_finds_what_a_clean_up_should_have_ended_two_days_ago(game, l
     if options:
         game.store.db.execute("UPDATE boards SET total_days = ?", [days])
         game.store.db.commit()
-    game.pass_time(days=days + 2)
+    game.pass_time(days=days)
+    game.wait(days=2)
     game.time += late
     found = [one for one in doctor.examine(game.store.path, game.time) if one.where == "cleanup"]
     assert len(found) == faults

@@ -105,7 +105,7 @@ given days are for one move
 20 days / clean up / winner / 1 days / clean up / winner alice
 the total time grows with given days
     challenge --totaltime=5 alice bob / plays a1 c3 / bob: give 2 / 6 days / clean up / winner / alice: move a5 / \
-bob: move e5 / 1 days / clean up / winner bob
+bob: move e5 / 2 days / clean up / winner bob
 what cannot be given is refused
     challenge alice bob / bob answers: give 0 / sender reads 1 to 30 days / bob answers: give 31 / \
 sender reads 1 to 30 days / bob answers: give many / sender reads 1 to 30 days / alice answers: give 7 / \

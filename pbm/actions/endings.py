@@ -91,13 +91,15 @@ def forfeit_by_round(session: Session, board: Board) -> list[Letter]:
 
 
 def enforce_time(session: Session, board: Board) -> None:
-    """Make the player to move forfeit if their total time is used up, or their round is over.
+    """Make the player to move forfeit if their total time is used up, or their round is over, and they had notice.
 
     Raises Refused then; the forfeit stands.
     """
     name = str(board.turn)
     row = board.row
     if name in board.about.robots:  # it is not their fault if nobody lets them play
+        return
+    if not clocks.has_notice(row, name, session.now):
         return
     if clocks.is_out_of_time(session.store, row, board.seat, session.now):
         forfeit_letters = forfeit_by_total_time(session, board)

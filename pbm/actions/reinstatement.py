@@ -74,6 +74,8 @@ def take_back_end(session: Session, board: Board) -> None:
         first_used=used[0],
         second_used=used[1],
         nagged=None,
+        notified_at=None,
+        vote_notified_at=None,
         more_days=0,
     )
     _, forfeit_days = clocks.limits(row)

@@ -1,7 +1,7 @@
 """Reminders, by the server or by the other player, to move or to answer a proposal; and days given for a move."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 from games import Illegal
@@ -10,6 +10,7 @@ from pbm.actions import endings, turns
 from pbm.actions.finding import board_of_player
 from pbm.board import clocks
 from pbm.board.board import Board
+from pbm.board.clocks import DueStep
 from pbm.letters import Letter
 from pbm.session import Session
 from pbm.store import BoardRow
@@ -83,12 +84,10 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     row = board.row
     store = session.store
     now = session.now
-    end = now + clocks.time_left(store, row, now)
-    # else it is the round that ends, or their total time
-    is_by_move = end != row.until and end >= clocks.ends_at(store, row, now)
-    loss = _loss(board, late, end, is_by_move=is_by_move)
+    end, step = clocks.next_loss(store, row, late, now)
+    loss = _loss(board, late, step)
     task = "move"
-    if row.vote == "draw" and late != row.voter:
+    if row.vote == "draw" and late == clocks.awaited(row):
         task = "answer the proposal"
     days = texts.counted(clocks.whole_days(row, now), "day")
     time = end.astimezone(session.zone(late))
@@ -96,7 +95,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
         f"{late}, please {task}; the last move was {days} ago.",
         f"{loss.rule}.\nFrom {time:{texts.TIME_FORMAT}} on, {loss.outcome}.",
     ]
-    if is_by_move and store.users.has_auto_vacation(late) and not row.novacation:
+    if step is DueStep.FORFEIT and store.users.has_auto_vacation(late) and not row.novacation:
         year = now.year
         left = clocks.days_left(store, late, year)
         lines.append(
@@ -107,6 +106,8 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     [letter] = letters.of_board(session, board.present, late, notes=[*notes, reminder])
     board.change(nagged=clocks.next_time(row, now))
     store.boards.save(board.row)
+    if not any(address.is_usable for address in store.users.addresses(late)):
+        store.boards.give_notice(*row.place, late, now)  # nothing is sent that could leave
     return letter._replace(subject=f"Nag: {letter.subject}", is_urgent=True, reminds=board.name)
 
 
@@ -119,10 +120,10 @@ class Loss(NamedTuple):
     """What happens then, such as ``you forfeit``."""
 
 
-def _loss(board: Board, late: str, end: datetime, *, is_by_move: bool) -> Loss:
-    """How a player loses at the *end* of their time; *is_by_move* tells that it is the time of one move."""
+def _loss(board: Board, late: str, step: DueStep) -> Loss:
+    """How a player loses by a step of the clean-up."""
     row = board.row
-    if end == row.until:
+    if step is DueStep.ROUND_OVER:
         rule = "Whoever is to move at the end of the round forfeits"
         if late != row.turn:  # they are asked to answer a proposal
             return Loss(rule, f"{row.turn} forfeits")
@@ -131,12 +132,12 @@ def _loss(board: Board, late: str, end: datetime, *, is_by_move: bool) -> Loss:
         if endings.can_leave(board):
             return Loss(f"A board is removed that does not begin in time ({clock.words})", "it is removed")
         return Loss(f"A player whose clock runs out forfeits ({clock.words})", "you forfeit")
-    if not is_by_move and not endings.can_leave(board):
+    if step is DueStep.OUT_OF_TIME and not endings.can_leave(board):
         total = texts.counted(row.total_days or 0, "day")
         return Loss(f"A player who uses {total} in the whole game forfeits", "you forfeit")
     _, forfeit_days = clocks.limits(row)
     allowed = texts.counted(forfeit_days, "day")
-    if row.vote == "draw":
+    if step is DueStep.FORFEIT and row.vote == "draw":
         return Loss(f"A player who does not answer for {allowed} accepts", "your silence counts as accepting")
     if endings.can_leave(board):
         return Loss(f"A board that does not begin within {allowed} is removed", "it is removed")

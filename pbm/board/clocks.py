@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import Enum
+from operator import itemgetter
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -22,6 +23,8 @@ SATURDAY = 5
 """As `date.weekday` counts."""
 CLOCK_STEP = timedelta(hours=1)
 """How far the clock of a machine may step back, for example by NTP, before the operator is told."""
+NOTICE = timedelta(hours=48)
+"""How long before a loss by time a reminder has to have left."""
 GRACE = timedelta(days=3)
 """How long after a vacation a player does not forfeit yet."""
 MOST_VACATION_DAYS = 30
@@ -225,6 +228,17 @@ def awaited(row: BoardRow) -> str:
     return row.turn or ""
 
 
+def noticed_at(row: BoardRow, userid: str) -> datetime | None:
+    """Since when a player has notice of what they owe on a board: a move, or an answer; None if they have none."""
+    return row.notified_at if userid == row.turn else row.vote_notified_at
+
+
+def has_notice(row: BoardRow, userid: str, now: datetime) -> bool:
+    """Whether a player can lose by time, or accept by silence: a reminder left long enough ago."""
+    since = noticed_at(row, userid)
+    return since is not None and now >= since + NOTICE
+
+
 def waits_for_robot(store: Store, row: BoardRow) -> bool:
     """Whether the awaited player is a robot, for which no time counts."""
     return bool(store.robots.among([awaited(row)]))
@@ -246,7 +260,7 @@ def _time_of_age(row: BoardRow, wanted: timedelta, off: Collection[date] = ()) -
 
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
-    """When the awaited player loses by the time of this move or of a clock that grows, as far as is known now."""
+    """When the awaited player reaches the limit of this move or of a clock that grows, as far as is known now."""
     if row.base_seconds is not None:
         return runs_out_at(store, row)
     _, forfeit = limits(row)
@@ -257,21 +271,36 @@ def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     for away in vacations:
         if away.first <= max(until, now).date():
             until = max(until, datetime.combine(away.last + GRACE + DAY, time(), UTC))
-    if row.until:
-        return min(until, row.until)
     return until
 
 
-def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
-    """How long the awaited player has left, by the time of this move or by their total time."""
-    left = ends_at(store, row, now) - now
-    if row.total_days is None or awaited(row) != row.turn:
-        return left
+def total_ends_at(row: BoardRow) -> datetime | None:
+    """When the player to move has used up their total time; None if they have no such limit."""
+    if row.total_days is None:
+        return None
     used_seconds = zip(row.players, (row.first_used, row.second_used), strict=True)
     # that of the side that has used more, if one user plays both
     spent = max(seconds for userid, seconds in used_seconds if userid == row.turn)
-    total_left = row.total_days * DAY - timedelta(seconds=spent)
-    return min(left, _time_of_age(row, total_left) - now)
+    return _time_of_age(row, row.total_days * DAY - timedelta(seconds=spent))
+
+
+def next_loss(store: Store, row: BoardRow, userid: str, now: datetime) -> tuple[datetime, "DueStep"]:
+    """When a player of a board loses by time if nothing happens on it, and by which step; never without notice."""
+    limits_of_player: list[tuple[datetime, DueStep]] = []
+    if row.until:
+        limits_of_player.append((row.until, DueStep.ROUND_OVER))
+    if userid == awaited(row):
+        limits_of_player.append((ends_at(store, row, now), DueStep.FORFEIT))
+    if userid == row.turn and (total := total_ends_at(row)):
+        limits_of_player.append((total, DueStep.OUT_OF_TIME))
+    at, step = min(limits_of_player, key=itemgetter(0))
+    return max(at, (noticed_at(row, userid) or now) + NOTICE), step
+
+
+def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
+    """How long the awaited player has left until they lose."""
+    at, _ = next_loss(store, row, awaited(row), now)
+    return at - now
 
 
 # Clocks that grow
@@ -317,8 +346,7 @@ def _step_by_clock(store: Store, row: BoardRow, clock: Clock, seat: int, now: da
     today = now.date()
     if left > 0 or today in off:
         is_away = not row.novacation and planned_until(store, mover, today) is not None
-        was_reminded = row.nagged is not None and now < row.nagged + DAY
-        if is_away or was_reminded:
+        if is_away:
             return DueStep.NOTHING
         return DueStep.REMIND
     if not row.novacation and store.users.has_auto_vacation(mover) and days_left(store, mover, today.year):
@@ -386,6 +414,19 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep,
 
     *seat* is to move. A robot never loses by its time, because it is not its fault if nobody lets it play.
     """
+    step, userid = _step_by_limits(store, row, seat, now)
+    if step is DueStep.NOTHING or store.users.password_of(userid) is None:
+        return step, userid
+    if step is not DueStep.REMIND and has_notice(row, userid, now):
+        return step, userid
+    was_reminded = row.nagged is not None and now < row.nagged + DAY
+    if was_reminded or store.outbox.will_remind(f"{row.game} {row.board}", userid):
+        return DueStep.NOTHING, userid
+    return DueStep.REMIND, userid
+
+
+def _step_by_limits(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep, str]:
+    """The step that would be due if everybody had notice, and each reminder were the first one."""
     mover = row.turn or ""
     if clock := clock_of(row):
         return _step_by_clock(store, row, clock, seat, now), mover
@@ -404,8 +445,7 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep,
     counts_vacations = not row.novacation
     if age(row, now) < forfeit * DAY or (counts_vacations and is_spared(store, userid, today)):
         is_away = counts_vacations and planned_until(store, userid, today) is not None
-        was_reminded = row.nagged is not None and now < row.nagged + DAY
-        if is_away or was_reminded:
+        if is_away:
             return DueStep.NOTHING, userid
         return DueStep.REMIND, userid
     if counts_vacations and store.users.has_auto_vacation(userid) and days_left(store, userid, today.year):

@@ -39,7 +39,7 @@ def deliver(session: Session, letter: Letter) -> None:
             return
 
     thread = f"<{letter.thread}.{letter.to}@{session.server.host}>" if letter.thread else None
-    usable = [address for address in addresses if address.confirmed and not address.suspended]
+    usable = [address for address in addresses if address.is_usable]
     for address in usable:
         mark = tokens.bounce_token(session.server, address.number, f"{letter.to} {address.address}")
         unsubscribe = None

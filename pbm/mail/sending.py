@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from itertools import chain, repeat
@@ -22,6 +22,8 @@ FIRST_DELAY = timedelta(minutes=5)
 LONGEST_DELAY = timedelta(hours=6)
 GIVEN_UP_AFTER = timedelta(days=5)
 """How old a mail is when it is given up; it stays in the outbox for the operator to see."""
+REFUSED_FOR = timedelta(days=7)
+"""How long after its first refusal by the recipient's own mail server a reminder counts as having left."""
 SENDER = (*START_PBM, "outbox", "keep-sending")
 """A process that sends; it ends with the pipe on its standard input."""
 LOOKING_SECONDS = 0.2
@@ -98,7 +100,7 @@ def flush(server: Server, way: Transport, wait: Wait = time.sleep, pauses: Itera
 def _note_and_take(server: Server, tried: Iterable[Tried], most: int, wait: Wait) -> Taken:
     """Note what was *tried*, and take up to *most* mails, or none if told to end, in one transaction."""
     with server.store.writing():
-        untried = _note(server, tried)
+        untried = note(server, tried)
         return server.store.outbox.claim(server.now(), 0 if wait(0) else most), untried
 
 
@@ -171,19 +173,33 @@ def _send(server: Server, way: Transport, mail: Mail, illustrator: Illustrator |
     return None
 
 
-def _note(server: Server, tried: Iterable[Tried]) -> int:
+def note(server: Server, tried: Iterable[Tried]) -> int:
     """Drop the mails that were sent, and put off or give up the others.
 
     If a problem holds for all mails, the others that are due are put off without a try. Returns how many these are.
     """
     untried = 0
-    server.store.outbox.drop([mail for mail, problem in tried if problem is None])
+    now = server.now()
+    for mail in server.store.outbox.drop([mail for mail, problem in tried if problem is None]):
+        _give_notice(server, mail, now)
     for mail, problem in tried:
         if problem is None:
             continue
-        due = server.now() + min(FIRST_DELAY * 2 ** min(mail.tries, 10), LONGEST_DELAY)
+        due = now + min(FIRST_DELAY * 2 ** min(mail.tries, 10), LONGEST_DELAY)
         is_hopeless = problem.for_good or due > mail.queued + GIVEN_UP_AFTER
+        if mail.reminds:
+            # what others cannot send is no fault of the player: it waits for as long as its board does
+            is_hopeless = problem.for_good and problem.by_recipient
+            if problem.by_recipient and server.store.outbox.get(mail.id or 0):  # else a move has been made meanwhile
+                _give_notice(server, mail, now + REFUSED_FOR)
         server.store.outbox.postpone(mail, None if is_hopeless else due, str(problem))
         if problem.for_all:
-            untried = server.store.outbox.postpone_due(server.now(), server.now() + FIRST_DELAY, str(problem))
+            untried = server.store.outbox.postpone_due(now, now + FIRST_DELAY, str(problem))
     return untried
+
+
+def _give_notice(server: Server, mail: Mail, since: datetime) -> None:
+    """If a mail is a reminder, note on its board since when its reader has notice."""
+    if mail.reminds and mail.userid:
+        game, board = mail.reminds.split()
+        server.store.boards.give_notice(game, board, mail.userid, since)

@@ -1,6 +1,7 @@
 """The ways in which mail leaves: into maildirs, through the sendmail program, or to a mail server."""
 
 import os
+import re
 import smtplib
 import ssl
 import subprocess
@@ -22,6 +23,14 @@ RELAY_SECONDS = 60
 """Seconds for which a mail server or the sendmail program may say nothing."""
 FINAL_STATUSES = {65, 67, 68}
 """The exit statuses of sendmail for which no further try helps: bad data, no such user, no such host (sysexits.h)."""
+UNKNOWN_RECIPIENTS = {67, 68}
+"""Those of them that are about the recipient."""
+ENHANCED_CODE = re.compile(r"[45]\.([0-9]{1,3})\.[0-9]{1,3}\b")
+"""What mail servers say first about a refusal (RFC 3463), such as ``5.1.1``; its second number is the subject."""
+SUBJECTS_OF_RECIPIENT = {"1", "2"}
+"""The subjects that are about the recipient: their address, or their mailbox."""
+REFUSED_RECIPIENTS = {550, 551, 552, 553}
+"""The codes of refusals without an enhanced code that are about the recipient."""
 EXCEEDS_STORAGE, CLOSING = 552, 421
 """What mail servers answer to a mail that is too large, and when they are about to close the connection."""
 
@@ -47,6 +56,8 @@ class Undelivered(Exception):
     """Whether trying again is of no use."""
     for_all: bool = False
     """Whether no other mail could be sent now either."""
+    by_recipient: bool = False
+    """Whether it is the recipient's own mail server, or their mailbox, that does not take it."""
 
 
 class Transport(ABC):
@@ -119,7 +130,11 @@ class Sendmail(Transport):
         except OSError as error:
             raise Undelivered(f"{self.program}: {reason(error)}", for_all=True) from error
         if status := done.returncode:
-            raise Undelivered(f"{self.program} ended with status {status}", for_good=status in FINAL_STATUSES)
+            raise Undelivered(
+                f"{self.program} ended with status {status}",
+                for_good=status in FINAL_STATUSES,
+                by_recipient=status in UNKNOWN_RECIPIENTS,
+            )
 
 
 @dataclass
@@ -145,7 +160,7 @@ class Smtp(Transport):
                 with suppress(smtplib.SMTPException):  # the server has the mail, and may have hung up
                     connection.putcmd("quit")
         except (OSError, smtplib.SMTPException) as error:
-            raise _problem(error, recipient) from error
+            raise smtp_problem(error, recipient) from error
 
     def _connect(self) -> smtplib.SMTP:
         if self.scheme == "smtps":
@@ -154,7 +169,7 @@ class Smtp(Transport):
         return smtplib.SMTP(self.host, self.port, timeout=RELAY_SECONDS)
 
 
-def _problem(error: Exception, recipient: str) -> Undelivered:
+def smtp_problem(error: Exception, recipient: str) -> Undelivered:
     """What an error means: for this mail alone where the server refuses the mail or its recipient, else for all."""
     text: bytes | str
     if isinstance(error, smtplib.SMTPRecipientsRefused):
@@ -167,7 +182,19 @@ def _problem(error: Exception, recipient: str) -> Undelivered:
     refused = isinstance(error, smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) and code != CLOSING
     about_mail = refused or code == EXCEEDS_STORAGE
     line = one_line(f"{code} {said}")[:MOST_SAID]
-    return Undelivered(line, for_good=about_mail and code >= 500, for_all=not about_mail)
+    return Undelivered(
+        line,
+        for_good=about_mail and code >= 500,
+        for_all=not about_mail,
+        by_recipient=isinstance(error, smtplib.SMTPRecipientsRefused) and _is_about_recipient(code, said),
+    )
+
+
+def _is_about_recipient(code: int, said: str) -> bool:
+    """Whether a mail server refuses a recipient because of their address or mailbox, and not by a rule of its own."""
+    if enhanced := ENHANCED_CODE.match(said):
+        return enhanced[1] in SUBJECTS_OF_RECIPIENT
+    return code in REFUSED_RECIPIENTS
 
 
 def transport(setting: str, password: str = "") -> Transport:

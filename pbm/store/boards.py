@@ -85,7 +85,7 @@ class BoardRow(NamedTuple):
     """The seconds for which the first player was to move."""
     second_used: float = 0.0
     nagged: datetime | None = None
-    """When the server last reminded the player to move of this move; None if it has not."""
+    """When the server last made a reminder of this move; None if it has not."""
     vote: str | None = None
     """The open proposal, ``draw`` or ``undo``; None if there is none."""
     voter: str | None = None
@@ -127,6 +127,10 @@ class BoardRow(NamedTuple):
     first_left: float | None = None
     """The seconds that the first player had left at the last move or undo."""
     second_left: float | None = None
+    notified_at: datetime | None = None
+    """Since when the player to move has notice of this turn, because a reminder has left; None if none has."""
+    vote_notified_at: datetime | None = None
+    """The same for the other player, who is to answer the open proposal."""
 
     @property
     def place(self) -> tuple[str, str]:
@@ -400,6 +404,12 @@ class Boards(Questions):
     def note_nag(self, game: str, board: str, userid: str, now: datetime) -> None:
         """Note that a player has reminded the other one of a board."""
         self.execute("INSERT OR REPLACE INTO reminders VALUES (?, ?, ?, ?)", game, board, userid, now)
+
+    def give_notice(self, game: str, board: str, userid: str, since: datetime) -> None:
+        """Note since when a player has notice of what they owe on a board; an earlier notice holds."""
+        for column, sign in ("notified_at", "="), ("vote_notified_at", "<>"):
+            query = f"UPDATE boards SET {column} = min(coalesce({column}, ?3), ?3) WHERE {OF_BOARD} AND turn {sign} ?4"
+            self.execute(query.replace(OF_BOARD, "game = ?1 AND board = ?2"), game, board, since, userid)
 
     # Followers
 

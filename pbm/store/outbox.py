@@ -155,13 +155,20 @@ class Outbox(Questions):
         query = f"UPDATE outbox SET due = ?1 WHERE address IS NOT NULL AND ({which}) RETURNING id"
         return len(self.execute(query, now, [*numbers]))
 
-    def drop(self, mails: Iterable[Mail]) -> None:
-        """Delete mails."""
-        self.execute(f"DELETE FROM outbox WHERE {BY_IDS}", [mail.id for mail in mails])
+    def drop(self, mails: Iterable[Mail]) -> list[Mail]:
+        """Delete mails. Returns those that were still there, and not deleted meanwhile with what they remind of."""
+        dropped = set(self.column(f"DELETE FROM outbox WHERE {BY_IDS} RETURNING id", [mail.id for mail in mails]))
+        return [mail for mail in mails if mail.id in dropped]
 
     def drop_reminders(self, board: str) -> None:
         """Delete the reminders of a board, such as ``spiro 101``, that are not sent yet."""
         self.execute("DELETE FROM outbox WHERE reminds = ?", board)
+
+    def will_remind(self, board: str, userid: str) -> bool:
+        """Whether a reminder of a board, such as ``spiro 101``, waits to be sent to a user."""
+        to_send = "address IS NOT NULL AND due IS NOT NULL"
+        query = f"SELECT 1 FROM outbox WHERE reminds = ? AND userid = ? AND {to_send}"
+        return self.value(query, board, userid) is not None
 
     def trim_waiting(self, userid: str, most: int) -> None:
         """Delete all but the newest *most* of the mails that wait for an address of a user."""

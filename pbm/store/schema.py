@@ -601,3 +601,10 @@ def growing_clocks(db: Database) -> None:
     db.execute("DROP INDEX IF EXISTS boards_due")
     # the last migration that adds a column of DUE makes the index, because no earlier one can
     db.execute(f"CREATE INDEX boards_due ON boards ({DUE}) WHERE ended IS NULL")
+
+
+@migrations()
+def notices(db: Database) -> None:
+    """Remember since when players have notice of what they owe."""
+    db.execute("ALTER TABLE boards ADD COLUMN notified_at TEXT")
+    db.execute("ALTER TABLE boards ADD COLUMN vote_notified_at TEXT")

@@ -60,6 +60,11 @@ class Address(NamedTuple):
     number: int
     """Its number in the addresses to which our mails bounce."""
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether mails are sent there."""
+        return self.confirmed is not None and self.suspended is None
+
 
 class Users(Questions):
     """What is stored of users."""

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import pytest
 from argon2 import PasswordHasher
 
+from pbm.board import clocks
 from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.passwords import Passwords
@@ -27,6 +28,7 @@ from pbm.runner import finish, prepare, read, run
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Mail
+from pbm.store.boards import BoardFilter
 
 from helpers.database import store_of_tests
 from helpers.fixtures import Done, lasting_folder
@@ -59,9 +61,22 @@ class Club:
         self.made += 1
         return self.made.to_bytes(count)
 
-    def pass_time(self, **parts: int) -> None:
-        """Move the clock on: ``club.pass_time(days=3, hours=1)``."""
+    def wait(self, **parts: float) -> None:
+        """Move the clock on, and do nothing else."""
         self.time += timedelta(**parts)
+
+    def pass_time(self, **parts: float) -> None:
+        """Move the clock on: ``club.pass_time(days=3, hours=1)``.
+
+        Meanwhile reminders have left to whoever is to do something: where two days are enough, they have had notice.
+        """
+        self.wait(**parts)
+        noticed = self.time - clocks.NOTICE
+        with self.store.writing():
+            for row in self.store.boards.found(BoardFilter(self.store.boards.games(), over=False)):
+                if row.happened <= noticed:
+                    for userid in row.players:
+                        self.store.boards.give_notice(*row.place, userid, noticed)
 
     def say(self, line: str, comment: str = "", sender: str | None = None) -> list[Letter]:
         """Give a command as a shell does, or by mail if there is a sender."""
@@ -94,6 +109,14 @@ class Club:
     def move(self, name: str, move: str, board: str = "101", comment: str = "") -> list[Letter]:
         """A move of Spiro in a shell: ``club.move("alice", "e3:5")``."""
         return self.say(f"spiro move {board} {name} {PASSWORDS[name]} {move}", comment)
+
+    def send_all(self) -> None:
+        """Empty the outbox, as if all of it had left."""
+        with self.store.writing():
+            for mail in self.store.outbox.drop(self.store.outbox.all()):
+                if mail.reminds and mail.address:
+                    game, board = mail.reminds.split()
+                    self.store.boards.give_notice(game, board, str(mail.userid), self.time)
 
     def mails(self, name: str | None = None) -> list[Mail]:
         """The mails in the outbox, or those of them to one user."""

@@ -424,6 +424,8 @@ class Month(Club):
         due = [mail for mail in self.store.outbox.all() if mail.address]
         assert sending.flush(self.server, transport()) == (len(due), 0, None)
         self.waiting.clear()
+        self.books.now = self.time
+        self.books.send()
 
     # What is true at every time
 

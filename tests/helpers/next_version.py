@@ -31,6 +31,7 @@ def install(patch: Patch = setattr) -> None:
         schema.muted,
         schema.reinstated,
         schema.growing_clocks,
+        schema.notices,
         inventions,
     ]
     _install(patch, steps, NEXT_SCHEMA)

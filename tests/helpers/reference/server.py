@@ -101,6 +101,8 @@ class Table:
         self.gave_up = "resigned"  # why a player gives up, if he does
         self.novacation = "--nov" in clocks
         self.reminded = {}  # when a player has reminded the other one
+        self.waiting = {}  # the reminders of this turn, or of this proposal, that have not left yet, by reader
+        self.told_since = {}  # since when players have notice of this turn, or of this proposal
         self.subscribers, self.notified = set(), set()
 
     @property
@@ -188,6 +190,7 @@ class Table:
     def stop_clock(self, now):
         self.used[self.seat] += now - self.changed
         self.changed, self.nagged = now, None
+        self.waiting, self.told_since = {}, {}
 
     def time_is_up(self, now):
         return bool(self.total and self.turn and self.used[self.seat] + (now - self.changed) >= self.total)
@@ -294,7 +297,7 @@ class Secretary:
             return why
         if name == table.turn:
             return self.error(table)
-        if table.time_is_up(self.now):
+        if table.time_is_up(self.now) and self.has_notice(table, table.turn):
             return self.too_late(table)
         if table.queued.get(name) == RESIGN:
             return self.error(table)
@@ -327,7 +330,7 @@ class Secretary:
             return [(None, f"{table.title} error")]
         if name not in table.players:
             return self.error(table)
-        if in_turn and table.time_is_up(self.now):
+        if in_turn and table.time_is_up(self.now) and self.has_notice(table, table.turn):
             return self.too_late(table)
         return self.error(table) if in_turn and name != table.turn else []
 
@@ -437,6 +440,7 @@ class Secretary:
             return self.error(table)
         table.comment = comment or table.comment
         table.vote, table.voter = what, name
+        table.told_since.pop(table.opponent(table.turn), None)
         if table.opponent(name) == name:
             return self.agreed(table)
         return self.told(table)
@@ -452,6 +456,7 @@ class Secretary:
             return self.error(table)
         table.comment = comment or table.comment
         table.vote = table.voter = None
+        table.waiting = {}
         return self.told(table)
 
     def agreed(self, table):
@@ -582,6 +587,8 @@ class Secretary:
 
     def look_at(self, table):
         if table.time_is_up(self.now):
+            if not self.has_notice(table, table.turn):
+                return self.nag(table, table.turn)
             return self.give_up(table, "total time")
         late = table.opponent(table.voter) if table.vote == "draw" else table.turn
         age = self.now - table.changed
@@ -589,6 +596,9 @@ class Secretary:
             return []
         has_taken = self.today in self.taken.get(late, ())
         if age < table.forfeit or (not table.novacation and (has_taken or self.is_away(late, grace=3))):
+            is_away = self.is_away(late) and not table.novacation
+            return [] if is_away else self.nag(table, late)
+        if not self.has_notice(table, late):
             return self.nag(table, late)
         if late in self.taken and not table.novacation and self.days_off(late) < 30:
             self.taken[late].append(self.today)
@@ -597,6 +607,24 @@ class Secretary:
         if table.vote != "draw":
             return self.give_up(table, "forfeited")
         return self.agreed(table)
+
+    def has_notice(self, table, name):
+        """Whether a reminder of this turn or proposal left two days ago."""
+        return name in table.told_since and self.now - table.told_since[name] >= 2 * DAY
+
+    def make_reminder(self, table, name):
+        """A reminder is made, which waits until it is sent; for who has no address, that is at once."""
+        if self.addresses.get(name):
+            table.waiting[name] = True
+        else:
+            table.told_since.setdefault(name, self.now)
+
+    def send(self):
+        """All mails leave."""
+        for table in self.tables.values():
+            for name in table.waiting:
+                table.told_since.setdefault(name, self.now)
+            table.waiting = {}
 
     def days_off(self, name):
         """How many days of this year are vacation, planned or taken."""
@@ -614,11 +642,12 @@ class Secretary:
         if table.is_over or table.turn == name or table.vote or (last and self.now - last < 3 * DAY):
             return self.error(table)
         table.reminded[name] = table.nagged = self.now
+        self.make_reminder(table, table.turn)
         return [(name, f"{table.title} nag"), (table.turn, f"Nag: {table.subject}")]
 
     def nag(self, table, late):
-        is_away = self.is_away(late) and not table.novacation
-        if is_away or (table.nagged and self.now - table.nagged < DAY):
+        if late in table.waiting or (table.nagged and self.now - table.nagged < DAY):
             return []
         table.nagged = self.now
+        self.make_reminder(table, late)
         return [(late, f"Nag: {table.subject}")]
