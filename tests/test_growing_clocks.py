@@ -11,6 +11,7 @@ from pbm.access import tokens
 from pbm.actions.finding import find_board
 from pbm.board import clocks, growing, records
 from pbm.board.board import Board, BoardContext
+from pbm.board.clocks import DueStep
 from pbm.service.calendars import calendar
 from pbm.session import Session
 from pbm.site.pages import Pages, SiteSettings
@@ -247,6 +248,30 @@ def test_the_clean_up_looks_at_a_board_when_its_clock_says_so(four):
     begin(four, "--clock=10+2 --nagtime=2")
     due = [four.store.boards.due(four.time + timedelta(days=days)) for days in (7.9, 8)]
     assert due == [[], [("symple", "101")]]
+
+
+@pytest.mark.parametrize(
+    "options", ["--clock=6+1", "--clock=6+1 --noweekends", "--clock=150h+1h --nagtime=2", "--clock=6+1 --novacation"]
+)
+def test_the_clean_up_misses_no_board_on_which_something_is_due(four, options):
+    begin(four, options)
+    four.say("vacation alice alice-secret 2026-11-22 2026-11-23")
+    four.say("symple give 101 bob bob-secret 1")
+    seen = []
+    for _ in range(4 * 20):
+        row = four.store.boards.get("symple", "101")
+        if row is None:
+            break
+        found = find_board(Session(four.server), "symple", "101")
+        step, _ = clocks.due(four.store, row, found.seat, four.time)
+        if step is not DueStep.NOTHING:
+            seen.append(step)
+            assert four.store.boards.due(four.time) == [("symple", "101")]
+            four.clean()
+            notify(four)
+        four.pass_time(hours=6)
+    assert seen[0] is DueStep.REMIND
+    assert seen[-1] is DueStep.OUT_OF_TIME
 
 
 def test_a_day_of_vacation_is_taken_when_the_clock_has_run_out(four):

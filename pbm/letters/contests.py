@@ -8,6 +8,7 @@ from typing import Any
 
 from pbm import texts
 from pbm.blocks import Block, NextCommand, Paragraph, Preformatted, Rule, Table, Told, text_of
+from pbm.board import growing
 from pbm.letters.headings import heading
 from pbm.letters.letter import Letter, plain_letter
 from pbm.tournaments import tables
@@ -288,6 +289,8 @@ def _facts(tournament: Tournament) -> dict[str, str]:
         facts["Round"] = present_round(tournament)
     if tournament.options:
         facts["Options"] = tournament.options
+    if tournament.clock:
+        facts["Clock"] = growing.parse(tournament.clock).words
     if tournament.director:
         facts["Director"] = tournament.director
     if tournament.starts and tournament.state == "open":
