@@ -215,22 +215,11 @@ def test_who_has_nothing_left_forfeits(four):
         mail.text.split()
     )
     assert "From 2026-11-30 12:00 UTC on, you forfeit." in " ".join(mail.text.split())
-    with four.store.writing():
-        four.store.outbox.drop(four.store.outbox.all())
-    notify(four)
     four.pass_time(days=2)
     assert four.clean().forfeited == 1
     row = four.store.boards.get("symple", "101")
     assert (row.winner, row.reason) == ("bob", "total time")
     assert "The clock of alice has run out" in row.comment
-
-
-def notify(club):
-    """Let the reminder of board 101 have left."""
-    columns = [name for _, name, *_ in club.store.db.execute("PRAGMA table_info(boards)")]
-    if "notified_at" in columns:
-        club.store.db.execute("UPDATE boards SET notified_at = nagged")
-        club.store.db.commit()
 
 
 def test_a_move_after_the_clock_has_run_out_loses(four):
@@ -239,9 +228,19 @@ def test_a_move_after_the_clock_has_run_out_loses(four):
     play(four, "bob", "a1")
     four.pass_time(days=8)
     four.clean()
-    notify(four)
     four.pass_time(days=3)
     assert "alice had used up their time" in four.why_refused("symple move 101 alice alice-secret b1")
+
+
+def test_nobody_loses_by_such_a_clock_without_notice_and_a_move_after_it_gets_its_increment(four):
+    begin(four, "--clock=10+2")
+    play(four, "alice", "c3")
+    play(four, "bob", "a1")
+    four.wait(days=30)
+    assert (four.clean().reminded, left(four)) == (1, [0, 10])
+    four.wait(hours=47)
+    play(four, "alice", "b1")
+    assert left(four) == [2, 10]
 
 
 def test_the_clean_up_looks_at_a_board_when_its_clock_says_so(four):
@@ -268,7 +267,6 @@ def test_the_clean_up_misses_no_board_on_which_something_is_due(four, options):
             seen.append(step)
             assert four.store.boards.due(four.time) == [("symple", "101")]
             four.clean()
-            notify(four)
         four.pass_time(hours=6)
     assert seen[0] is DueStep.REMIND
     assert seen[-1] is DueStep.OUT_OF_TIME
