@@ -14,6 +14,8 @@ NARROWEST = 60
 """The fewest columns at which mail programs break lines."""
 MOST_LINES = 200
 """How many lines of a comment are kept."""
+CUT = "[The rest was cut.]"
+"""Stands in the place of what was too long to be kept."""
 MOST_COMMENT = MOST_LINES * WIDTH
 """How many characters of a comment are looked at."""
 FRONT_OF_CELL = r"(?=-[a-z][0-9])"
@@ -83,6 +85,16 @@ def written(text: str) -> str:
     text = re.sub(r"(?m)^[ \t]*\*{10,}[ \t]*$", "* * *", clean(text[:MOST_COMMENT]))  # it would look like a Rule
     lines = (part for line in text.splitlines() for part in wrapped_line(line))
     return "\n".join(islice(lines, MOST_LINES)).strip("\n")
+
+
+def shortened(text: str, most_bytes: int) -> str:
+    """A text of at most so many bytes in UTF-8. The rest of a longer one is cut behind a word, which CUT says."""
+    whole = text.encode()
+    if len(whole) <= most_bytes:
+        return text
+    kept = whole[: most_bytes - len(f"\n{CUT}")].decode(errors="ignore")
+    front, *_ = kept.rsplit(maxsplit=1)  # the last word may be only half of one
+    return f"{front}\n{CUT}"
 
 
 def wrapped_line(line: str, *, breaks_words: bool = True) -> list[str]:

@@ -32,6 +32,7 @@ EXAMPLES = {
     "GAME accept": ("wishes", "symple reject bob bob-secret; symple accept bob bob-secret"),
     "GAME challenge": ("board", "symple challenge -size=5 alice bob"),
     "GAME chat": ("chat", "symple chat 101 bob bob-secret --comment=Hello"),
+    "GAME talk": ("talk", "symple chat 101 bob bob-secret --comment=Hello; symple talk 101 bob bob-secret"),
     "GAME confirm": ("board", "symple submit 101 alice alice-secret c3; symple confirm 101 alice alice-secret"),
     "GAME games": ("boards", "symple games"),
     "GAME help": ("reply", "symple help"),

@@ -37,6 +37,7 @@ OTHERS = "bob", "carol", "dora"
 # Lines for Symple, and for all games. `ME` stands for the userid and the password. Bob never makes a move that the tree
 # answers; `d5` is answered by the move for any.
 ASKED = """
+talk 101; talk 101 ME; talk 101 2;
 show 101; show 101#1; show 101#-1; show 101 99; show alice bob; show next alice; show next bob; show 101 alice;
 showas ME 101; showas ME active; showas ME next; showas ME alice; showas alice wrong-secret 101; showas alice ME 101;
 preview 101; preview 101 e5; preview 101 e5 a1; preview 101 e5 a1 b5 d1; preview 101 e4; preview 101 e5 c3;
@@ -66,8 +67,9 @@ reset alice; confirm-address 123; multiple; all plan 101 ME; plan 101 ME; all qu
 """
 ANSWERED = """
 show; preview e5; preview e5 a1 b5 d1; preview zz; plan; plan clear; plan if e5 then a1; if e5 then a1; if a1 then e5;
-submit e5; submit zz; confirm; queue e5#9; queue clear; history; help; help plan; nag; give 3; note; note clear; chat;
-rematch; unsubscribe; zz; e5#9; c3; --; MOVE; propose; undo; accept; reject; unresign; resign; swap; analyse; d5;
+submit e5; submit zz; confirm; queue e5#9; queue clear; history; talk; talk 2; help; help plan; nag; give 3; note;
+note clear; chat; rematch; unsubscribe; zz; e5#9; c3; --; MOVE; propose; undo; accept; reject; unresign; resign; swap;
+analyse; d5;
 """
 # What follows from several lines, of which the first word is who gives it; `later` lets days pass, and cleans up.
 LATER = """

@@ -7,6 +7,7 @@ import games
 from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.access.quotas import most
+from pbm.actions.comments import keep_chat
 from pbm.actions.finding import board_of, no_user
 from pbm.actions.plans import CLEAR
 from pbm.blocks import Comment
@@ -69,6 +70,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
             is_urgent=True,
         )
         chats.append(letter)
+    keep_chat(session, board, name, text)
     return chats
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from games import SKIP
 from pbm import letters, texts
-from pbm.actions import stored_plans
+from pbm.actions import comments, stored_plans
 from pbm.board import dice, ratings
 from pbm.board.board import FORFEIT, RESIGN, SERVER, Board, BoardContext, Point
 from pbm.board.clocks import Clocks
@@ -65,6 +65,7 @@ def start(
         if turn.dice:
             board.set_dice(turn.dice)
         board.play(str(board.turn), turn.text, row.started, automatic=turn.automatic)
+    comments.keep_comment(session, board)
     session.note("challenge", **row.place_data, pool=row.pool, players=[*players], options=row.options)
     play_on(session, board)
     return board
@@ -83,6 +84,7 @@ def play_turn(session: Session, board: Board, name: str, text: str, reason: str 
     until = board.row.until
     last_move = board.row.happened
     board.play(name, text, session.now, automatic=text in {FORFEIT, SKIP})
+    comments.keep_comment(session, board)
     if until and until < session.now and name in board.about.robots:  # no time counts for it
         board.change(until=until + (board.row.happened - last_move))
     notes = []

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from games import Illegal
 from pbm import letters
-from pbm.actions import endings, stored_plans, turns
+from pbm.actions import comments, endings, stored_plans, turns
 from pbm.board.board import PROPOSALS, RESIGN, Board
 from pbm.letters import Letter
 from pbm.session import Session
@@ -77,6 +77,7 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
         board.change(weekends=str(session.zone(board.turn)))
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.take_back_turns(board.row)
+    session.store.talk.take_back(*board.row.place, first)
     session.note("undo", **board.row.place_data, pool=board.row.pool, moves=first)
     return turns.letters_about(session, board, f"Taken back: {taken_back}.")
 
@@ -91,6 +92,7 @@ def _set_comment(session: Session, board: Board, name: str) -> None:
     """Put the comment of the command, if it has one, on a board."""
     if session.comment:
         board.change(comment=session.comment, commenter=name)
+        comments.keep_comment(session, board)
 
 
 INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {

@@ -1,7 +1,7 @@
 """Games as documents that any program can read, and any server can import (docs/records.md)."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from types import FunctionType
@@ -13,7 +13,8 @@ from pbm import texts
 from pbm.board import clocks, dice, growing
 from pbm.board.board import FAULTS, LEAVING, SERVER, Board
 from pbm.names import is_new_board, is_userid
-from pbm.store import BoardRow, ResultRow, TurnRow
+from pbm.store import BoardRow, ResultRow, TalkRow, TurnRow
+from pbm.store.talk import CHAT, COMMENT
 
 
 class Unsound(Exception):
@@ -138,11 +139,13 @@ class Record(NamedTuple):
 
     row: BoardRow
     turns: list[TurnRow]
+    talk: Sequence[TalkRow] = ()
+    """What was said on its board, in order."""
 
 
 def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
     """A game as a document without secrets; *results* are its changes of ratings."""
-    row, turns = record
+    row, turns, talk = record
     source = None
     if row.source:
         source = {"board": row.source, "moves": row.given}
@@ -167,6 +170,8 @@ def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
         "dice": _dice_as_data(row),
         "comment": comment,
         "turns": turns_as_data(turns),
+        # chats are for the players alone while the game goes on
+        "talk": [talk_as_data(entry) for entry in talk if row.ended or entry.kind != CHAT],
     }
 
 
@@ -216,6 +221,18 @@ def turns_as_data(turns: Iterable[TurnRow]) -> list[dict[str, object]]:
     return documents
 
 
+def talk_as_data(entry: TalkRow) -> dict[str, object]:
+    """A comment or a chat for programs."""
+    return {
+        "kind": entry.kind,
+        "writer": entry.userid,
+        "moves": entry.moves,
+        "time": entry.said.isoformat(),
+        "taken_back": entry.taken_back,
+        "text": entry.text,
+    }
+
+
 def _time(value: str) -> datetime:
     """The time in a text. Raises ValueError if it has no zone."""
     moment = datetime.fromisoformat(value)
@@ -234,6 +251,12 @@ def _gained_seconds(value: float) -> float:
     if isinstance(value, bool) or not abs(value) <= MOST_SECONDS:
         raise ValueError
     return float(value)
+
+
+def _kind_of_talk(value: str) -> str:
+    if value not in {COMMENT, CHAT}:
+        raise ValueError
+    return value
 
 
 WHOLE_DAYS = range(1, clocks.MOST_DAYS + 1)
@@ -269,6 +292,18 @@ FORM = {
             "gained_seconds": (_gained_seconds,),
         }
     ],
+    "talk": (
+        [
+            {
+                "kind": _kind_of_talk,
+                "writer": (str,),
+                "moves": COUNT,
+                "time": _time,
+                "taken_back": bool,
+                "text": str,
+            }
+        ],
+    ),
 }
 """The fields of a record, and what stands there: a type, a range of whole numbers, or a function that reads it.
 
@@ -307,6 +342,9 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
             raise Unsound(f"{games.quoted(name)} is no userid.")
         return names.get(name.lower(), name.lower())
 
+    def writer_here(name: str | None) -> str | None:
+        return name_here(name) if name and name != SERVER else name
+
     times = fields["clocks"]
     result = fields["result"]
     comment = fields["comment"]
@@ -339,7 +377,7 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         started=fields["started"],
         ended=result and fields["ended"],
         winner=name_here(winner) if winner else None,
-        commenter=name_here(writer) if writer and writer != SERVER else writer,
+        commenter=writer_here(writer),
         comment=comment and texts.written(comment["text"]),
         nag_days=times["nag_days"],
         forfeit_days=times["forfeit_days"],
@@ -362,7 +400,8 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         raise Unsound("it has a time that is still to come.")
     if not games.exists(row.game):
         raise Unsound(f"there is no game {games.quoted(row.game)} here.")
-    return Record(_checked(row, turns), turns)
+    row = _checked(row, turns)
+    return Record(row, turns, _talk(fields["talk"], writer_here, row, now))
 
 
 def _with_clock(row: BoardRow, times: Mapping[str, Any]) -> BoardRow:
@@ -375,6 +414,34 @@ def _with_clock(row: BoardRow, times: Mapping[str, Any]) -> BoardRow:
     if nag >= forfeit:
         raise Unsound(f"clocks: nobody can be reminded after {texts.counted(nag, 'day')} and forfeit after {forfeit}.")
     return row
+
+
+def _talk(
+    found: list[dict[str, Any]] | None,
+    writer_here: Callable[[str | None], str | None],
+    row: BoardRow,
+    now: datetime,
+) -> list[TalkRow]:
+    """What was said on a board; of an older record, which does not tell, the latest comment. Raises Unsound."""
+    if found is None and row.comment:
+        return [TalkRow(row.commenter, COMMENT, row.moves, row.happened, row.comment)]
+    talk = []
+    for number, entry in enumerate(found or (), 1):
+        if entry["time"] > now + clocks.CLOCK_STEP:
+            raise Unsound(f"talk {number}: its time is still to come.")
+        if entry["moves"] > row.moves and not entry["taken_back"]:
+            raise Unsound(f"talk {number}: it is about move {entry['moves']}, and there are {row.moves}.")
+        talk.append(
+            TalkRow(
+                userid=writer_here(entry["writer"]),
+                kind=entry["kind"],
+                moves=entry["moves"],
+                said=entry["time"],
+                text=texts.written(entry["text"]),
+                taken_back=entry["taken_back"],
+            )
+        )
+    return talk
 
 
 def _board_name(word: str) -> str:

@@ -8,7 +8,7 @@ from pbm.actions import votes
 from pbm.actions.finding import find_board, player_at_sender
 from pbm.actions.plans import CLEAR
 from pbm.language import typed_plans, words
-from pbm.language.commands import MOVES, OF_GAME, ON_BOARD, argument
+from pbm.language.commands import MOVES, OF_GAME, ON_BOARD, PAGE, argument
 from pbm.language.grammar import MOST_CHARACTERS, Call, Command
 from pbm.language.line import Line
 from pbm.refusals import Misused
@@ -57,7 +57,10 @@ def read(reply: Reply, line: str) -> Call:
         behind = [bare(move) for move in words.moves(rest)]
     else:
         behind = words.one_move(bare(rest))
-    if not _is_right_number(len(behind), takes) or len(line) > MOST_CHARACTERS:
+    is_right = _is_right_number(len(behind), takes)
+    if takes == PAGE.metavar:
+        is_right = is_right and all(word.isdecimal() for word in behind)  # else `Talk later!` would be an answer
+    if not is_right or len(line) > MOST_CHARACTERS:
         raise Misused(_misused(name, takes, has_words=bool(behind)))
     if name == "help":
         return Call(command, {"game": reply.game, "command": ""})
@@ -138,6 +141,7 @@ LOST_ANSWER = Command("", [], "language.answers.refuse_lost_answer")
 OWN = {
     "show": Command("show", ON_BOARD, "actions.lists.show_own", reads=True),
     "preview": Command("preview", [*ON_BOARD, MOVES], "actions.play.preview_own", reads=True),
+    "talk": Command("talk", [*ON_BOARD, PAGE], "actions.talk.list_talk", reads=True),
     "history": Command("history", ON_BOARD, "actions.lists.turns", reads=True),
     "block": Command("block", [*ON_BOARD, argument("other", "[OTHER]")], "actions.messages.block_in_answer"),
     "unblock": Command("unblock", [*ON_BOARD, argument("other", "OTHER")], "actions.messages.unblock_in_answer"),
@@ -147,8 +151,8 @@ OWN = {
 ANSWERS: Mapping[str, Command] = {
     name: OWN.get(name) or OF_GAME[name]
     for name in (
-        "move show preview queue plan submit confirm chat history help nag give note rematch analyse block unblock "
-        "unsubscribe"
+        "move show preview queue plan submit confirm chat talk history help nag give note rematch analyse block "
+        "unblock unsubscribe"
     ).split()
 }
 """The words that an answer can begin with in place of a move, and their commands."""

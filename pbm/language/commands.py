@@ -133,6 +133,15 @@ OF_A_GAME = (
         While the game goes on, only its players and the director of its tournament can chat. When it is over, anybody
         can. A robot answers with its next move: it says what it thinks of its chances.
         """),
+    Command("talk", [argument("board"), argument("userid", "[USERID"), argument("password", "PASSWORD]"), PAGE],
+        "actions.talk.list_talk", reads=True, check="actions.talk.read_words",
+        text="""List what was said on a board: the comments of moves, votes and the challenge, and the chats.
+
+        Comments are for anybody. Chats are for the players, who sign with userid and password; when the game is over,
+        they are for anybody, too. The last 400 are kept, of each at most 4000 bytes. What was said about a move stays
+        when the move is taken back, and is marked. You do not read what users have written whom you block. Who signs
+        off takes away what they have written. A mail has a page of 200 lines.
+        """),
     Command("note", [*ON_BOARD, argument("word", "[clear]")], "actions.messages.add_note", own_text=True,
         text="""Note something for yourself on a board. The text stands in the body, or in --comment=TEXT in a shell.
 

@@ -23,7 +23,7 @@ SPACED = r"\S {2,}\S"
 TOPICS = {
     "Play": "challenge rematch move plan queue submit confirm preview resign swap",
     "Look at boards and lists": "show showas note games history analyse standings all-show all-games list dice",
-    "Write to others": "chat nag give message broadcast block unblock",
+    "Write to others": "chat talk nag give message broadcast block unblock",
     "Follow games of others": "subscribe unsubscribe notify",
     "Find opponents": "seek all-seekers accept reject limit",
     "Take part in tournaments": "table join leave bye tournament",

@@ -15,6 +15,7 @@ HeadingKind = Literal[
     "Preview",
     "Notification",
     "History",
+    "Talk",
     "Analysis",
 ]
 """What a mail shows of a board. A ``Notification`` says no more than that a game is over."""

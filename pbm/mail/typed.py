@@ -301,9 +301,9 @@ def _fits(line: Line, is_user: IsUser) -> bool:
     _, others, _ = command.split(line.rest)
     signers = []
     for way in command.ways:
-        if "userid" in way and "password" in way:
-            given = dict(zip(way, others, strict=False))
-            signers.append(given.get("userid", "").lower())
+        given = dict(zip(way, others, strict=False))
+        if "userid" in given and "password" in given:
+            signers.append(given["userid"].lower())
     if not signers:
         return True  # everybody may give such a command, `help` for example
     return any(map(is_user, signers))

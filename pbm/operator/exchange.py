@@ -13,7 +13,7 @@ import click
 from pbm import texts
 from pbm.actions.finding import find_row
 from pbm.board import clocks, dice, records
-from pbm.board.board import FAULTS, told_of_fault
+from pbm.board.board import FAULTS, SERVER, told_of_fault
 from pbm.board.records import Record, Unsound
 from pbm.console import answer, confirm, open_existing, progress_bar
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, YES, Commands
@@ -150,7 +150,8 @@ def export(game: str, boards: tuple[str, ...], *, wants_all: bool) -> int:
         for row in _rows(server, game, boards):
             results = store.players.results_of_board(*row.place)
             try:
-                document = records.write(Record(row, store.boards.turns(*row.place)), results)
+                record = Record(row, store.boards.turns(*row.place), store.talk.of_board(*row.place))
+                document = records.write(record, results)
             except FAULTS as why:
                 failed.append(told_of_fault(row, why))
                 continue
@@ -270,6 +271,11 @@ def take_in(server: Server, record: Record) -> str:
     row = row._replace(unrated=not all(robot.rated for robot in robots))
     store.boards.add(row)
     store.boards.save(row, 1, record.turns)
+    for entry in record.talk:
+        # whoever is no user here could not take their words away by signing off
+        is_of_user = entry.userid not in {None, SERVER}
+        if not is_of_user or store.users.password_of(str(entry.userid)) is not None:
+            store.talk.add(*row.place, entry)
     return row.board
 
 

@@ -33,6 +33,7 @@ from pbm.store.health import Health
 from pbm.store.outbox import Handled, HeldMail, Mail, Outbox
 from pbm.store.players import ESTABLISHED, PlayerRow, Players, ResultRow, Section
 from pbm.store.robots import Robot, Robots
+from pbm.store.talk import Talk, TalkRow
 from pbm.store.tournaments import Tournaments
 from pbm.store.trust import Failures, Reply, Trust
 from pbm.store.users import Users, Vacation
@@ -53,6 +54,7 @@ __all__ = [
     "Robot",
     "Section",
     "Store",
+    "TalkRow",
     "TurnRow",
     "Unusable",
     "Vacation",
@@ -93,6 +95,7 @@ class Store:
         except (OSError, sqlite3.Error) as error:
             raise Unusable(f"The database {path} cannot be used: {problem(error, self.path)}.") from error
         self.boards = Boards(self.db)
+        self.talk = Talk(self.db)
         self.users = Users(self.db)
         self.players = Players(self.db)
         self.robots = Robots(self.db)

@@ -47,6 +47,7 @@ PLAYED_BY = {
     "turns": ("userid",),
     "plans": ("userid",),
     "board_notes": ("userid",),
+    "talk": ("userid",),
     "reminders": ("userid",),
     "robot_boards": ("opponent",),
     "analysis_requests": ("userid",),

@@ -2,6 +2,7 @@
 
 import secrets
 import sqlite3
+from collections.abc import Collection
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -11,6 +12,7 @@ from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.store.base import APPLICATION_ID, SCHEMA, text
 from pbm.store.boards import DUE
 from pbm.store.players import ESTABLISHED
+from pbm.texts import shortened
 
 PARTS = (
     "SELECT type || ' ' || name, sql FROM sqlite_schema "
@@ -445,8 +447,11 @@ NOTED = (
     ("tournaments", ANY, "'pool', {row}.game, {row}.pool"),
     ("pool_players", ANY, "'pool', {row}.game, {row}.pool"),
     ("meetings", ANY, "'pool', {row}.game, {row}.pool"),
+    ("talk", "INSERT, DELETE", "'board', {row}.game, {row}.board"),
 )
 """The tables whose changes are noted: the table, the statements, and the kind, game and name of the `Change`."""
+FIRST_NOTED = {"boards", "analyses", "puzzles", "players", "users", "robots", "tournaments", "pool_players", "meetings"}
+"""Those of them that the first release had; each of the others gets its triggers by the migration that makes it."""
 
 migrations = Migrations("pbm")
 
@@ -518,7 +523,14 @@ def _create_triggers(db: Database) -> None:
             UPDATE tallies SET active = active + (NEW.ended IS NULL) - (OLD.ended IS NULL) WHERE game = NEW.game;
         END
     """)
+    _create_noting_triggers(db, FIRST_NOTED)
+
+
+def _create_noting_triggers(db: Database, tables: Collection[str]) -> None:
+    """Create the triggers of NOTED that these tables have."""
     for number, (table, deeds, what) in enumerate(NOTED):
+        if table not in tables:
+            continue
         for deed in deeds.split(", "):
             noted = what.format(row="OLD" if deed == "DELETE" else "NEW")
             name = f"note_{table}_{number}_{deed.split()[0].lower()}"
@@ -608,3 +620,32 @@ def notices(db: Database) -> None:
     """Remember since when players have notice of what they owe."""
     db.execute("ALTER TABLE boards ADD COLUMN notified_at TEXT")
     db.execute("ALTER TABLE boards ADD COLUMN vote_notified_at TEXT")
+
+
+@migrations()
+def talk(db: Database) -> None:
+    """Keep the comments and the chats of boards. The latest comments, which were kept before, are the first ones."""
+    db.execute("""
+        CREATE TABLE talk (
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            userid TEXT,
+            kind TEXT NOT NULL,
+            moves INTEGER NOT NULL,
+            said TEXT NOT NULL,
+            text TEXT NOT NULL,
+            taken_back INTEGER NOT NULL,
+            FOREIGN KEY (game, board) REFERENCES boards(game, board) ON DELETE CASCADE,
+            PRIMARY KEY (game, board, number)
+        ) STRICT, WITHOUT ROWID
+    """)
+    db.execute("CREATE INDEX talk_userid ON talk (userid)")
+    query = """
+        SELECT game, board, commenter, moves, coalesce(ended, changed, started), comment FROM boards
+        WHERE comment IS NOT NULL
+    """
+    for *columns, comment in db.execute(query).fetchall():
+        kept = shortened(comment, 4000)
+        db.execute("INSERT INTO talk VALUES (?, ?, 1, ?, 'comment', ?, ?, ?, 0)", [*columns, kept])
+    _create_noting_triggers(db, {"talk"})

@@ -104,11 +104,26 @@ class Users(Questions):
     def sign_off(self, userid: str, now: datetime) -> None:
         """Delete all of a user but their name and their past results. Their boards stay."""
         self.change(userid, password="", reset_code=None, muted=None, signed_off=now)
+        self._forget_words(userid)
         tables = "addresses board_notes followers vacations vacation_days replies digests robots blocked reminders "
         for table in f"{tables} analysis_requests".split():
             self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
         self.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", userid)
         self.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", userid)
+
+    def _forget_words(self, userid: str) -> None:
+        """Delete the comments and chats of a user, and the comments of unknown writers with which their boards began.
+
+        Of these, nobody knows whether the user has written them.
+        """
+        theirs = "SELECT game, board FROM boards WHERE first_player = ?1 OR second_player = ?1"
+        self.execute("DELETE FROM talk WHERE userid = ?", userid)
+        self.execute(f"DELETE FROM talk WHERE userid IS NULL AND (game, board) IN ({theirs})", userid)
+        query = f"""
+            UPDATE boards SET comment = NULL, commenter = NULL
+            WHERE (game, board) IN ({theirs}) AND comment IS NOT NULL AND coalesce(commenter, ?1) = ?1
+        """
+        self.execute(query, userid)
 
     def guests(self, before: datetime) -> list[str]:
         """The guests who came before that time, by name."""

@@ -11,6 +11,17 @@ from pbm import store
 from pbm.store import SCHEMA, base, schema
 
 NEXT_SCHEMA = SCHEMA + 1
+OURS = [
+    schema.first_tables,
+    schema.removed_boards,
+    schema.bars,
+    schema.muted,
+    schema.reinstated,
+    schema.growing_clocks,
+    schema.notices,
+    schema.talk,
+]
+"""The migrations of this version."""
 
 
 def inventions(db: Database) -> None:
@@ -24,26 +35,17 @@ Patch = Callable[[object, str, object], None]
 
 def install(patch: Patch = setattr) -> None:
     """Let this process be the next version."""
-    steps = [
-        schema.first_tables,
-        schema.removed_boards,
-        schema.bars,
-        schema.muted,
-        schema.reinstated,
-        schema.growing_clocks,
-        schema.notices,
-        inventions,
-    ]
-    _install(patch, steps, NEXT_SCHEMA)
+    install_steps(patch, [*OURS, inventions])
 
 
 def install_first_release(patch: Patch) -> None:
     """Let this process make databases as the first release did."""
-    _install(patch, [schema.first_tables], base.FIRST_SCHEMA)
+    install_steps(patch, OURS[:1])
 
 
-def _install(patch: Patch, steps: Sequence[Callable[[Database], None]], number: int) -> None:
-    """Let this process make tables by these migrations, which is the schema of that number."""
+def install_steps(patch: Patch, steps: Sequence[Callable[[Database], None]]) -> None:
+    """Let this process make tables by these migrations alone, as the version does whose last one that is."""
+    number = base.FIRST_SCHEMA + len(steps) - 1
     migrations = Migrations("pbm")
     for step in steps:
         migrations()(step)

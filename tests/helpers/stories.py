@@ -34,7 +34,7 @@ from pbm.board.board import Board
 
 from helpers.members import Members, Told, text_to, to
 
-ON_BOARD = frozenset("move queue submit confirm resign swap plan nag give".split())
+ON_BOARD = frozenset("move queue submit confirm resign swap plan nag give talk".split())
 """Commands that a story gives without the game, the board and `ME`."""
 ROW = "turn", "winner", "vote", "voter", "submitted", "reason", "weekends"
 """What a story tells of the stored row of a board."""

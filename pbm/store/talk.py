@@ -1,0 +1,53 @@
+"""What users write about boards: the comments of moves, votes and challenges, and the chats."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from pbm.store.base import Questions
+from pbm.texts import shortened
+
+COMMENT, CHAT = "comment", "chat"
+"""The kinds of talk. Comments are for anybody, chats for the players as long as the game goes on."""
+MOST_KEPT = 400
+"""How many comments and chats of a board are kept; the oldest ones go."""
+MOST_BYTES = 4000
+"""How many bytes of each are kept."""
+OF_BOARD = "game = ?1 AND board = ?2"
+
+
+class TalkRow(NamedTuple):
+    """A comment or a chat."""
+
+    userid: str | None
+    """Its writer; None if it is not known who has started a board with this comment."""
+    kind: str
+    """COMMENT or CHAT."""
+    moves: int
+    """How many moves had been made, with the one to which it belongs."""
+    said: datetime
+    text: str
+    taken_back: bool = False
+    """Whether the last of these moves was taken back since."""
+
+
+class Talk(Questions):
+    """What is stored of the talk about boards."""
+
+    def add(self, game: str, board: str, row: TalkRow) -> None:
+        """Store a comment or a chat, and forget the oldest one if there are too many."""
+        query = f"""
+            INSERT INTO talk SELECT ?1, ?2, coalesce(max(number), 0) + 1, ?3, ?4, ?5, ?6, ?7, ?8
+            FROM talk WHERE {OF_BOARD} RETURNING number
+        """
+        number = self.value(query, game, board, *row._replace(text=shortened(row.text, MOST_BYTES)))
+        if number > MOST_KEPT:
+            self.execute(f"DELETE FROM talk WHERE {OF_BOARD} AND number <= ?3", game, board, number - MOST_KEPT)
+
+    def of_board(self, game: str, board: str) -> list[TalkRow]:
+        """The comments and chats of a board, in order."""
+        query = f"SELECT {', '.join(TalkRow._fields)} FROM talk WHERE {OF_BOARD} ORDER BY number"
+        return self.rows(TalkRow, query, game, board)
+
+    def take_back(self, game: str, board: str, moves: int) -> None:
+        """Mark what was said about the moves behind the first *moves*, which are taken back."""
+        self.execute(f"UPDATE talk SET taken_back = 1 WHERE {OF_BOARD} AND moves > ?3", game, board, moves)
