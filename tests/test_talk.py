@@ -8,6 +8,8 @@ from pbm.access import tokens
 from pbm.actions import users
 from pbm.board.records import Record, Unsound, read, write
 from pbm.operator.exchange import take_in
+from pbm.session import Session
+from pbm.site.pages import Pages, SiteSettings
 from pbm.store import Store, TalkRow
 
 from helpers import next_version
@@ -260,3 +262,46 @@ def test_talk_that_cannot_be_right_is_refused(talking, change, why):
     with pytest.raises(Unsound) as refused:
         read(document, {}, talking.time)
     assert str(refused.value) == why
+
+
+# Pages
+
+
+def page(members, reader=""):
+    """The page of board 101 for all, or for one reader."""
+    return Pages(Session(members.server), SiteSettings(), reader).board("symple", "101")
+
+
+def test_a_comment_stands_beside_its_move(talking):
+    talking.plays("e5")
+    [move] = [line for line in page(talking).split("\n") if "<b>a1</b>" in line]
+    assert "alice</span><pre>Good luck!</pre>" in move
+
+
+def test_the_chats_of_a_running_board_are_on_the_pages_of_its_players_alone(talking):
+    talking.signs("carol", "symple subscribe ME 101")
+    assert "I am." not in page(talking)
+    assert "I am." not in page(talking, "carol")
+    assert "bob, chat</span><pre>I am.</pre>" in page(talking, "alice")
+    talking.signs("alice", "symple move 101 ME resign")
+    assert "bob, chat</span><pre>I am.</pre>" in page(talking)
+
+
+def test_a_reader_does_not_see_on_the_page_what_users_have_written_whom_they_block(talking):
+    talking.signs("alice", "block ME bob")
+    assert "I am." not in page(talking, "alice")
+    assert "I am." in page(talking, "bob")
+
+
+def test_a_chat_about_a_game_that_is_over_makes_its_page_stale(talking):
+    talking.signs("alice", "symple move 101 ME resign")
+    seen = talking.store.changes.seen()
+    talking.signs("carol", "symple chat 101 ME", "Well played!")
+    assert ("board", "symple", "101") in [change[:3] for change in talking.store.changes.since(seen)]
+    assert "Well played!" in page(talking)
+
+
+def test_what_was_said_is_text_on_a_page_and_no_markup(four):
+    four.begin()
+    four.signs("alice", "symple move 101 ME a1", "<script>alert(1)</script>")
+    assert "<pre>&lt;script&gt;alert(1)&lt;/script&gt;</pre>" in page(four)

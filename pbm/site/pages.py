@@ -10,13 +10,14 @@ from markupsafe import Markup
 
 import games
 from pbm import letters
-from pbm.actions import finding, tournaments
+from pbm.actions import finding, talk, tournaments
 from pbm.board import ratings, records
 from pbm.board.board import Board, Point, few_turns
 from pbm.drawing import images, svg
 from pbm.language.help import of_game
 from pbm.session import Session
 from pbm.site import markup
+from pbm.store import TalkRow
 from pbm.store.boards import BoardFilter
 from pbm.texts import TIME_FORMAT
 from pbm.tournaments import tables
@@ -149,6 +150,8 @@ class Pages:
         self.drawn: set[tuple[str, str]] = set()
         """The boards that have a PNG."""
         self._loaded: Board | None = None
+        self._said: Sequence[TalkRow] = ()
+        """What was said on that board, as far as the reader may see it."""
 
     def board(self, game: str, number: str) -> str:
         """A board, move by move."""
@@ -175,6 +178,7 @@ class Pages:
             about=about,
             picture=Markup(picture),
             moves=board.turns,
+            talk=self._talk(board),
             taps=json.dumps(taps and taps._asdict()),
             has_dice=board.has_dice,
             subject=f"Re: {row.game.capitalize()} Board {row.board}",
@@ -201,6 +205,16 @@ class Pages:
         if time_left.runs_out:
             lines.append(f"the clock of {board.turn} runs out on {time_left.runs_out:{TIME_FORMAT}}")
         return lines
+
+    def _talk(self, board: Board) -> dict[int, list[TalkRow]]:
+        """What was said on a board, by the number of the move that it stands beside; 0 stands for the start.
+
+        What was said about a move that was taken back stands beside the last one, until there is such a move again.
+        """
+        beside: dict[int, list[TalkRow]] = {}
+        for entry in self._said:
+            beside.setdefault(min(entry.moves, len(board.turns)), []).append(entry)
+        return beside
 
     def _of_reader(self, point: Point) -> dict[str, Any]:
         """What only the reader of a board page sees: what they have told the server, and what they can tap."""
@@ -231,7 +245,7 @@ class Pages:
         board = self._load(game, number)
         if board.row.ended is None:
             raise Gone
-        record = records.write(records.Record(board.row, board.turns), list(board.about.results))
+        record = records.write(records.Record(board.row, board.turns, self._said), list(board.about.results))
         return f"{json.dumps(record)}\n"
 
     def png(self, game: str, number: str) -> bytes:
@@ -249,6 +263,7 @@ class Pages:
                 if row is None:
                     raise Gone
                 self._loaded = finding.board_of(self.session, row)
+                self._said = talk.readable(self.store, row, self.reader)
         return self._loaded
 
     def game(self, game: str) -> str:
