@@ -222,7 +222,6 @@ def _cancel(session: Session, progress: TournamentTable, why: str = "The directo
     check_state(progress, "cancel it", "open", "running", "closing")
     tournament = progress.tournament
     store = session.store
-    title = f"Pool {tournament.pool} of {tournament.game.capitalize()}"
     store.tournaments.save(tournament._replace(state="cancelled"))
     boards = [find_board(session, tournament.game, number) for number in progress.running]
     unplayed = [board for board in boards if not board.turns]
@@ -239,8 +238,8 @@ def _cancel(session: Session, progress: TournamentTable, why: str = "The directo
     session.note("cancel", **tournament.place_data)
     if not store.boards.of_tournament(*tournament.place):
         store.tournaments.forget(*tournament.place)
-        return f"{title} is cancelled and removed.{removed}"
-    return f"{title} is cancelled; games that have begun go on.{removed}"
+        return f"{progress.title} is cancelled and removed.{removed}"
+    return f"{progress.title} is cancelled; games that have begun go on.{removed}"
 
 
 class Direction(NamedTuple):

@@ -71,24 +71,33 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
         first = present.first
     elif first < today:
         raise Refused(f"A vacation cannot begin in the past; today is {today}.")
-    wanted = [away for away in planned if away.last < first or last < away.first]
-    wanted.append(Vacation(name, first, last))
-    wanted.sort()
+    new = Vacation(name, first, last)
+    others = [away for away in planned if away.last < first or last < away.first]
+    wanted = sorted([*others, new])
+    _check_days(session, new, wanted, today)
+    return wanted
+
+
+def _check_days(session: Session, new: Vacation, wanted: Sequence[Vacation], today: date) -> None:
+    """Raise Refused if a *new* vacation makes one that is too long, or too many days of vacation in a year.
+
+    *wanted* are all vacations of its user from today on, in their order; the new one is among them.
+    """
+    users = session.store.users
     # far enough back that no vacation of these years, nor one that goes on into them, is left out
-    since = date(min(first, today).year, 1, 1) - MOST_DAYS_IN_ONE * clocks.DAY
-    earlier = [away for away in session.store.users.vacations(name, since) if away.last < today]
-    vacations = earlier + wanted
+    since = date(min(new.first, today).year, 1, 1) - MOST_DAYS_IN_ONE * clocks.DAY
+    vacations = [away for away in users.vacations(new.userid, since) if away.last < today]
+    vacations += wanted
     length = _longest_run(vacations)
     if length > MOST_DAYS_IN_ONE:
         raise Refused(f"These would be {length} days in one go; {MOST_DAYS_IN_ONE} is the most.")
-    taken = session.store.users.vacation_days(name, since)
-    for year in {first.year, last.year}:
+    taken = users.vacation_days(new.userid, since)
+    for year in {new.first.year, new.last.year}:
         used = clocks.days_used(year, vacations, taken)
         if used > clocks.MOST_VACATION_DAYS:
             raise Refused(
                 f"With these you would have {used} days of vacation in {year}; {clocks.MOST_VACATION_DAYS} is the most."
             )
-    return wanted
 
 
 def _longest_run(vacations: Sequence[Vacation]) -> int:

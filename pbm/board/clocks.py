@@ -246,17 +246,21 @@ def waits_for_robot(store: Store, row: BoardRow) -> bool:
 
 def _time_of_age(row: BoardRow, wanted: timedelta, off: Collection[date] = ()) -> datetime:
     """When a board has that age if nobody moves. It does not grow older on the days *off*."""
-    until = row.happened + wanted
+    moment = row.happened + wanted  # or later, if days were given, or some do not count
     zone = zone_of(row.weekends)
-    while left := max(timedelta(), wanted - age(row, until, off)):
-        day = until.astimezone(zone).date()
-        if row.weekends and day.weekday() >= SATURDAY:
-            until = datetime.combine(day + (7 - day.weekday()) * DAY, time(), zone).astimezone(UTC)
-        elif (day_off := until.astimezone(UTC).date()) in off:
-            until = datetime.combine(day_off + DAY, time(), UTC)
+    left = wanted - age(row, moment, off)
+    while left > timedelta():
+        day = moment.astimezone(zone).date()
+        day_in_utc = moment.astimezone(UTC).date()
+        if row.weekends and day.weekday() >= SATURDAY:  # no time counts before Monday
+            monday = day + (7 - day.weekday()) * DAY
+            moment = datetime.combine(monday, time(), zone).astimezone(UTC)
+        elif day_in_utc in off:
+            moment = datetime.combine(day_in_utc + DAY, time(), UTC)
         else:
-            until += left
-    return until
+            moment += left
+        left = wanted - age(row, moment, off)
+    return moment
 
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:

@@ -330,10 +330,17 @@ def _fitted(value: Any, form: Any, where: str) -> Any:
     raise Unsound(f"{where}: this is missing, or not as docs/records.md says.")
 
 
+def _is_record(document: object) -> bool:
+    """Whether a document says that it is a record of a game, in the version that is read here."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return False
+    version = document.get("version")
+    return type(version) is int and version == VERSION  # True and 1.0 are equal to 1, and are no versions
+
+
 def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
     """The game in a document, checked by the rules. *names* maps players to their userids here. Raises Unsound."""
-    about = (document.get("format"), document.get("version")) if isinstance(document, dict) else ()
-    if about != (FORMAT, VERSION) or type(about[1]) is not int:  # True and 1.0 are equal to 1
+    if not _is_record(document):
         raise Unsound(f"this is no record of a game, whose format is {FORMAT!r}, version {VERSION}.")
     fields = _fitted(document, FORM, "record")
 
