@@ -14,6 +14,7 @@ from pbm.store import Store, TalkRow
 
 from helpers import next_version
 from helpers.examples import rules
+from helpers.losses import lose_by_time, reinstate
 from helpers.mail import handle, mail_of
 from helpers.members import text_to
 from helpers.stories import follow
@@ -192,6 +193,14 @@ def test_the_latest_comments_of_an_older_database_are_the_first_that_are_kept(tm
         [kept] = store.talk.of_board("symple", "101")
         assert kept == TalkRow("alice", "comment", 3, DAY, "Good luck!")
         assert store.health.damage() == []
+
+
+def test_what_was_said_about_a_loss_that_is_taken_back_is_marked(talking):
+    lose_by_time(talking, "101")
+    talking.signs("carol", "symple chat 101 ME", "A pity.")
+    reinstate(talking, "101")
+    marked = [(entry.userid, entry.moves) for entry in talking.store.talk.of_board("symple", "101") if entry.taken_back]
+    assert marked == [("The server", 3), ("carol", 3)]
 
 
 def test_what_a_muted_user_writes_is_not_kept(talking):

@@ -77,7 +77,6 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
         board.change(weekends=str(session.zone(board.turn)))
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.take_back_turns(board.row)
-    session.store.talk.take_back(*board.row.place, first)
     session.note("undo", **board.row.place_data, pool=board.row.pool, moves=first)
     return turns.letters_about(session, board, f"Taken back: {taken_back}.")
 

@@ -246,9 +246,10 @@ class Boards(Questions):
             self.insert("turns", {**row.place_data, "number": number, **turn._asdict()})
 
     def take_back_turns(self, row: BoardRow) -> None:
-        """Store the row of a board, and delete the turns behind the number of moves in it."""
+        """Store the row of a board, delete the turns behind the number of moves in it, and mark what was said of them."""
         self.save(row)
         self.execute(f"DELETE FROM turns WHERE {OF_BOARD} AND number > ?", *row.place, row.moves)
+        self.execute(f"UPDATE talk SET taken_back = 1 WHERE {OF_BOARD} AND moves > ?", *row.place, row.moves)
 
     def remove(self, game: str, board: str, now: datetime) -> None:
         """Delete a board; its number is not given out again. Its reply addresses stay, to tell that it was removed."""

@@ -47,7 +47,3 @@ class Talk(Questions):
         """The comments and chats of a board, in order."""
         query = f"SELECT {', '.join(TalkRow._fields)} FROM talk WHERE {OF_BOARD} ORDER BY number"
         return self.rows(TalkRow, query, game, board)
-
-    def take_back(self, game: str, board: str, moves: int) -> None:
-        """Mark what was said about the moves behind the first *moves*, which are taken back."""
-        self.execute(f"UPDATE talk SET taken_back = 1 WHERE {OF_BOARD} AND moves > ?3", game, board, moves)
