@@ -246,7 +246,7 @@ class Boards(Questions):
             self.insert("turns", {**row.place_data, "number": number, **turn._asdict()})
 
     def take_back_turns(self, row: BoardRow) -> None:
-        """Store the row of a board, delete the turns behind the number of moves in it, and mark what was said of them."""
+        """Store the row of a board, delete the turns behind its number of moves, and mark what was said of them."""
         self.save(row)
         self.execute(f"DELETE FROM turns WHERE {OF_BOARD} AND number > ?", *row.place, row.moves)
         self.execute(f"UPDATE talk SET taken_back = 1 WHERE {OF_BOARD} AND moves > ?", *row.place, row.moves)
