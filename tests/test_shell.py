@@ -122,6 +122,8 @@ BAD = [  # words, exit status, what the user reads
     (["outbox", "drop", "0"], 1, "0 is not in the range"),
     (["outbox", "retry", "9" * 40], 1, "is not in the range"),
     (["boards", "--alll"], 1, "No such option '--alll'. Did you mean '--all'?"),
+    (["tournament", "symple", "a", "--opne"], 1, "'--open'"),
+    (["duel", "symple", "true", "true", "--gmaes=3"], 1, "'--games'"),
     (["users", "remove", "--yes=1", "alice"], 1, "Option '--yes' does not take a value."),
     (["users", "password"], 2, "Missing argument 'USERID'."),
     (["completion", "csh"], 1, "'csh' is not one of 'bash', 'zsh', 'fish'."),

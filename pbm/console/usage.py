@@ -109,5 +109,7 @@ def split_options(words: Sequence[str], ctx: click.Context) -> tuple[list[str], 
     options = [word for word in words if word.startswith("-")]
     for option in options:
         if option.startswith("--"):
-            raise click.NoSuchOption(option, ctx=ctx)
+            name = option.partition("=")[0]
+            known = [spelling for parameter in ctx.command.params for spelling in parameter.opts]
+            raise click.NoSuchOption(name, possibilities=known, ctx=ctx)
     return options, [word for word in words if word not in options]
