@@ -147,7 +147,9 @@ def test_a_board_that_is_removed_has_no_page_and_whoever_has_its_page_open_is_to
         assert web.post(token=token, text=text) == (410, {"error": "This board has been removed.", "status": 410})
     assert "This board has been removed." in web.submit({"token": token, "text": "c3"})[2]
     until(lambda: not page.exists())
-    assert web.ask("GET", "/symple/139.html")[0] == 404
+    status, _, text = web.ask("GET", "/symple/139.html")
+    assert status == 404
+    assert "that board may have been removed" in text
 
 
 def test_a_user_whose_every_address_is_barred_cannot_post_and_learns_why(web):

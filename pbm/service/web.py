@@ -69,6 +69,7 @@ REVOKED = (
     "You can no longer answer from this page: a reply address ends 30 days after its game, or with a new password, and "
     "that of a guest after seven days."
 )
+NO_PAGE = "There is no page at this address. If it was that of a board, that board may have been removed."
 JSON_TYPE = "application/json"
 FORM_TYPE = "application/x-www-form-urlencoded"
 Work = Callable[..., Awaitable[Any]]
@@ -292,6 +293,8 @@ class WebServer:
             _warn_of_page(error)
             status = 503 if isinstance(error, Unusable | TimeoutError) else 500
             error = HTTPException(status, "This could not be done; please try again later.")
+        elif error.status_code == 404:
+            error = HTTPException(404, NO_PAGE)
         if _wants_json(request):
             body = {"error": error.detail, "status": error.status_code}
             response: Response = JSONResponse(body, error.status_code)
