@@ -203,6 +203,21 @@ def test_a_director_may_name_the_winner_of_a_game(league):
     assert league.club.store.boards.get("symple", "s1").winner == mover
 
 
+@pytest.mark.parametrize("verdict", ["draw", "cancel"])
+def test_nobody_is_named_behind_a_verdict_without_a_winner(league, verdict):
+    [name, _] = league.start("swiss", 2, rounds=1)
+    with pytest.raises(Refused, match=r"`adjudicate` is written `adjudicate BOARD win \[USERID\]\|draw\|cancel`\."):
+        league.do(f"adjudicate s1 {verdict} {name}")
+    assert league.running() == ["s1"]
+
+
+def test_a_director_who_plays_is_told_of_the_end_once(league):
+    [director, opponent] = league.signed_up(2)
+    league.start("swiss", [director, opponent], rounds=1, director=director)
+    league.play(Random(1))
+    assert [len(league.mails(name, "the end")) for name in (director, opponent)] == [1, 1]
+
+
 @pytest.mark.parametrize("words", ["win", "win win", "win player01"])
 def test_a_player_may_be_called_win(league, words):
     league.club.say("signup win win-secret")
