@@ -160,6 +160,9 @@ a reminder tells the loss by the total time if that comes first
     challenge --nagtime=1 --totaltime=3 alice bob / plays c3 b1 / alice: vacation ME auto / 1 days / clean up / \
 alice reads A player who uses 3 days in the whole game forfeits. From 2026-11-23 12:00 UTC on, you forfeit. / \
 alice reads no day of your vacation
+on a board without vacations it promises no day of one
+    challenge --novacation --nagtime=1 alice bob / plays c3 b1 / alice: vacation ME auto / 1 days / clean up / \
+told alice / alice reads no day of your vacation
 a digest is in the zone of its reader
     challenge alice bob / plays c3 b1 / bob: symple mail ME digest / bob: timezone ME Asia/Tokyo / \
 alice: symple move 101 ME a1 / clean up / bob reads 2026-11-20 21:00 to 2026-11-20 21:00 JST

@@ -133,6 +133,10 @@ def test_only_users_with_a_rated_game_who_are_still_signed_up_are_listed(members
     assert "carol" not in standings(members).body
 
 
+def test_the_first_page_of_standings_that_nobody_is_in_says_so_too(members):
+    assert "Nobody has a rating in Symple yet." in members.text("symple standings 1")
+
+
 def test_the_standings_of_one_game_have_nothing_of_another_and_of_none_that_nobody_has_played(members):
     assert standings(members).body == "Nobody has a rating in Symple yet."
     played(members, "alice", "bob", "alice")

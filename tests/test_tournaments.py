@@ -203,6 +203,11 @@ def test_a_director_may_name_the_winner_of_a_game(league):
     assert league.club.store.boards.get("symple", "s1").winner == mover
 
 
+def test_a_dry_run_of_what_changes_nothing_says_the_same(league):
+    league.start("swiss", 2, rounds=1)
+    assert league.do("status", dry_run=True) == league.do("status")
+
+
 @pytest.mark.parametrize("verdict", ["draw", "cancel"])
 def test_nobody_is_named_behind_a_verdict_without_a_winner(league, verdict):
     [name, _] = league.start("swiss", 2, rounds=1)
