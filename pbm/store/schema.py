@@ -447,7 +447,7 @@ NOTED = (
     ("tournaments", ANY, "'pool', {row}.game, {row}.pool"),
     ("pool_players", ANY, "'pool', {row}.game, {row}.pool"),
     ("meetings", ANY, "'pool', {row}.game, {row}.pool"),
-    ("talk", "INSERT, DELETE", "'board', {row}.game, {row}.board"),
+    ("talk", "DELETE", "'board', {row}.game, {row}.board"),
 )
 """The tables whose changes are noted: the table, the statements, and the kind, game and name of the `Change`."""
 FIRST_NOTED = {"boards", "analyses", "puzzles", "players", "users", "robots", "tournaments", "pool_players", "meetings"}
@@ -640,7 +640,14 @@ def talk(db: Database) -> None:
             PRIMARY KEY (game, board, number)
         ) STRICT, WITHOUT ROWID
     """)
-    db.execute("CREATE INDEX talk_userid ON talk (userid)")
+    # comments need neither: they are found by the boards of their writer, and the row of their board changes as well
+    db.execute("CREATE INDEX talk_chats ON talk (userid) WHERE kind = 'chat'")
+    db.execute("""
+        CREATE TRIGGER note_talk_chat AFTER INSERT ON talk WHEN NEW.kind = 'chat' BEGIN
+            DELETE FROM changes WHERE (kind, game, name) = ('board', NEW.game, NEW.board);
+            INSERT INTO changes (kind, game, name) VALUES ('board', NEW.game, NEW.board);
+        END
+    """)
     query = """
         SELECT game, board, commenter, moves, coalesce(ended, changed, started), comment FROM boards
         WHERE comment IS NOT NULL

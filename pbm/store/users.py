@@ -117,8 +117,9 @@ class Users(Questions):
         Of these, nobody knows whether the user has written them.
         """
         theirs = "SELECT game, board FROM boards WHERE first_player = ?1 OR second_player = ?1"
-        self.execute("DELETE FROM talk WHERE userid = ?", userid)
-        self.execute(f"DELETE FROM talk WHERE userid IS NULL AND (game, board) IN ({theirs})", userid)
+        self.execute("DELETE FROM talk WHERE kind = 'chat' AND userid = ?", userid)
+        query = f"DELETE FROM talk WHERE coalesce(userid, ?1) = ?1 AND (game, board) IN ({theirs})"
+        self.execute(query, userid)
         query = f"""
             UPDATE boards SET comment = NULL, commenter = NULL
             WHERE (game, board) IN ({theirs}) AND comment IS NOT NULL AND coalesce(commenter, ?1) = ?1
