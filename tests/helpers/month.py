@@ -157,6 +157,7 @@ class Month(Club):
             secret = self.store.boards.get(game, number).secret
             tables.append(Table(game, number, options, (first, second), secret, self.time, clocks))
             tables[0].comment = comment
+            tables[0].days_off = self.books.days_of
             return self.books.challenge(tables[0], *([None] if way == "shell" else []))
 
         name = f"--name={board}" if board else ""
@@ -361,9 +362,8 @@ class Month(Club):
         if any(self.books.refuses(game, player) for player in (first, second)):
             self.refused_challenge(first, second, game)
             return None
-        clocks = self.rng.choice(
-            ["", "--nagtime=1 --forfeittime=3", "--forfeittime=8", "--totaltime=1", "--novacation"]
-        )
+        usual = ["", "--nagtime=1 --forfeittime=3", "--forfeittime=8", "--totaltime=1", "--novacation"]
+        clocks = self.rng.choice([*usual, "--clock=40h+12h/60h", "--clock=20h+6h/30h --novacation"])
         way = self.rng.choice(WAYS[:3]) if self.way(first) != "shell" else "shell"
         return self.challenge(first, second, game, clocks=clocks, way=way, comment=self.rng.choice(["", "Go!"]))
 
@@ -459,6 +459,8 @@ class Month(Club):
         assert (row.drawn, row.nagged, row.reason) == (table.drawn, table.nagged, table.reason)
         assert table.comment in {row.comment or "", BY_SERVER}
         assert [row.first_used, row.second_used] == [used.total_seconds() for used in table.used]
+        if table.clock:
+            assert [row.first_left, row.second_left] == [left.total_seconds() for left in table.left]
         stored = self.store.boards.plans(table.game, table.number).items()
         planned = {name: {*text.split("\n")} for name, text in stored if not text.startswith(DROPPED)}
         assert all(name in planned or not self.books.addresses[name] for name, _ in stored)  # who is told without mail

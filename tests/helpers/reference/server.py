@@ -7,7 +7,8 @@ the reader, None for whoever gave the command, and the subject. Only the rules o
 """
 
 import hmac
-from datetime import timedelta
+import re
+from datetime import UTC, datetime, time, timedelta
 from itertools import count
 
 import games
@@ -15,7 +16,7 @@ from games import SKIP, Illegal
 
 from helpers.reference.plans import ANY, Line, Reply, Tree, merged
 
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 RESIGN, FORFEIT = "Resign", "Forfeit"
 BY_SERVER = "a comment by the server, in words of its own"
 OUTCOMES = {1: "won", 0: "tied", -1: "lost"}
@@ -84,10 +85,16 @@ class Table:
     def __init__(self, game, number, options, players, secret, started, clocks=""):
         self.game, self.number, self.players, self.secret = game, number, players, secret
         self.pool = None if number.isdecimal() else number.rstrip("0123456789")
-        days = {word[2]: int(word.partition("=")[2]) * DAY for word in clocks.split() if "=" in word}
+        words = dict(word.split("=") for word in clocks.split() if "=" in word)
+        hours = re.fullmatch(r"(\d+)h\+(\d+)h/(\d+)h", words.pop("--clock", ""))
+        days = {word[2]: int(number) * DAY for word, number in words.items()}
         self.nag = days.get("n", DAY if self.pool else 7 * DAY)
         self.forfeit = days.get("f", 7 * DAY if self.pool else 21 * DAY)
         self.total = days.get("t")
+        self.clock = hours and [int(number) * HOUR for number in hours.groups()]  # base, increment, most
+        self.left = [self.clock[0]] * 2 if hours else []
+        self.gains = []  # for each turn the seat, and what its clock got
+        self.days_off = dict.fromkeys(players, ()).get  # the days of vacation of a player
         self.changed = started
         self.used = [timedelta(), timedelta()]
         self.turns = []  # of userid, text, and whether the server played it
@@ -187,7 +194,21 @@ class Table:
         """What a player has planned to answer the last move with; None if it fits nothing."""
         return self.queued[name].get(self.turns[-1][1]) or self.queued[name].get(ANY)
 
+    def left_now(self, now):
+        """What the player to move has left on a clock that grows."""
+        left = self.left[self.seat] - (now - self.changed)
+        for day in () if self.novacation else self.days_off(self.turn):
+            begin = datetime.combine(day, time(), UTC)
+            left += max(timedelta(), min(begin + DAY, now) - max(begin, self.changed))
+        return left
+
+    def is_off(self, now):
+        """Whether the clock stands still today."""
+        return not self.novacation and now.date() in self.days_off(self.turn)
+
     def stop_clock(self, now):
+        if self.clock and self.turn:
+            self.left[self.seat] = max(timedelta(), self.left_now(now))
         self.used[self.seat] += now - self.changed
         self.changed, self.nagged = now, None
         self.waiting, self.told_since = {}, {}
@@ -196,7 +217,14 @@ class Table:
         return bool(self.total and self.turn and self.used[self.seat] + (now - self.changed) >= self.total)
 
     def add(self, name, text, now, *, automatic=False):
+        seat, before = self.seat, [*self.left]
         self.stop_clock(now)
+        if text in {RESIGN, FORFEIT}:
+            self.left = before
+        elif self.clock:
+            grown = min(self.left[seat] + self.clock[1], self.clock[2]) if text != SKIP else self.left[seat]
+            self.gains.append((seat, grown - self.left[seat]))
+            self.left[seat] = grown
         self.turns.append((name, text, automatic))
         if text in {RESIGN, FORFEIT}:
             self.states.append(self.state)
@@ -330,7 +358,7 @@ class Secretary:
             return [(None, f"{table.title} error")]
         if name not in table.players:
             return self.error(table)
-        if in_turn and table.time_is_up(self.now) and self.has_notice(table, table.turn):
+        if in_turn and self.time_is_up(table) and self.has_notice(table, table.turn):
             return self.too_late(table)
         return self.error(table) if in_turn and name != table.turn else []
 
@@ -466,7 +494,9 @@ class Secretary:
             self.end(table)
         else:
             first = max(number for number, (_, _, automatic) in enumerate(table.turns) if not automatic)
-            del table.turns[first:], table.states[first + 1 :]
+            for seat, gain in table.gains[first:]:
+                table.left[seat] = max(timedelta(), table.left[seat] - gain)
+            del table.turns[first:], table.states[first + 1 :], table.gains[first:]
             self.dropped |= {player for player, move in table.queued.items() if move != RESIGN}
             table.queued = {player: move for player, move in table.queued.items() if move == RESIGN}
             table.submitted = table.vote = table.voter = None
@@ -585,7 +615,42 @@ class Secretary:
             self.digested[whose] = self.today
         return mails
 
+    def time_is_up(self, table):
+        """Whether the player to move would lose by another move."""
+        if not table.clock:
+            return table.time_is_up(self.now)
+        is_spared = table.is_off(self.now) or self.can_take_a_day(table, table.turn)
+        return table.left_now(self.now) <= timedelta() and not is_spared
+
+    def can_take_a_day(self, table, name):
+        """Whether a day of vacation can take the place of a loss."""
+        return name in self.taken and not table.novacation and self.days_off(name) < 30
+
+    def days_of(self, name):
+        """All days of vacation of a user, planned or taken."""
+        days = set(self.taken.get(name, ()))
+        for first, last in self.vacations.get(name, []):
+            days |= {first + number * DAY for number in range((last - first).days + 1)}
+        return days
+
+    def look_at_clock(self, table):
+        """What is due on a board whose clock grows."""
+        name, left = table.turn, table.left_now(self.now)
+        if left > min(table.clock[0] / 4, 7 * DAY):
+            return []
+        if left > timedelta() or table.is_off(self.now):
+            return [] if self.is_away(name) and not table.novacation else self.nag(table, name)
+        if not self.has_notice(table, name):
+            return self.nag(table, name)
+        if self.can_take_a_day(table, name):
+            self.taken[name].append(self.today)
+            table.nagged = None
+            return self.nag(table, name)
+        return self.give_up(table, "total time")
+
     def look_at(self, table):
+        if table.clock:
+            return self.look_at_clock(table)
         if table.time_is_up(self.now):
             if not self.has_notice(table, table.turn):
                 return self.nag(table, table.turn)
@@ -600,7 +665,7 @@ class Secretary:
             return [] if is_away else self.nag(table, late)
         if not self.has_notice(table, late):
             return self.nag(table, late)
-        if late in self.taken and not table.novacation and self.days_off(late) < 30:
+        if self.can_take_a_day(table, late):
             self.taken[late].append(self.today)
             table.nagged = None
             return self.nag(table, late)
