@@ -163,6 +163,11 @@ alice reads no day of your vacation
 on a board without vacations it promises no day of one
     challenge --novacation --nagtime=1 alice bob / plays c3 b1 / alice: vacation ME auto / 1 days / clean up / \
 told alice / alice reads no day of your vacation
+a vacation that begins the day after the present one goes on with it
+    alice: vacation ME 2026-11-20 2026-11-20 / alice: vacation ME 2026-11-21 2026-11-23 / \
+alice reads Your vacation is from 2026-11-20 through 2026-11-23.
+a present vacation cannot be cut to end before today
+    alice: vacation ME 2026-11-20 2026-11-25 / 3 days / alice refused: vacation ME 2026-11-20 2026-11-22
 a digest is in the zone of its reader
     challenge alice bob / plays c3 b1 / bob: symple mail ME digest / bob: timezone ME Asia/Tokyo / \
 alice: symple move 101 ME a1 / clean up / bob reads 2026-11-20 21:00 to 2026-11-20 21:00 JST
