@@ -204,6 +204,21 @@ def counted(number: float, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def duration(seconds: float) -> str:
+    """A time in words, such as ``5 days``, ``2 days 12 hours`` or ``40 minutes``."""
+    minutes = max(1, round(seconds / 60))
+    days, minutes = divmod(minutes, 24 * 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = []
+    if days:
+        parts.append(counted(days, "day"))
+    if hours:
+        parts.append(counted(hours, "hour"))
+    if minutes and not days:
+        parts.append(counted(minutes, "minute"))
+    return " ".join(parts)
+
+
 def enumerated(words: Sequence[str], word: str = "and") -> str:
     """Words with commas between them and a *word* in front of the last one, such as ``a, b and c``."""
     *front, last = words

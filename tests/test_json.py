@@ -89,6 +89,7 @@ EXAMPLES = {
     "change address": ("user", "change address alice alice-secret alice@elsewhere.example"),
     "change password": ("user", "change password alice alice-secret alice-likes-games"),
     "cleanup": ("cleaning", "cleanup"),
+    "clocks add": ("added_time", "clocks add 1.5 symple 101"),
     "completion": ("completion", "completion bash"),
     "confirm-address": ("user", "dave: signup dave dave-secret; CODE"),
     "dice": ("dice", "dice spiro 101"),

@@ -157,8 +157,10 @@ def test_a_proposal_is_not_accepted_by_the_silence_of_somebody_without_notice(ga
     assert (done.drawn, done.reminded) == (0, 1)
     assert [mail.userid for mail in game.mails() if mail.reminds] == ["bob"]
     sending.flush(game.server, relay)
-    game.wait(days=2)
-    assert cleanup.clean_up(Session(game.server)).drawn == 1
+    live(game, relay, 1)
+    assert game.at().row.vote == "draw"
+    live(game, relay, 1)
+    assert game.at().row.reason == "agreed"
 
 
 def test_nobody_makes_time_by_proposing_and_withdrawing(game, relay):

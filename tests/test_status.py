@@ -49,17 +49,17 @@ def test_commands_by_mail_are_counted_as_done_or_refused_for_a_day(pair):
     pair.store.db.execute("DELETE FROM commands")  # those of the shell that has made this board
     for subject in ("help", "spiro games", "spiro show 999", "rubbish", "list"):
         handle(pair.server, message(subject), "alice@players.example")
-        pair.pass_time(hours=1)
+        pair.wait(hours=1)
     assert status_at(pair.store, pair.time).commands == (3, 2)
-    pair.pass_time(hours=19, minutes=30)
+    pair.wait(hours=19, minutes=30)
     assert status_at(pair.store, pair.time).commands == (2, 2)
-    pair.pass_time(hours=24)
+    pair.wait(hours=24)
     assert status_at(pair.store, pair.time).commands == (0, 0)
 
 
 def test_nothing_needs_a_person_where_all_is_done_but_a_disk_that_is_nearly_full(begun, monkeypatch):
     assert needs(begun) == []
-    begun.pass_time(days=3)
+    begun.wait(days=3)
     cleanup.clean_up(Session(begun.server))
     assert status_at(begun.store, begun.time).cleanup == begun.time
     begun.store.db.execute("DELETE FROM outbox")
@@ -77,19 +77,19 @@ def test_nothing_needs_a_person_where_all_is_done_but_a_disk_that_is_nearly_full
     ],
 )
 def test_work_that_is_not_done_needs_a_person(begun, parts, found):
-    begun.pass_time(**parts)
+    begun.wait(**parts)
     assert needs(begun) == found
 
 
 def test_where_nobody_plays_no_cleanup_is_missed(begun):
     begun.store.boards.remove("spiro", "101", begun.time)
-    begun.pass_time(days=3)
+    begun.wait(days=3)
     assert needs(begun) == []
 
 
 def test_mails_that_wait_for_long_or_were_given_up_need_a_person(begun):
     begun.move("alice", "e3:5")
-    begun.pass_time(days=1, minutes=1)
+    begun.wait(days=1, minutes=1)
     assert needs(begun) == ["A mail has been waiting since 2026-11-20 12:00 UTC"]
     for mail in begun.mails():
         begun.store.outbox.postpone(mail, None, "550 no such user")

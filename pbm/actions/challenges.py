@@ -392,7 +392,7 @@ def seekers(session: Session, word: str) -> list[Letter]:
 
 def end_seeks(session: Session) -> None:
     """End the seeks of players who have given no command for SEEKS_FOR, and tell them."""
-    for game, name in session.store.players.silent_seekers(session.now - SEEKS_FOR):
+    for game, name in session.store.players.silent_seekers(session.store.absences.counted_from(session.now, SEEKS_FOR)):
         player = session.store.players.change(game, name, seeking=0)
         text = (
             f"You seek no challenges of {game.capitalize()} any more, because you have given no command for "

@@ -9,7 +9,7 @@ from datetime import timedelta, tzinfo
 from typing import NamedTuple
 
 from pbm import blocks, delivery, texts
-from pbm.actions import challenges, directing, endings, puzzles, reminders, users
+from pbm.actions import absences, challenges, directing, endings, puzzles, reminders, users
 from pbm.actions.finding import board_of
 from pbm.blocks import Block, NextCommand, Paragraph, Rule
 from pbm.board import clocks
@@ -46,6 +46,7 @@ class Done(NamedTuple):
 
 def clean_up(session: Session) -> Done:
     """Do all that is due. Each board is a transaction of its own."""
+    absences.note_absence(session)
     counts: Counter[str] = Counter()
     problems: list[str] = []
     with session.store.reading():

@@ -99,7 +99,7 @@ def enforce_time(session: Session, board: Board) -> None:
     row = board.row
     if name in board.about.robots:  # it is not their fault if nobody lets them play
         return
-    if not clocks.has_notice(row, name, session.now):
+    if not clocks.has_notice(row, name, session.now) or not session.store.absences.are_done():
         return
     if clocks.is_out_of_time(session.store, row, board.seat, session.now):
         forfeit_letters = forfeit_by_total_time(session, board)

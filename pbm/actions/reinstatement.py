@@ -77,6 +77,7 @@ def take_back_end(session: Session, board: Board) -> None:
         notified_at=None,
         vote_notified_at=None,
         more_days=0,
+        given_seconds=0.0,
     )
     _, forfeit_days = clocks.limits(row)
     if row.until and row.until < now + forfeit_days * clocks.DAY:

@@ -72,7 +72,9 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
         if row.more_days:
             already = f", and {board.turn} has {row.more_days} of them already"
         raise Illegal(f"You can give 1 to {MOST_GIVEN} days for a move{already}.")
-    board.change(more_days=row.more_days + days, nagged=None)
+    given_seconds = row.given_seconds + timedelta(days=days).total_seconds()
+    board.change(more_days=row.more_days + days, given_seconds=given_seconds, nagged=None)
+    board.change(notified_at=None, vote_notified_at=None)  # a reminder from before says a time that does not hold
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(board.row)
     given = texts.counted(days, "day")

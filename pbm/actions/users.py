@@ -359,6 +359,6 @@ def begin_as_guest(
 
 def forget_guests(session: Session) -> None:
     """Remove guests who have not signed up within GUESTS_KNOWN_FOR, and their boards."""
-    for name in session.store.users.guests(session.now - GUESTS_KNOWN_FOR):
+    for name in session.store.users.guests(session.store.absences.counted_from(session.now, GUESTS_KNOWN_FOR)):
         session.store.boards.remove_of(name, session.now)
         session.store.users.remove(name, session.now)

@@ -238,7 +238,7 @@ class Board:
         changed = clocks.next_time(self.row, now)
         if self.row.base_seconds is not None:
             self._set_left(self.left(now))
-        self.change(first_used=first, second_used=second, changed=changed, more_days=0)
+        self.change(first_used=first, second_used=second, changed=changed, more_days=0, given_seconds=0.0)
         self.change(nagged=None, notified_at=None, vote_notified_at=None)
 
     def _set_left(self, left: Sequence[float]) -> None:

@@ -163,7 +163,7 @@ def age(row: BoardRow, now: datetime, off: Collection[date] = ()) -> timedelta:
     for day in off:
         begin = datetime.combine(day, time(), UTC)
         pauses.append((begin, begin + DAY))
-    return now - since - row.more_days * DAY - _overlap(pauses, since, now)
+    return now - since - timedelta(seconds=row.given_seconds) - _overlap(pauses, since, now)
 
 
 def _weekends(row: BoardRow, now: datetime) -> Iterator[tuple[datetime, datetime]]:
@@ -206,7 +206,7 @@ def used(row: BoardRow, seat: int, now: datetime) -> float:
     """
     this_move = age(row, now)  # without the days that were given for it
     if not row.total_days:
-        this_move += row.more_days * DAY
+        this_move += timedelta(seconds=row.given_seconds)
     before = row.second_used if seat else row.first_used
     return before + this_move.total_seconds()
 

@@ -32,6 +32,7 @@ COMMANDS_OF_MODULES = {
     "lab.arena": "arena",
     "lab.duel": "duel",
     "operator.boards": "boards",
+    "operator.clocks": "clocks",
     "operator.completion": "complete completion",
     "operator.doctor": "doctor promises",
     "operator.events": "events hook",

@@ -18,7 +18,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, Robot, TurnRow
 from pbm.store.boards import USUAL_DAYS
-from pbm.texts import TIME_FORMAT, counted, enumerated, escaped, wrapped_line, wrapped_turns
+from pbm.texts import TIME_FORMAT, counted, duration, enumerated, escaped, wrapped_line, wrapped_turns
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
@@ -62,6 +62,8 @@ def of_board(
 
     above: list[Block] = [Paragraph(heading("board", kind=kind, title=shown))]
     above += [Paragraph(note) for note in notes]
+    if away := _time_away(session, point):
+        above.append(Paragraph(f"The server was away for {duration(away)}, which do not count."))
 
     below: list[Block] = []
     if point.is_over and row.ended:
@@ -108,6 +110,19 @@ def of_board(
         )
         letters.append(letter)
     return letters
+
+
+def _time_away(session: Session, point: Point) -> float:
+    """The seconds since the last step on a board that count for nobody; in the letters about a step, since the last."""
+    board = point.board
+    row = board.row
+    if not point.is_present or point.is_over or row.board == "new":
+        return 0.0
+    since = row.happened
+    if session.now <= since:
+        earlier = [turn.played for turn in board.turns if turn.played < since]
+        since = earlier[-1] if earlier else row.started
+    return session.store.absences.seconds_since(since, session.now, *row.place)
 
 
 def of_new_board(session: Session, board: Board, *others: str | None, notes: Iterable[str] = ()) -> list[Letter]:

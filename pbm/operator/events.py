@@ -31,7 +31,7 @@ from pbm.texts import escaped
 EVENT_KINDS = frozenset(
     (
         "signup signoff challenge move resign forfeit undo end remove open join withdraw replace start round "
-        "finish cancel reinstate"
+        "finish cancel reinstate absence"
     ).split()
 )
 EVENTS_AT_ONCE = 200
@@ -63,7 +63,7 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     standard input is a pipe, --follow ends when the pipe ends.
 
     The kinds: signup, signoff; challenge, move, resign, forfeit, undo, end, remove, reinstate (a board); open, join,
-    withdraw, replace, start, round, finish, cancel (a tournament).
+    withdraw, replace, start, round, finish, cancel (a tournament); absence (of the server).
     """
     store = open_existing().store
     for _ in changes(store, LOOK_FOR_EVENTS_SECONDS):

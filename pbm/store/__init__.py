@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from pbm import disk
+from pbm.store.absences import Absences
 from pbm.store.base import (
     APPLICATION_ID,
     BUSY_SECONDS,
@@ -94,6 +95,7 @@ class Store:
             self._prepare(read_only=read_only)
         except (OSError, sqlite3.Error) as error:
             raise Unusable(f"The database {path} cannot be used: {problem(error, self.path)}.") from error
+        self.absences = Absences(self.db)
         self.boards = Boards(self.db)
         self.talk = Talk(self.db)
         self.users = Users(self.db)

@@ -14,7 +14,7 @@ USUAL_DAYS = 7, 21
 """The days without a move after which a player is reminded, and those after which they forfeit."""
 TOURNAMENT_DAYS = 1, 7
 """On a board of a tournament, the days without a move after which a player is reminded, and forfeits."""
-LAST_CHANGE = "julianday(coalesce(changed, started))"
+LAST_CHANGE = "julianday(coalesce(changed, started)) + given_seconds / 86400"
 USED = "max(iif(turn = first_player, first_used, 0), iif(turn = second_player, second_used, 0)) / 86400"
 LEFT = "min(iif(turn = first_player, first_left, 1e12), iif(turn = second_player, second_left, 1e12)) / 86400"
 NAGGED_AT_LEFT = "coalesce(nag_days, min(base_seconds / 4.0 / 86400, 7))"
@@ -132,6 +132,8 @@ class BoardRow(NamedTuple):
     """Since when the player to move has notice of this turn, because a reminder has left; None if none has."""
     vote_notified_at: datetime | None = None
     """The same for the other player, who is to answer the open proposal."""
+    given_seconds: float = 0.0
+    """The time that does not count for the present move: given by the opponent, or an absence of the server."""
 
     @property
     def place(self) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pbm.disk import sync, whole
+from pbm.store.absences import Absences
 from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, Unusable, check_schema, problem, uri
 from pbm.store.schema import apply, foreign_tables, wrong_parts
 
@@ -78,6 +79,12 @@ def bring_up_to_date(copied: Path, source: Path, now: datetime) -> str:
             wrong = wrong_parts(db)
             if wrong:
                 raise Unusable(f"{source} is not as pbm has made it: {'; '.join(wrong)}.")
+            absences = Absences(db)
+            last = absences.last_sign_of_life()
+            if last and last < now:  # what has happened since is undone, so it counts for nobody
+                absences.add(last, now, (now - last).total_seconds())
+                while not absences.give_time():
+                    pass
             db.execute("INSERT OR REPLACE INTO notes VALUES ('restored', ?)", [now])
             db.execute("COMMIT")
             db.execute("PRAGMA journal_mode = WAL")  # so that readers do not wait for a writer

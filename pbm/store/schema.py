@@ -611,8 +611,6 @@ def growing_clocks(db: Database) -> None:
     db.execute("ALTER TABLE turns ADD COLUMN gained REAL NOT NULL DEFAULT 0")
     db.execute("ALTER TABLE tournaments ADD COLUMN clock TEXT")
     db.execute("DROP INDEX IF EXISTS boards_due")
-    # the last migration that adds a column of DUE makes the index, because no earlier one can
-    db.execute(f"CREATE INDEX boards_due ON boards ({DUE}) WHERE ended IS NULL")
 
 
 @migrations()
@@ -656,3 +654,26 @@ def talk(db: Database) -> None:
         kept = shortened(comment, 4000)
         db.execute("INSERT INTO talk VALUES (?, ?, 1, ?, 'comment', ?, ?, ?, 0)", [*columns, kept])
     _create_noting_triggers(db, {"talk"})
+
+
+@migrations()
+def absences(db: Database) -> None:
+    """Note when the server was away, and keep all time that does not count for a move in one column."""
+    db.execute("""
+        CREATE TABLE absences (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            begun TEXT NOT NULL,
+            ended TEXT NOT NULL,
+            seconds REAL NOT NULL,
+            game TEXT,
+            board TEXT,
+            done_game TEXT NOT NULL DEFAULT '',
+            done_board TEXT NOT NULL DEFAULT '',
+            is_done INTEGER NOT NULL DEFAULT 0
+        ) STRICT
+    """)
+    db.execute("ALTER TABLE boards ADD COLUMN given_seconds REAL NOT NULL DEFAULT 0")
+    db.execute("UPDATE boards SET given_seconds = 86400.0 * more_days WHERE more_days > 0")
+    db.execute("DROP INDEX IF EXISTS boards_due")
+    # the last migration that adds a column of DUE makes the index, because no earlier one can
+    db.execute(f"CREATE INDEX boards_due ON boards ({DUE}) WHERE ended IS NULL")

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from email.policy import SMTP as MAIL
 from functools import partial
@@ -290,6 +290,29 @@ def doctor(folder: Path, boards: int) -> None:
     say(f"doctor, ms a board, of {boards:,}", f"{took / turns:.4f} ms a turn", took / boards)
 
 
+def absence(folder: Path, boards: int) -> None:
+    """What it costs to give all running boards the time in which the server was away."""
+    folder.mkdir(parents=True)
+    large.build(folder / "pbm.db", 100, 10)
+    with Store(folder / "pbm.db") as store:
+        row = store.boards.get("symple", "101")
+        assert row is not None
+        with store.writing():
+            last = int(store.boards.next_number("symple"))
+            for number in range(last + 1, last + 1 + boards):
+                store.boards.add(row._replace(board=str(number)))
+            now = datetime.now(UTC)
+            store.absences.add(now - timedelta(days=24), now, timedelta(days=24).total_seconds())
+        longest, is_done, begin = 0.0, False, time.perf_counter()
+        while not is_done:
+            locked_at = time.perf_counter()
+            with store.writing():
+                is_done = store.absences.give_time()
+            longest = max(longest, time.perf_counter() - locked_at)
+        took = time.perf_counter() - begin
+    say(f"time for {boards:,} boards, <= 10 s", f"locks for {longest:.2f} s, <= 0.5 s", took)
+
+
 def ages(folder: Path, times: int) -> None:
     """Commands on boards on which much was played, beside the same where little was."""
     for game, options in LONG_GAMES:
@@ -533,6 +556,7 @@ PARTS: Mapping[str, Callable[[Path, bool], None]] = {
     "mail": lambda path, quick: by_mail(path, times=1 if quick else 3, rounds=5),
     "pace": lambda path, quick: pace(path, times=1 if quick else 3),
     "doctor": lambda path, _: doctor(path, boards=1_000),
+    "absence": lambda path, quick: absence(path, boards=10_000 if quick else 100_000),
     "ages": lambda path, quick: ages(path, times=10 if quick else 20),
     "sizes": lambda path, quick: sizes(path, times=3 if quick else 10, boards=10_000 if quick else 1_000_000),
 }

@@ -68,11 +68,13 @@ class Club:
     def pass_time(self, **parts: float) -> None:
         """Move the clock on: ``club.pass_time(days=3, hours=1)``.
 
-        Meanwhile reminders have left to whoever is to do something: where two days are enough, they have had notice.
+        Meanwhile there was a clean-up each day, and reminders have left to whoever is to do something: where two days
+        are enough, they have had notice.
         """
         self.wait(**parts)
         noticed = self.time - clocks.NOTICE
         with self.store.writing():
+            self.store.events.note_maintenance("cleanup", self.time - timedelta(days=1))
             for row in self.store.boards.found(BoardFilter(self.store.boards.games(), over=False)):
                 if row.happened <= noticed:
                     for userid in row.players:

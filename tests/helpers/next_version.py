@@ -20,6 +20,7 @@ OURS = [
     schema.growing_clocks,
     schema.notices,
     schema.talk,
+    schema.absences,
 ]
 """The migrations of this version."""
 
