@@ -2,6 +2,7 @@
 
 import os
 from hashlib import blake2b
+from threading import Lock
 from typing import TypeVar
 
 from argon2 import PasswordHasher
@@ -43,6 +44,10 @@ class Passwords:
         _keep(self._remembered, self._mark(hashed, password), result=True)
         return hashed
 
+    def knows(self, stored: str | None, password: str) -> bool:
+        """Whether `is_right` has the result already, and argon2 does not run."""
+        return self._mark(stored, password) in self._remembered
+
     def is_right(self, stored: str | None, password: str) -> bool:
         """Whether the password is the stored one. Without such a user, *stored* is None, and it takes as long."""
         mark = self._mark(stored, password)
@@ -65,8 +70,12 @@ class Passwords:
         return blake2b(f"{stored} {password}".encode(), key=self._key).digest()
 
 
+_keeping = Lock()
+
+
 def _keep(results: dict[bytes, T], mark: bytes, result: T) -> None:
-    """Remember a result, in the place of the oldest one if there are too many."""
-    results[mark] = result
-    if len(results) > REMEMBERED:
-        del results[next(iter(results))]
+    """Remember a result, in the place of the oldest one if there are too many. Several threads may do that."""
+    with _keeping:
+        results[mark] = result
+        if len(results) > REMEMBERED:
+            del results[next(iter(results))]

@@ -45,6 +45,23 @@ class Misused(Refused):
     status = 2
 
 
+class WrongPassword(Refused):
+    """A command whose userid or password is wrong."""
+
+
+class NotAllowed(Refused):
+    """A command that the token which comes with it may not give."""
+
+
+class TooMany(Refused):
+    """A command that comes after too many others, or after too many mistakes."""
+
+    def __init__(self, text: str, seconds: float) -> None:
+        """Say why, and after how many seconds it may come again."""
+        super().__init__(text)
+        self.seconds = seconds
+
+
 def told_of(error: Exception) -> str:
     """What went wrong, for the operator. The text of an error of Python often says nothing without its kind."""
     return str(error) if isinstance(error, Refused) else f"{type(error).__name__}: {error}"

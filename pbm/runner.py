@@ -26,12 +26,13 @@ from pbm.blocks import Block, Paragraph, Rule
 from pbm.budget import Budget
 from pbm.language import words
 from pbm.language.commands import OF_GAME, root
-from pbm.language.grammar import MOST_CHARACTERS, Call, ShellContext, function, misplaced
-from pbm.language.line import Line
+from pbm.language.grammar import MOST_CHARACTERS, Call, Command, ShellContext, function, misplaced
+from pbm.language.line import SIGNED, Line
 from pbm.letters import Letter
-from pbm.refusals import Misused, Refused, placeholder_objection
+from pbm.refusals import Misused, NotAllowed, Refused, TooMany, WrongPassword, placeholder_objection
 from pbm.session import Session
 from pbm.store import BoardRow, Reply
+from pbm.store.trust import Token
 from pbm.texts import TIME_FORMAT, without
 
 MOST_COMMANDS = 50
@@ -41,6 +42,8 @@ MOST_ANSWERED = 200_000
 
 ANSWERED_FOR = timedelta(days=30)
 """How long after the end of a game an answer to its mails counts."""
+NEVER_BY_TOKEN = frozenset({"token", "tokens", "password", "address", "reset", "signup", "signoff"})
+"""Commands that need a password: a token that is stolen must not take the user's place for ever."""
 LEFT_OUT = "What you have written with this was left out, because the operator of this server has muted you."
 TOO_MUCH = "This has grown too much; the commands from here on are not carried out."
 
@@ -130,6 +133,10 @@ def prepare(session: Session, call: Call | Refused, line: Line | None = None) ->
             if new := readable.given.get("new_password"):
                 session.server.passwords.prepare(new)
 
+    if ready.lines and session.sender is None and not session.is_trusted and not session.known_users:
+        if session.guesses and trying.guesses:
+            session.guesses.noted = trying.guesses.noted
+        return ready._replace(lines=(), call=WrongPassword("`multiple` over HTTP needs a token, or a right password."))
     if any(readable.command.writes for readable in calls):
         return ready
     # wrong passwords in several lines are counted line by line, under the lock
@@ -213,7 +220,7 @@ def _do(ready: Ready, reader: str | None) -> list[Letter]:
             answers = [_with_word_to_muted(letter, name) for letter in answers]
     except Illegal as why:  # the refusal shows the board to whoever has signed for it
         point = None
-        if name and isinstance(given[0], BoardRow):
+        if name and given and isinstance(given[0], BoardRow):
             point = board_of(session, given[0]).present
         raise Refused(str(why), point=point, reader=name) from why
     except Refused as why:
@@ -227,12 +234,20 @@ def _do(ready: Ready, reader: str | None) -> list[Letter]:
     return delivery.answer(session, reader or name, *answers)
 
 
+def _check_scope(token: Token, command: Command) -> None:
+    """Raises NotAllowed if the token that comes with a command may not give it; `multiple` is seen line by line."""
+    if command.name in NEVER_BY_TOKEN:
+        raise NotAllowed("A token cannot give this command: it needs your userid and password.")
+    if token.scope == "read" and command.writes and command.name != "multiple":
+        raise NotAllowed("This token is only for commands that change nothing.")
+
+
 def _without_muted_comment(session: Session, name: str | None) -> Session:
     """The session without its comment, if the operator has muted its writer.
 
     That is whoever has signed the command, or else each user at the address that it came from.
     """
-    writers = {name} if name else session.senders
+    writers = {name} if name else session.known_users
     if session.comment and any(map(session.store.users.is_muted, writers)):
         return replace(session, comment="")
     return session
@@ -250,18 +265,20 @@ def _with_word_to_muted(letter: Letter, writer: str | None) -> Letter:
 
 
 def _prove(session: Session, call: Call) -> tuple[str | None, list[Any]]:
-    """Check who gives a command. Returns their userid, if it takes a password, and what its function gets.
+    """Check who gives a command. Returns their userid, if a password or a token proves it, and what its function gets.
 
     The board is looked up before the password. The function gets the row of the board. Raises Refused.
     """
     command = call.command
+    if session.bearer:
+        _check_scope(session.bearer, command)
     given = dict(call.given)
     if command.instead and "board" in given:
         raise misplaced(session, command, **given)
     if command.check:
         given = function(command.check)(session, **given) or given
     if "password" not in given:
-        return None, list(given.values())
+        return session.known_user, list(given.values())
     row: BoardRow | None = None
     if "board" in given:
         row = find_row(session, given.pop("game"), given["board"])
@@ -283,11 +300,16 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
     if row and not password and session.proved == Reply(*row.place, name):
         if row.ended and session.now > row.ended + ANSWERED_FOR:
             raise Refused(f"The game has been over for more than {ANSWERED_FOR.days} days; please write a command.")
-    else:
+    elif not is_signed_by_token(session, name, password):
         _check_password(session, userid, password)
     if session.store.is_writing:
         session.store.users.note_command(name, session.now)
     return name
+
+
+def is_signed_by_token(session: Session, userid: str, password: str) -> bool:
+    """Whether a token of that user came with the command, and the line that `Line.signed_by` has made."""
+    return session.bearer is not None and session.bearer.userid == userid and password == SIGNED
 
 
 def _check_password(session: Session, userid: str, password: str) -> None:
@@ -302,7 +324,7 @@ def _check_password(session: Session, userid: str, password: str) -> None:
     counts, until = guesses.failures_of(name) if guesses else ({}, None)
     if until:
         when = f"{until + timedelta(minutes=1):{TIME_FORMAT}}"
-        raise Refused(f"Too many wrong passwords; try again after {when}.")
+        raise TooMany(f"Too many wrong passwords; try again after {when}.", (until - session.now).total_seconds())
 
     stored = users.password_of(name) or None  # a robot has none that could be right
     is_right = passwords.is_right(stored, password)
@@ -311,7 +333,7 @@ def _check_password(session: Session, userid: str, password: str) -> None:
     if not is_right or stored is None:
         why = placeholder_objection(password, "your password") or "The userid or the password is wrong."
         secrets = () if stored else (userid,)  # an unknown userid may be the password in the wrong place
-        raise Refused(why, secrets=secrets)
+        raise WrongPassword(why, secrets=secrets)
 
     if passwords.is_outdated(stored):
         passwords.prepare(password)
@@ -328,23 +350,35 @@ def _read_lines(ready: Ready) -> Ready:
         why = "`multiple` needs commands: a line each in the body of the mail, or --comment=- in a shell."
     elif len(typed_lines) > MOST_COMMANDS:
         why = f"These are {len(typed_lines)} commands; one mail may have {MOST_COMMANDS}."
-    elif not session.is_trusted and not session.senders:
+    elif session.sender and not session.senders:
         why = "`multiple` by mail is for users, from an address that they have confirmed."
     if why:
         return ready._replace(call=Refused(why))
-    lines = [Line.read(typed) for typed in typed_lines]
-    return ready._replace(lines=[(line, _call_of_line(line)) for line in lines])
+    return ready._replace(lines=[_read_line(session, typed) for typed in typed_lines])
 
 
-def _call_of_line(line: Line) -> Call | Refused:
-    """The command of a line of `multiple`, or why it is refused."""
+def _read_line(session: Session, typed: str) -> tuple[Line, Call | Refused]:
+    """A line of `multiple`, and its command, or why it is refused."""
+    line, call = read_for(session, typed)
+    if isinstance(call, Call) and call.command.name == "multiple":
+        call = Refused("A line of `multiple` cannot be `multiple` again.")
+    return line, call
+
+
+def read_for(session: Session, typed: str) -> tuple[Line, Call | Refused]:
+    """A line, and its command, or why it is refused. A token that came with it stands for userid and password."""
+    line = Line.read(typed)
     try:
+        if session.bearer and line.command:
+            _check_scope(session.bearer, line.command)
+            line = line.signed_by(session.bearer.userid, session.store.users.is_taken)
         call = read(line)
+        if call.command.in_any_order:
+            ordered = function(call.command.check)(session, **call.given)
+            call = call._replace(given=ordered or call.given)
     except Refused as why:
-        return why
-    if call.command.name == "multiple":
-        return Refused("A line of `multiple` cannot be `multiple` again.")
-    return call
+        return line, why
+    return line, call
 
 
 def _do_lines(ready: Ready) -> Letter:

@@ -13,6 +13,7 @@ from pbm.access.quotas import Holders
 from pbm.board.clocks import zone_of
 from pbm.server import Server
 from pbm.store import Reply
+from pbm.store.trust import Token
 
 
 @dataclass(eq=False)
@@ -36,6 +37,8 @@ class Session:
     """The reply address that the command came to, which speaks for one user on one board."""
     peer: str | None = None
     """The machine that it came from; None in a shell, and for a machine of ours, which brings everybody's mails."""
+    bearer: Token | None = None
+    """The token that came with it over HTTP, which speaks for one user."""
     is_trusted: bool = True
     """Whether a shell on the server's own machine gives it, or the server itself: nobody else is trusted not to flood
     anybody."""
@@ -82,12 +85,32 @@ class Session:
         return self.store.users.ids_at(self.sender) if self.sender else set()
 
     @property
+    def known_users(self) -> set[str]:
+        """The users who are known to give the command: those at its address, or those whom a token or password proves.
+
+        A password proves them for the lines of `multiple` below its own, too. In a shell nobody is asked.
+        """
+        if self.is_trusted or self.sender:
+            return self.senders
+        if self.bearer:
+            return {self.bearer.userid}
+        return self.signers
+
+    @property
+    def known_user(self) -> str | None:
+        """The one user whom a token or a password proves; None by mail, in a shell, and if there are several."""
+        users = set() if self.is_trusted or self.sender else self.known_users
+        return next(iter(users)) if len(users) == 1 else None
+
+    @property
     def holders(self) -> Holders:
         """Those whose quotas the command uses up."""
         signs = bool(self.proved or (self.guesses and self.guesses.was_right))
         address = self.sender or ""
-        if self.proved:
-            address = self.sender or self.proved.userid
+        if not address and self.proved:
+            address = self.proved.userid
+        if not address and not self.is_trusted:
+            address = min(self.known_users, default=self.peer or "")
         return Holders(address=address, peer=self.peer, signs=signs)
 
     def is_left(self, what: str) -> bool:

@@ -192,7 +192,12 @@ def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answ
         ({"Origin": "null"}, 403),
         ({"Origin": "null", "Sec_Fetch_Site": "cross-site"}, 403),
         ({"Origin": "null", "Sec_Fetch_Site": "same-origin"}, 200),
-        ({"Host": "games.example", "Origin": "https://games.example", "Sec_Fetch_Site": "same-origin"}, 200),
+        ({"Host": "evil.example", "Origin": "null", "Sec_Fetch_Site": "same-origin"}, 403),
+        ({"Host": "evil.example", "Origin": "http://evil.example", "Sec_Fetch_Site": "same-origin"}, 403),
+        ({"Host": "evil.example", "Origin": "http://evil.example"}, 403),
+        ({"Host": "known.example", "Origin": "null", "Sec_Fetch_Site": "same-origin"}, 200),
+        ({"Host": "127.0.0.1:8080", "Origin": "http://127.0.0.1:8080", "Sec_Fetch_Site": "same-origin"}, 200),
+        ({"Host": "127.0.0.1:8080", "Origin": "http://127.0.0.1:8081"}, 403),
         ({"Host": "games.example", "Origin": "https://games.example.evil.example"}, 403),
         ({"Host": "games.example:8443", "Origin": "https://games.example"}, 403),
         ({"Host": "known.example", "Origin": "https://known.example"}, 200),
@@ -203,6 +208,7 @@ def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answ
 def test_a_page_of_another_site_can_post_nothing(web, headers, status):
     assert web.post(token=web.token(), text="show", headers=AS_JSON | headers)[0] == status
     assert web.submit({"game": "nothing"}, "/guest", **headers)[0] == (403 if status == 403 else 422)
+    assert web.ask("POST", "/command", "list", Content_Type="text/plain", **headers)[0] == status
 
 
 @pytest.mark.parametrize(

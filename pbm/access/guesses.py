@@ -54,6 +54,19 @@ class Guesses:
             if after != before:
                 self.noted = self.noted | {holder: after}  # a copy of these guesses keeps its own
 
+    def note_wrong_token(self) -> datetime | None:
+        """Note that a token was wrong, for the machine that it came from, if that is known.
+
+        Returns until when the machine has to wait; then nothing is noted.
+        """
+        if not self.peer:
+            return None
+        counts, until = self.failures_of("")
+        if not until:
+            holder = ("peer", self.peer)
+            self.noted = self.noted | {holder: Failures(counts[holder].times + 1, self.now)}
+        return until
+
     def save(self) -> None:
         """Store what was noted."""
         for (kind, holder), failures in self.noted.items():

@@ -81,7 +81,7 @@ class Holders(NamedTuple):
 
     user: str = ""
     address: str = ""
-    """The mail address; in its place the userid of a user who has none."""
+    """The mail address; where there is none, the userid, or the machine of somebody who is not known."""
     peer: str | None = None
     signs: bool = False
     """Whether somebody has proved who they are: a stranger who takes a user's name cannot use up that user's own."""

@@ -35,6 +35,9 @@ POSTMASTER = "postmaster"
 """The kind of the address of whoever runs the server (RFC 5321, 4.5.1), which has none either."""
 TOKEN = re.compile("([rbucp])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
+API_TOKEN = re.compile("pbm_[0-9a-f]{16,}", re.ASCII | re.IGNORECASE)
+"""A token with which a program gives commands over HTTP, or a part of one that is too long to be shown."""
+
 
 def reply_address(server: Server, game: str, board: str, userid: str) -> str:
     """The address at which a user answers the mails about a board without a password. It is made at the first call."""
@@ -159,8 +162,8 @@ def bounce_token(server: Server, number: int, whose: str) -> str:
 
 
 def masked(text: str) -> str:
-    """A text with its tokens masked, for others than the one to whom they were mailed."""
-    return re.sub(TOKEN.pattern, "TOKEN", text, flags=re.ASCII | re.IGNORECASE)
+    """A text with its tokens masked, for others than the one to whom they were mailed or shown."""
+    return re.sub(f"{TOKEN.pattern}|{API_TOKEN.pattern}", "TOKEN", text, flags=re.ASCII | re.IGNORECASE)
 
 
 def is_same(given: str, right: str) -> bool:

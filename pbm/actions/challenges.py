@@ -16,7 +16,7 @@ from pbm.board import clocks
 from pbm.board.board import LEAVING, Point
 from pbm.letters import Letter
 from pbm.names import is_guest, is_tournament_board
-from pbm.refusals import Refused
+from pbm.refusals import Refused, WrongPassword
 from pbm.session import Session
 from pbm.store import BoardRow, PlayerRow, Robot
 
@@ -54,7 +54,7 @@ def challenge(
     problems += [finding.no_user(session, userid) for userid in unknown]
     problems += refusals
     if not is_named:
-        senders = session.senders
+        senders = session.known_users
         problems += _block_objections(session, game, {first, second} - senders, senders | {first, second})
     problems += _robot_board_objections(session, game, users, is_named=is_named)
     if talks and not robots:
@@ -87,16 +87,18 @@ def challenge(
     talking = robots if talks else ()
     for robot in talking:
         session.store.robots.let_talk(board.row, robot, "always")
-    if {first, second} & session.senders:
+    if {first, second} & session.known_users:
         return letters.of_new_board(session, board)
     return letters.of_new_board(session, board, None)  # who lets others play gets an answer, too
 
 
 def _sender_objections(session: Session) -> list[str]:
-    """What forbids a challenge by mail, whoever is to play. Counts the challenge."""
+    """What forbids a challenge that comes from elsewhere than a shell, whoever is to play. Counts the challenge."""
     if session.is_trusted:
         return []
-    if not session.senders:
+    if session.sender is None and not session.known_users:
+        raise WrongPassword("A challenge over HTTP needs a token of a user.")
+    if not session.known_users:
         return ["A challenge by mail has to come from an address that a user has confirmed."]
     if not session.take("challenge"):
         most = quotas.most("challenge", "address")

@@ -76,7 +76,7 @@ def with_next(letter: Letter, command: str, following: int) -> Letter:
     if not following:
         return letter
     more = Paragraph(f"This is page {following - 1}; the next one:")
-    return letter._replace(blocks=(*letter.blocks, more), command=NextCommand(f"{command} {following}"))
+    return letter._replace(blocks=(*letter.blocks, more), command=NextCommand(f"{command} {following}"), has_next=True)
 
 
 def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:

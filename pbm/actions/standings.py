@@ -70,7 +70,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
         blocks,
         subject=f"{game.capitalize()} Standings",
         answer=f"{game} challenge USERID1 USERID2",
-        **_data(session, game, is_whole=number == 0),
+        **_data(session, game, is_whole=number < 2 and not following),
     )
     return [lists.with_next(letter, f"{game} standings", following)]
 
@@ -258,7 +258,7 @@ def _mark(player: PlayerRow) -> str:
 
 
 def _data(session: Session, game: str, *, is_whole: bool) -> dict[str, Any]:
-    """The standings for programs; unless *is_whole*, without players, as for a page."""
+    """The standings for programs; unless *is_whole*, without players, as for one page of several."""
     if not is_whole:
         return {"game": game}
     store = session.store

@@ -43,7 +43,7 @@ def check_new_userid(name: str) -> None:
         raise Refused(f"{name} is a word of the command language; please choose another userid.")
 
 
-def check_sign_up(session: Session, *, userid: str, new_password: str, **_: object) -> None:
+def check_sign_up(session: Session, *, userid: str, new_password: str, addresses: Sequence[str], **_: object) -> None:
     """Raises Refused if nobody can sign up now with that userid and that password."""
     name = userid.lower()
     check_no_placeholder(userid, "a name of your own")
@@ -51,6 +51,8 @@ def check_sign_up(session: Session, *, userid: str, new_password: str, **_: obje
     check_new_password(new_password)
     if session.is_line and not session.is_trusted:
         raise Refused("`signup` by mail needs a mail of its own; it cannot be a line of `multiple`.")
+    if not (session.is_trusted or session.sender or addresses):
+        raise Refused("Write your mail address behind the password: it is confirmed by a mail.")
     if session.store.users.is_taken(name):
         raise Refused(f"There is a user {name} already; please choose another userid.")
     if not session.is_trusted and not (session.is_left("sign-up") and session.is_left("question")):
@@ -126,7 +128,7 @@ def check_not_barred(session: Session, address: str) -> None:
 def change_address(session: Session, name: str, addresses: Sequence[str]) -> list[Letter]:
     """Replace the addresses of a user; the old ones are told."""
     if not addresses and session.sender is None:
-        raise Refused("In a shell there is no sender's address to take; write the new ones behind the password.")
+        raise Refused("There is no sender's address to take, as in a mail; write the new ones behind the password.")
     return set_addresses(session, name, addresses, f"The addresses of {name} were changed.")
 
 
@@ -225,7 +227,8 @@ def replace_password(session: Session, name: str, new: str) -> Letter:
     """Store another password; reply addresses of older mails end. Returns the letter about it."""
     session.store.users.change(name, password=session.server.passwords.hash(new))
     session.store.trust.revoke_replies(name)
-    text = f"The password of {name} was changed. Replies to older board mails do not work any more."
+    session.store.trust.revoke_tokens(name)
+    text = f"The password of {name} was changed. Tokens, and replies to older board mails, do not work any more."
     return settled(text, f"all show {name}", userid=name)
 
 

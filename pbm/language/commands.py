@@ -311,6 +311,17 @@ OF_ALL = (
         The answer stands at the end of the mail, far below the board. The site shows all puzzles with their answers.
         The button of a mail program that unsubscribes means `off`.
         """),
+    Command("token", [*SIGNED, argument("name"), argument("scope", "[read|play|revoke]")],
+        "actions.tokens.change_token", check="actions.tokens.check_not_mailed",
+        text="""Make a token, with which a program gives commands for you over HTTP: it stands for your userid and
+        password.
+
+        It is shown once. With `read` it is for commands that change nothing, with `play` or nothing for nearly all.
+        `revoke` ends the token of that NAME. A new password ends all tokens. You have at most 20. By mail there is no
+        token, but you get a mail about each.
+        """),
+    Command("tokens", SIGNED, "actions.tokens.list_tokens", reads=True,
+        text="""List your tokens: their names, what they are for, when you made them, and when they were last used."""),
     Command("multiple", [], "",
         text="""Carry out the commands in the body, one in each line. In a shell they stand in --comment=TEXT or come
         from --comment=-.

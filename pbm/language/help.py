@@ -29,6 +29,7 @@ TOPICS = {
     "Take part in tournaments": "table join leave bye tournament",
     "Choose your mails, times and days off": "GAME-mail mail puzzles timezone vacation",
     "Your userid, password and addresses": "signup confirm-address change-password change-address reset signoff",
+    "Let programs play for you": "token tokens",
     "Help, and several commands at once": "help GAME-help multiple",
 }
 """The commands by topic, for `help commands`. Hyphens join the words of a name, and GAME stands only where it must."""

@@ -1,10 +1,11 @@
 """A line of a shell or a mail, read once: what it says, what in it is secret, and what is answered if it is refused."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Self
 
 import games
 from pbm import letters
+from pbm.actions import finding
 from pbm.language import masking, words
 from pbm.language.commands import root
 from pbm.language.grammar import MOST_CHARACTERS, Command
@@ -13,6 +14,10 @@ from pbm.letters import Letter
 from pbm.names import SHORTEST_PASSWORD, IsUser
 from pbm.refusals import Refused
 from pbm.texts import MASK, reason_without, without
+
+SIGNED = "=signed-by-token="
+"""Stands in the place of a password where a token has proved the user; nobody types it by chance."""
+LEAVE_OUT = "The token stands for userid and password: leave both out, or write `- -`."
 
 
 class Line(NamedTuple):
@@ -45,6 +50,59 @@ class Line(NamedTuple):
             return None
         _, others, _ = self.command.split(self.rest)
         return None if self.command.wrong_number(others) else self.command.passwords(others)
+
+    def signed_by(self, userid: str, is_user: IsUser) -> Self:
+        """The line with a userid and SIGNED where the command has userid and password, if it has them.
+
+        Whoever is proved by a token leaves both out, or writes ``- -``. Raises Refused if another userid, or what may
+        be a password, stands there: it must not become a part of a move.
+        """
+        if self.command is None or not {"userid", "password"} <= {*self.command.ways[0]}:
+            return self
+        words_of_user = [userid, SIGNED]
+        begin = self.command.ways[0].index("userid")
+        for way in self.command.ways:
+            at = self._place(way.index("userid"), skips_options=True)
+            if self.rest[at : at + 2] == ["-", "-"]:
+                rest = [*self.rest[:at], *self.rest[at + 2 :]]
+                place = at if begin else 0  # `subscribe` may have the board in front
+                return self._with_rest([*rest[:place], *words_of_user, *rest[place:]])
+            if self.rest[at : at + 1] and self.rest[at].lower() == userid:
+                raise Refused(LEAVE_OUT)
+        at = self._place(begin, skips_options=True)
+        word, following = ([*self.rest[at : at + 2], "", ""])[:2]
+        is_other = is_user(word.lower())
+        is_beside_password = masking.may_be_password(following) and not is_user(following.lower())
+        is_beside_password = is_beside_password and following.lower() not in finding.WORDS
+        if is_other and (begin > 0 or is_beside_password):
+            raise Refused(LEAVE_OUT)
+        at = self._place(begin)
+        if begin and at == 0:
+            return self  # even the board is missing
+        return self._with_rest([*self.rest[:at], *words_of_user, *self.rest[at:]])
+
+    def with_passwords(self, take: Callable[[], str]) -> Self:
+        """The line with a password in the place of each hyphen that stands for one; *take* returns the next."""
+        if self.command is None:
+            return self
+        rest = [*self.rest]
+        for way in self.command.ways:
+            for number, name in enumerate(way):
+                at = self._place(number, skips_options=True)
+                if name in {"password", "new_password"} and rest[at : at + 1] == ["-"]:
+                    rest[at] = take()
+        return self if rest == self.rest else self._with_rest(rest)
+
+    def _place(self, count: int, *, skips_options: bool = False) -> int:
+        """Where the next word stands behind so many words that are no options; the end if there are not so many."""
+        at = 0
+        while at < len(self.rest) and (count or (skips_options and words.is_option(self.rest[at]))):
+            count -= not words.is_option(self.rest[at])
+            at += 1
+        return at
+
+    def _with_rest(self, rest: Sequence[str]) -> Self:
+        return self.read(" ".join([self.names, *rest]))
 
     def masked(self, is_user: IsUser | None = None, *, is_answer: bool = False) -> Masked:
         """The line as it may be seen, and the words that were masked in it.

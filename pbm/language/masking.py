@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import games
+from pbm.access.tokens import API_TOKEN
 from pbm.language import words
 from pbm.language.commands import root
 from pbm.language.grammar import LOOKS_RIGHT
@@ -60,6 +61,7 @@ def without_passwords(text: str, is_user: IsUser | None) -> Masked:
     hidden = set(_by_grammar(tokens, is_user))
     hidden.update(_beside_users(tokens, is_user))
     hidden.update(_named(text, tokens, is_user))
+    hidden.update(place for place, token in enumerate(tokens) if API_TOKEN.search(token.plain))
     secrets = {tokens[place].plain for place in hidden}
     parts: list[str] = []
     end = 0

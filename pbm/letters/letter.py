@@ -50,6 +50,8 @@ class Letter(NamedTuple):
     """The address at which it is answered, if that is not the one of the board or our own."""
     point: Point | None = None
     """The position of the board that it shows."""
+    has_next: bool = False
+    """Whether it is a page of a list, and its command asks for the next one."""
 
     @property
     def notation(self) -> str:
@@ -104,7 +106,7 @@ def printed(answers: Iterable[Letter]) -> str:
     parts = []
     for letter in answers:
         parts.append(letter.body)
-        if letter.thread:
+        if letter.thread or letter.has_next:
             program = "pbm " if games.package(letter.game) else ""  # the game of a package is no program of its own
             parts.append(f"{program}{letter.command.text}")
     return "\n\n".join(parts)

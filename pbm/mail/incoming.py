@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from email.utils import getaddresses
 from ipaddress import ip_address, ip_network
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pbm import delivery, letters, runner, texts
 from pbm.access import bars, quotas, tokens
@@ -23,6 +23,7 @@ from pbm.delivery.mail import add_to_outbox
 from pbm.language import answers, masking, typed_plans
 from pbm.language.commands import root
 from pbm.language.grammar import Call
+from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.mail import quotes, reading
 from pbm.mail.automatic import (
@@ -34,7 +35,7 @@ from pbm.mail.automatic import (
 )
 from pbm.mail.reading import Incoming
 from pbm.mail.typed import Typed, is_title, plain_line, typed_answer, typed_command, typed_password
-from pbm.names import SHORTEST_PASSWORD, IsUser, is_guest
+from pbm.names import SHORTEST_PASSWORD, is_guest
 from pbm.refusals import Misused, Refused
 from pbm.runner import Effect, Ready
 from pbm.server import Server
@@ -63,8 +64,20 @@ DOUBTFUL = "Nothing was done: the command has characters that cannot be decoded.
 GUESTS = "A command with a userid comes by mail, or from a page of a user who has a mail address."
 
 
+class Printed(NamedTuple):
+    """The answer to a command that was posted over HTTP."""
+
+    code: int
+    """The status of the response."""
+    text: str
+    data: Mapping[str, Any]
+    """What ``--json`` prints."""
+    wait: float = 0
+    """After how many seconds it may come again; 0 if that would not help."""
+
+
 class Outcome(NamedTuple):
-    """The result of a mail."""
+    """The result of a mail, or of a command that was posted."""
 
     word: str
     """The result in a word, as it is recorded."""
@@ -74,6 +87,8 @@ class Outcome(NamedTuple):
     """Why it was refused; empty if it was not."""
     letters: Sequence[Letter] = ()
     """What a page prints."""
+    printed: Printed | None = None
+    """The answer to a command that was posted over HTTP; None for a mail, and for a page."""
 
     @property
     def told(self) -> str:
@@ -531,35 +546,43 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
     reply = command.reply
     line = command.typed.line
     is_user = server.store.users.is_taken
-    logged = _logged(command, done, is_user)
+    logged = _logged(server, command, done)
     if done.why is None:
         return Outcome("command", logged, letters=done.letters)
     letter = line.refusal(done.why, command.ready.session.comment, reply.game if reply else "", is_user)
-    if not logged:
-        return Outcome("command", "", "it begins with no command", [letter])
-    # The reason may quote words of the line that the log does not have: these may be passwords.
-    unlogged = set(line.typed.split()) - set(logged.split())
-    secrets = [word for word in unlogged if len(word) >= SHORTEST_PASSWORD and not root.knows(word)]
-    reason = reason_without(str(letter.data["error"]).partition("\n")[0], secrets)
-    return Outcome("command", logged, reason, [letter])
+    return Outcome("command", logged, logged_reason(line, letter, logged), [letter])
 
 
-def _logged(command: MailedCommand, done: Effect, is_user: IsUser) -> str:
+def _logged(server: Server, command: MailedCommand, done: Effect) -> str:
     """A command as the log may hold it, without secrets; empty if it is neither a command nor an answer."""
     line = command.typed.line
     reply = command.reply
     if line.command:
-        call = command.ready.call
-        # After a success it is known which words are passwords, unless they may stand in several orders.
-        if done.why is None and isinstance(call, Call) and call.passwords and not call.command.in_any_order:
-            return tokens.masked(without(line.typed, call.passwords))
-        return tokens.masked(line.logged(is_user))
+        return logged_line(server, line, command.ready.call, done.why)
     if reply is None:
         return ""
     answer = "..."
     if done.why is None:
         answer = answers.bare(line.typed)
     return f"{reply.game} {reply.board} {reply.userid}: {answer}"
+
+
+def logged_line(server: Server, line: Line, call: Call | Refused, why: Refused | None) -> str:
+    """The line of a command as the log has it, without secrets; *why* it was refused, None if it was not."""
+    # After a success it is known which words are passwords, unless they may stand in several orders.
+    if why is None and isinstance(call, Call) and call.passwords and not call.command.in_any_order:
+        return tokens.masked(without(line.typed, call.passwords))
+    return tokens.masked(line.logged(server.store.users.is_taken))
+
+
+def logged_reason(line: Line, refusal: Letter, logged: str) -> str:
+    """Why a line was refused, as the log has it."""
+    if not logged:
+        return "it begins with no command"
+    # The reason may quote words of the line that the log does not have: these may be passwords.
+    unlogged = set(line.typed.split()) - set(logged.split())
+    secrets = [word for word in unlogged if len(word) >= SHORTEST_PASSWORD and not root.knows(word)]
+    return reason_without(str(refusal.data["error"]).partition("\n")[0], secrets)
 
 
 def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None:

@@ -19,6 +19,7 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import MISSING, SMTP, Envelope, Session
 
 from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome, ReceivedMail, network_of
+from pbm.mail.posts import Post
 from pbm.terminal import warn
 from pbm.texts import one_line
 
@@ -134,7 +135,7 @@ class Connections:
 
     is_known: Callable[[str], Awaitable[bool]]
     """Asked about each recipient."""
-    handle: Callable[[ReceivedMail], Awaitable[Answer]]
+    handle: Callable[[ReceivedMail | Post], Awaitable[Answer]]
     note: Callable[[Entry], None]
     """Told of each mail and its outcome."""
     open: set["Connection"] = field(default_factory=set)
@@ -155,7 +156,7 @@ class Connections:
             return "421 4.7.0 There are too many connections; please try again later"
         return ""
 
-    def hand_in(self, received: ReceivedMail) -> "asyncio.Task[Answer]":
+    def hand_in(self, received: ReceivedMail | Post) -> "asyncio.Task[Answer]":
         """Start to handle a mail, even if its peer hangs up, and to log it. The result of the task is the answer."""
         self.held += len(received.raw)
         task = asyncio.get_running_loop().create_task(self._handle(received))
@@ -163,7 +164,7 @@ class Connections:
         task.add_done_callback(self.handling.discard)
         return task
 
-    async def _handle(self, received: ReceivedMail) -> Answer:
+    async def _handle(self, received: ReceivedMail | Post) -> Answer:
         begin = time.perf_counter()
         try:
             answer = await self.handle(received)

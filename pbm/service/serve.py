@@ -25,7 +25,8 @@ from pbm import START_PBM
 from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.disk import reason
 from pbm.mail import incoming
-from pbm.mail.incoming import Outcome, ReceivedMail
+from pbm.mail.incoming import Outcome, PreparedMail, ReceivedMail
+from pbm.mail.posts import Post, PreparedPost, handle_post, prepare_post
 from pbm.mail.sending import LONGEST_PAUSE, SENDER, growing_pauses
 from pbm.mail.smtp import Answer, Connection, Connections, Entry, LMTPConnection
 from pbm.names import is_host
@@ -233,7 +234,7 @@ class MainThread:
 class WaitingMail(NamedTuple):
     """A mail that waits to be handled."""
 
-    received: ReceivedMail
+    received: ReceivedMail | Post
     answer: Future[Answer]
 
 
@@ -259,8 +260,11 @@ class Receiver:
         """The result of a call in the main thread. Raises Unusable, and TimeoutError if it takes too long."""
         return await asyncio.wrap_future(self.thread.submit(within_limits, do, *args))
 
-    async def handle(self, received: ReceivedMail) -> Answer:
-        """Handle a mail. The answer is 250 when all that it causes is on the disk, and 451 if it has to come again."""
+    async def handle(self, received: ReceivedMail | Post) -> Answer:
+        """Handle a mail, or a command that is posted.
+
+        The answer is 250 when all that it causes is on the disk, and 451 if it has to come again.
+        """
         mail = WaitingMail(received, Future())
         self.waiting.put(mail)
         self.thread.submit(self.handle_waiting)
@@ -288,7 +292,7 @@ class Receiver:
         done = []
         unfinished = []
         for mail in mails:
-            prepared = self._run(mail, incoming.prepare_mail, self.server, mail.received)
+            prepared = self._run(mail, _prepare, self.server, mail.received)
             if prepared and prepared.outcome:
                 done.append((mail, Answer("", prepared.outcome)))
             elif prepared:
@@ -298,7 +302,7 @@ class Receiver:
         with transaction:
             begin = time.perf_counter()
             for mail, prepared in unfinished:
-                if outcome := self._run(mail, incoming.handle_prepared, self.server, prepared):
+                if outcome := self._run(mail, _handle, self.server, prepared):
                     done.append((mail, Answer("250 2.0.0 Done", outcome)))
         locked = time.perf_counter() - begin
         return [(mail, answer._replace(locked=locked)) for mail, answer in done]
@@ -319,6 +323,18 @@ class Receiver:
         except Exception as error:
             mail.answer.set_exception(error)
         return None
+
+
+def _prepare(server: Server, received: ReceivedMail | Post) -> PreparedMail | PreparedPost:
+    if isinstance(received, Post):
+        return prepare_post(server, received)
+    return incoming.prepare_mail(server, received)
+
+
+def _handle(server: Server, prepared: PreparedMail | PreparedPost) -> Outcome:
+    if isinstance(prepared, PreparedPost):
+        return handle_post(server, prepared)
+    return incoming.handle_prepared(server, prepared)
 
 
 def within_limits(do: Callable[..., T], *args: object) -> T:

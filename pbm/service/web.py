@@ -12,6 +12,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from ipaddress import ip_address
+from math import ceil
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlsplit
@@ -26,15 +29,16 @@ from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from games import Illegal
-from pbm import letters
+from pbm import letters, texts
 from pbm.access import tokens
 from pbm.actions import users
 from pbm.drawing import images
 from pbm.letters import Letter
-from pbm.mail import incoming
-from pbm.mail.incoming import Outcome, ReceivedMail
+from pbm.mail import incoming, posts
+from pbm.mail.incoming import Outcome, Printed, ReceivedMail
+from pbm.mail.posts import Post
 from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Connections, Entry
-from pbm.refusals import Refused
+from pbm.refusals import Refused, TooMany
 from pbm.server import Server
 from pbm.service import calendars
 from pbm.session import Session
@@ -54,6 +58,10 @@ RESPONSE_SECONDS = 60
 """How long after that a connection may take what it is sent."""
 MOST_POSTS_A_MINUTE = 120
 """How often a peer may post; a machine of ours, which brings what others post, as often as it likes."""
+MOST_HASHING = 20
+"""How many posts wait for argon2, which checks passwords in a thread of its own."""
+HASHING_WAIT = 5
+"""After how many seconds a post may come again that found too many waiting."""
 MOST_KEPT = 100
 """How many answers are kept in memory for the pages that show them; one of `multiple` has up to 215 kB."""
 LONGEST_KEY = 64
@@ -70,7 +78,10 @@ REVOKED = (
     "that of a guest after seven days."
 )
 NO_PAGE = "There is no page at this address. If it was that of a board, that board may have been removed."
+TOO_MANY_POSTS = "There are too many posts; please wait for a minute."
 JSON_TYPE = "application/json"
+TEXT_TYPE = "text/plain"
+BEARER = {"WWW-Authenticate": "Bearer"}
 FORM_TYPE = "application/x-www-form-urlencoded"
 Work = Callable[..., Awaitable[Any]]
 """Calls a function with these arguments in the main thread."""
@@ -88,7 +99,11 @@ class WebServer:
         self.posts: Counter[str] = Counter()
         self.kept: dict[str, str] = {}
         self.page_thread = ThreadPoolExecutor(1)  # the page of a large board takes a second, and mails must not wait
+        self.argon2_thread = ThreadPoolExecutor(1)
+        self.hashing = 0
+        """How many posts wait for argon2."""
         routes = [
+            Route("/command", self.command, methods=["POST"]),
             Route("/answer", self.answer, methods=["GET", "POST"]),
             Route("/guest", self.guest, methods=["POST"]),
             Route("/unsubscribe/{token}", self.unsubscribe, methods=["GET", "POST"]),
@@ -204,6 +219,49 @@ class WebServer:
             await _wait_for(Path(self.site, page))
         return RedirectResponse(f"{page}#{token}", 303)
 
+    # Commands
+
+    async def command(self, request: Request) -> Response:
+        """Carry out a command, and print its answer as a shell does."""
+        if not self._is_from_this_site(request):
+            raise HTTPException(403, "This was posted from a page of another site.")
+        body = await _body_of(request)
+        try:
+            post = _post_of(request, body)
+            self._admit_lines(post)
+            await self._check_passwords(post)
+        except Refused as why:
+            return _answer_to_command(request, posts.refusal_printed(why, str(why), str(why)))
+        outcome = (await asyncio.shield(self.connections.hand_in(post))).outcome
+        if outcome.printed is None:  # it has failed, or takes too long
+            raise HTTPException(503, "This could not be done; please try again later.", {"Retry-After": "10"})
+        return _answer_to_command(request, outcome.printed)
+
+    def _admit_lines(self, post: Post) -> None:
+        """Count the lines of a post for its token, and for its machine. Raises TooMany."""
+        count = posts.count_lines(post)
+        holders = [tokens.digest(post.token)] if post.token else []
+        if post.machine:
+            holders.append(post.machine)
+        for holder in holders:
+            if not self._count_posts(holder, count):
+                raise TooMany(TOO_MANY_POSTS, 60)
+
+    async def _check_passwords(self, post: Post) -> None:
+        """Run argon2 for a post in its own thread, where nobody else waits for it. Raises Refused, also as TooMany."""
+        hashing = await self.work(posts.hashing_of, self.server, post)
+        if not any(hashing):
+            return
+        if self.hashing >= MOST_HASHING:
+            raise TooMany("Too many passwords are being checked; please try again in some seconds.", HASHING_WAIT)
+        self.hashing += 1
+        computing = asyncio.wrap_future(self.argon2_thread.submit(posts.compute_hashes, self.server, hashing))
+        computing.add_done_callback(self._end_hashing)
+        await asyncio.shield(computing)
+
+    def _end_hashing(self, _: object) -> None:
+        self.hashing -= 1
+
     # What mails lead to
 
     async def unsubscribe(self, request: Request) -> Response:
@@ -253,27 +311,35 @@ class WebServer:
         machine = incoming.machine_of(_peer(request))
         if not machine:
             return
+        if not self._count_posts(machine, 1):
+            raise HTTPException(429, TOO_MANY_POSTS, {"Retry-After": "60"})
+
+    def _count_posts(self, holder: str, count: int) -> bool:
+        """Count what somebody posts in this minute. Returns False if it is too much."""
         if not self.posts:
             asyncio.get_running_loop().call_later(60, self.posts.clear)
-        self.posts[machine] += 1
-        if self.posts[machine] > MOST_POSTS_A_MINUTE:
-            raise HTTPException(429, "There are too many posts; please wait for a minute.")
+        self.posts[holder] += count
+        return self.posts[holder] <= MOST_POSTS_A_MINUTE
 
     def _is_from_this_site(self, request: Request) -> bool:
-        """Whether no page of another site has posted this, as the browser says; other programs say nothing."""
+        """Whether no page of another site has posted this, as the browser says; other programs say nothing.
+
+        The name that was asked for proves nothing: whoever owns a name can let it lead here (DNS rebinding).
+        """
         fetch_site = request.headers.get("sec-fetch-site")
         if fetch_site not in {None, "same-origin", "none"}:
             return False
         origin = request.headers.get("origin")
         if origin is None:
             return True
-        if origin == "null" and fetch_site == "same-origin":
-            return True  # a form without a script says so, because of our Referrer-Policy
-        host = origin.partition("://")[2]
-        if host in self.origins:
-            return origin == self.origins[host]
-        # a proxy passes on which host was asked for, but not whether it speaks TLS
-        return host == request.headers.get("host")
+        host = request.headers.get("host", "")
+        if origin == "null" and fetch_site == "same-origin":  # a form without a script, because of our Referrer-Policy
+            return host in self.origins or _is_number(host)
+        scheme, _, named = origin.partition("://")
+        if named in self.origins:
+            return origin == self.origins[named]
+        # without a name nobody can rebind it: this page was fetched from here
+        return scheme == "http" and named == host and _is_number(host)
 
     def _page(self, request: Request, status: int = 200, text: str = "", error: str = "") -> Response:
         """A page with a letter or a refusal, and a form in which the last post can be changed and posted again."""
@@ -295,9 +361,12 @@ class WebServer:
             error = HTTPException(status, "This could not be done; please try again later.")
         elif error.status_code == 404:
             error = HTTPException(404, NO_PAGE)
-        if _wants_json(request):
+        if request.url.path == "/command":
+            data = {"error": error.detail, "status": 2 if error.status_code == 400 else 1}
+            response: Response = _answer_to_command(request, Printed(error.status_code, error.detail, data))
+        elif _wants_json(request):
             body = {"error": error.detail, "status": error.status_code}
-            response: Response = JSONResponse(body, error.status_code)
+            response = JSONResponse(body, error.status_code)
         else:
             response = self._page(request, error.status_code, error=error.detail)
         response.headers.update(error.headers or {})
@@ -343,6 +412,68 @@ class WebConnection(H11Protocol):
         if self in self.connections:
             self.shutdown()
             self.loop.call_later(RESPONSE_SECONDS, self.transport.abort)
+
+
+def _post_of(request: Request, body: bytes) -> Post:
+    """The command that is posted. Raises HTTPException, and Misused."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type not in {TEXT_TYPE, JSON_TYPE}:
+        raise HTTPException(415, "A command is posted as text/plain, or as JSON.")
+    try:
+        fields = posts.read_json(body.decode()) if media_type == JSON_TYPE else posts.read_text(body.decode())
+    except UnicodeDecodeError as why:
+        raise HTTPException(400, "What is posted is no text in UTF-8.") from why
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme and scheme.lower() != "bearer":
+        raise HTTPException(401, "Only a token can stand in Authorization, behind the word Bearer.", BEARER)
+    key = fields.key or request.headers.get("idempotency-key", "")
+    if len(key) > LONGEST_KEY:
+        raise HTTPException(400, f"An id has at most {LONGEST_KEY} characters.")
+    return fields._replace(
+        key=texts.clean(key),
+        token=token.strip() or ("none" if scheme else ""),  # one that is empty is wrong
+        machine=_machine(request),
+        as_json=_wants_json(request),
+        peer=_peer(request),
+    )
+
+
+def _answer_to_command(request: Request, printed: Printed) -> Response:
+    """The response with the answer to a command."""
+    headers = {"Pbm-Status": str(printed.data.get("status", 0)), "Cache-Control": "no-store"}
+    if printed.code == 401:
+        headers |= BEARER
+    if printed.wait:
+        headers["Retry-After"] = str(ceil(printed.wait))
+    if _wants_json(request):
+        body = json.dumps(printed.data, default=methodcaller("isoformat"))
+        return Response(f"{body}\n", printed.code, headers, JSON_TYPE)
+    return Response(f"{printed.text}\n", printed.code, headers, TEXT_TYPE)
+
+
+def _machine(request: Request) -> str | None:
+    """The machine or network that a request came from; None if it came by a proxy that does not say.
+
+    What a proxy says counts, whatever it is; uvicorn sets the port to 0 then.
+    """
+    if request.client is None:
+        return None
+    try:
+        address = ip_address(request.client.host)
+    except ValueError:
+        return None
+    if request.client.port == 0 and not address.is_loopback:
+        return incoming.network_of(str(getattr(address, "ipv4_mapped", None) or address))
+    return incoming.machine_of(request.client.host)
+
+
+def _is_number(host: str) -> bool:
+    """Whether the Host of a request is an address of IP, or this machine; a port may stand behind it."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or bool(ip_address(name))
+    except ValueError:
+        return False
 
 
 def _peer(request: Request) -> str:

@@ -253,7 +253,13 @@ class Store:
 
         Of boards that were removed before it, nothing is known any more.
         """
-        for table, column in ("handled", "handled"), ("quotas", "day"), ("failures", "last"), ("commands", "hour"):
+        for table, column in (
+            ("handled", "handled"),
+            ("quotas", "day"),
+            ("failures", "last"),
+            ("commands", "hour"),
+            ("posts", "moment"),
+        ):
             self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", (before,))
         removed = "SELECT game, board FROM removed_boards WHERE removed < ?"
         for table in "replies", "removed_boards":

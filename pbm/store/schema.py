@@ -677,3 +677,29 @@ def absences(db: Database) -> None:
     db.execute("DROP INDEX IF EXISTS boards_due")
     # the last migration that adds a column of DUE makes the index, because no earlier one can
     db.execute(f"CREATE INDEX boards_due ON boards ({DUE}) WHERE ended IS NULL")
+
+
+@migrations()
+def tokens(db: Database) -> None:
+    """Let users have tokens for programs, and remember for a day what was answered to a post with a key."""
+    db.execute("""
+        CREATE TABLE tokens (
+            digest TEXT PRIMARY KEY NOT NULL,
+            userid TEXT NOT NULL REFERENCES users,
+            name TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            made TEXT NOT NULL,
+            used TEXT,
+            UNIQUE (userid, name)
+        ) STRICT, WITHOUT ROWID
+    """)
+    db.execute("""
+        CREATE TABLE posts (
+            userid TEXT NOT NULL REFERENCES users,
+            key TEXT NOT NULL,
+            line TEXT NOT NULL,
+            moment TEXT NOT NULL,
+            answer TEXT NOT NULL,
+            PRIMARY KEY (userid, key)
+        ) STRICT, WITHOUT ROWID
+    """)

@@ -32,6 +32,27 @@ class Bar(NamedTuple):
     """When it last kept a mail from being answered; None if it never has."""
 
 
+class Token(NamedTuple):
+    """A token with which a program gives commands for a user."""
+
+    userid: str
+    name: str
+    scope: str
+    """``read``: commands that change nothing; ``play``: nearly all commands."""
+    made: datetime
+    used: datetime | None
+    """When it was last used, to the hour; None if never."""
+
+
+class AnsweredPost(NamedTuple):
+    """A command that was posted with a key, and its answer."""
+
+    line: str
+    """The SHA-256 of the command without its passwords, and of what was posted with it."""
+    answer: str
+    """The answer, in JSON."""
+
+
 class Trust(Questions):
     """What is stored of those who write to the server."""
 
@@ -54,6 +75,45 @@ class Trust(Questions):
     def revoke_replies(self, userid: str) -> None:
         """End all reply addresses of a user; new mails bring new ones."""
         self.execute("DELETE FROM replies WHERE userid = ?", userid)
+
+    # Tokens
+
+    def token(self, digest: str) -> Token | None:
+        """The token with that SHA-256; None if there is none."""
+        return self.row(Token, "SELECT userid, name, scope, made, used FROM tokens WHERE digest = ?", digest)
+
+    def tokens(self, userid: str) -> list[Token]:
+        """The tokens of a user, by name."""
+        query = "SELECT userid, name, scope, made, used FROM tokens WHERE userid = ? ORDER BY name"
+        return self.rows(Token, query, userid)
+
+    def add_token(self, digest: str, token: Token) -> None:
+        """Store a new token by its SHA-256."""
+        self.insert("tokens", {"digest": digest, **token._asdict()})
+
+    def revoke_token(self, userid: str, name: str) -> None:
+        """End a token of a user."""
+        self.execute("DELETE FROM tokens WHERE userid = ? AND name = ?", userid, name)
+
+    def revoke_tokens(self, userid: str) -> None:
+        """End all tokens of a user."""
+        self.execute("DELETE FROM tokens WHERE userid = ?", userid)
+
+    def note_use_of_token(self, digest: str, now: datetime) -> None:
+        """Note that a token is used."""
+        self.execute("UPDATE tokens SET used = ? WHERE digest = ?", now, digest)
+
+    # Posts with a key
+
+    def answered_post(self, userid: str, key: str, since: datetime) -> AnsweredPost | None:
+        """What a user has posted with a key since a time; None if nothing."""
+        query = "SELECT line, answer FROM posts WHERE userid = ? AND key = ? AND moment >= ?"
+        return self.row(AnsweredPost, query, userid, key, since)
+
+    def save_post(self, userid: str, key: str, post: AnsweredPost, now: datetime, since: datetime) -> None:
+        """Store what a user has posted with a key, and forget what they posted before a time."""
+        self.execute("DELETE FROM posts WHERE userid = ? AND moment < ?", userid, since)
+        self.insert("posts", {"userid": userid, "key": key, "moment": now, **post._asdict()})
 
     # Wrong passwords
 

@@ -21,6 +21,7 @@ OURS = [
     schema.notices,
     schema.talk,
     schema.absences,
+    schema.tokens,
 ]
 """The migrations of this version."""
 

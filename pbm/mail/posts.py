@@ -1,0 +1,331 @@
+"""Commands that are posted over HTTP: read, carried out and answered as those of a mail are. No sockets here.
+
+What is guessed of mails does not apply: a post has one line and a comment. Its answer is what a shell prints.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from hashlib import sha256
+from operator import methodcaller
+from typing import Any, NamedTuple
+
+from pbm import letters, runner, texts
+from pbm.access import tokens
+from pbm.access.guesses import Guesses
+from pbm.access.quotas import most
+from pbm.language import masking, words
+from pbm.language.grammar import Call
+from pbm.language.line import Line
+from pbm.mail.incoming import Outcome, Printed, logged_line, logged_reason
+from pbm.refusals import Misused, NotAllowed, Refused, TooMany, WrongPassword
+from pbm.runner import Effect, Ready
+from pbm.server import Server
+from pbm.session import Session
+from pbm.store.trust import AnsweredPost
+from pbm.texts import escaped, without
+
+KEYS_COUNT_FOR = timedelta(days=1)
+"""How long the answer to a post with a key is kept."""
+MOST_CHECKED = 5
+"""How many passwords argon2 checks or hashes for one post."""
+USE_NOTED_EVERY = timedelta(hours=1)
+"""How exactly it is noted when a token was last used: a command that only reads seldom writes for that."""
+DAY_SECONDS = 86_400
+NO_MACHINE = (
+    "Passwords are not taken here, because the proxy in front of this server does not say from which machine they "
+    "come. Use a token, or tell the operator that `X-Forwarded-For` is missing."
+)
+NO_OBJECT = 'A command in JSON is an object such as {"line": "spiro show 101"}.'
+OTHER_LINE = "This key came with another command before; nothing was done."
+NO_SUCH = "This token is wrong, or has ended."
+
+
+class Post(NamedTuple):
+    """A command that is posted."""
+
+    line: str
+    comment: str = ""
+    """What stands below the line."""
+    key: str = ""
+    """A post with the same key and line is done once for a user; empty for none."""
+    token: str = ""
+    """The token in place of userid and password; empty for none."""
+    machine: str | None = None
+    """The machine or network that it came from; None if that is not known."""
+    as_json: bool = False
+    peer: str = ""
+    """The machine, as it is logged."""
+    sender: str = ""
+    """No mail address."""
+
+    @property
+    def raw(self) -> bytes:
+        """The post in bytes."""
+        return f"{self.line}\n{self.comment}".encode()
+
+
+class PreparedPost(NamedTuple):
+    """A post that is read, and its command prepared."""
+
+    post: Post
+    line: Line
+    ready: Ready
+    outcome: Outcome | None = None
+    """The outcome, if nothing is to be stored."""
+
+
+class Hashing(NamedTuple):
+    """What argon2 has to compute for a post."""
+
+    checked: Sequence[tuple[str | None, str]]
+    """The stored hashes of users, None for no such user, and the passwords that may be theirs."""
+    new: Sequence[str]
+    """New passwords."""
+
+
+def read_text(text: str) -> Post:
+    """The command of a text, whose first line it is; what stands below is the comment."""
+    line, _, comment = text.replace("\r\n", "\n").replace("\r", "\n").partition("\n")
+    return Post(" ".join(texts.clean(line).split()), texts.clean(comment))
+
+
+def read_json(text: str) -> Post:
+    """The command of an object in JSON. Raises Misused."""
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as why:
+        raise Misused(NO_OBJECT) from why
+    if not isinstance(fields, dict):
+        raise Misused(NO_OBJECT)
+    line = fields.get("line")
+    comment = fields.get("comment") or ""
+    key = fields.get("id") or ""
+    passwords = fields.get("passwords") or []
+    if not all(isinstance(field, str) for field in (line, comment, key)):
+        raise Misused("`line`, `comment` and `id` are texts.")
+    if not isinstance(passwords, list) or not all(isinstance(password, str) for password in passwords):
+        raise Misused("`passwords` is a list of texts.")
+    post = read_text(f"{' '.join(str(line).split())}\n{comment}")
+    line, comment = with_passwords(post.line, post.comment, [texts.clean(password) for password in passwords])
+    return Post(line, comment, key)
+
+
+def count_lines(post: Post) -> int:
+    """How many commands a post has."""
+    line = Line.read(post.line)
+    if line.command and line.command.name == "multiple":
+        return max(1, sum(1 for _ in words.lines_of(post.comment)))
+    return 1
+
+
+def with_passwords(line: str, comment: str, passwords: Sequence[str]) -> tuple[str, str]:
+    """A line and its comment with the passwords for which hyphens stand. One alone stands for all. Raises Misused."""
+    if not passwords:
+        return line, comment
+    if any(len(word.split()) != 1 or word == "-" for word in passwords):
+        raise Misused("A password is one word without blanks.", secrets=passwords)
+    left = iter(passwords)
+
+    def take() -> str:
+        password = passwords[0] if len(passwords) == 1 else next(left, None)
+        if password is None:
+            raise Misused("There are more hyphens in the place of passwords than passwords.")
+        return password
+
+    read = Line.read(line)
+    if read.command and read.command.name == "multiple":
+        return line, "\n".join(Line.read(typed).with_passwords(take).typed for typed in words.lines_of(comment))
+    return read.with_passwords(take).typed, comment
+
+
+def hashing_of(server: Server, post: Post) -> Hashing:
+    """What argon2 has to compute before a post can be handled. Raises Refused if that is too much."""
+    session = _session(server, post)
+    passwords = server.passwords
+    checked: dict[tuple[str | None, str], None] = {}
+    new: dict[str, None] = {}
+    for call in _calls(session, post):
+        userid = str(call.given.get("userid", "")).lower()
+        password = call.given.get("password")
+        if password and not runner.is_signed_by_token(session, userid, password):
+            _, until = session.guesses.failures_of(userid) if session.guesses else ({}, None)
+            stored = server.store.users.password_of(userid) or None
+            if until is None and not passwords.knows(stored, password):
+                checked[stored, password] = None
+        if call.given.get("new_password"):
+            new[call.given["new_password"]] = None
+    if len(checked) + len(new) > MOST_CHECKED:
+        raise Refused(f"One post can have {MOST_CHECKED} different passwords.")
+    return Hashing([*checked], [*new])
+
+
+def compute_hashes(server: Server, hashing: Hashing) -> None:
+    """Run argon2, in any thread; the results are remembered."""
+    for stored, password in hashing.checked:
+        server.passwords.is_right(stored, password)
+    for password in hashing.new:
+        server.passwords.prepare(password)
+
+
+def _calls(session: Session, post: Post) -> Iterator[Call]:
+    """The command of a post, or those of its lines."""
+    _, call = runner.read_for(session, post.line)
+    if isinstance(call, Call) and call.command.name == "multiple":
+        for typed in list(words.lines_of(session.body))[: runner.MOST_COMMANDS]:
+            _, call_of_line = runner.read_for(session, typed)
+            if isinstance(call_of_line, Call):
+                yield call_of_line
+    elif isinstance(call, Call):
+        yield call
+
+
+def _session(server: Server, post: Post) -> Session:
+    """The session of a post. Its token counts if it is right."""
+    is_user = server.store.users.is_taken
+    return Session(
+        server,
+        comment=tokens.masked(masking.comment(post.comment, is_user)),
+        body=texts.clean(post.comment),
+        as_json=post.as_json,
+        guesses=Guesses(server.store, post.machine or "", server.now()),
+        peer=post.machine,
+        bearer=server.store.trust.token(tokens.digest(post.token)) if post.token else None,
+        is_trusted=False,
+    )
+
+
+def prepare_post(server: Server, post: Post) -> PreparedPost:
+    """Read a post, and prepare its command: all that is slow is done here, without a lock for which others wait."""
+    session = _session(server, post)
+    line, call = runner.read_for(session, post.line)
+    if post.token and session.bearer is None:
+        call = WrongPassword(NO_SUCH)
+    elif post.machine is None and any(_has_password(session, one) for one in _calls(session, post)):
+        call = Refused(NO_MACHINE)
+    ready = runner.prepare(session, call, line)
+    prepared = PreparedPost(post, line, ready)
+    if ready.done is None or post.key or any(_has_password(session, one) for one in _calls(session, post)):
+        return prepared
+    if session.bearer and _is_use_due(session):
+        return prepared
+    if ready.done.why and not session.bearer:
+        return prepared  # a mistake counts
+    return prepared._replace(outcome=_outcome(server, prepared, ready.done))
+
+
+def _has_password(session: Session, call: Call) -> bool:
+    """Whether a command has a password, which is not what stands for a token."""
+    userid = str(call.given.get("userid", "")).lower()
+    return any(not runner.is_signed_by_token(session, userid, password) for password in call.passwords)
+
+
+def _is_use_due(session: Session) -> bool:
+    """Whether it is to be noted that the token of a command is used."""
+    token = session.bearer
+    return token is not None and (token.used is None or session.now > token.used + USE_NOTED_EVERY)
+
+
+def handle_post(server: Server, prepared: PreparedPost) -> Outcome:
+    """Do what a post says, and note its answer if it has a key: all in one transaction.
+
+    Raises Unusable if the database cannot be used.
+    """
+    post = prepared.post
+    session = prepared.ready.session
+    trust = server.store.trust
+    since = server.now() - KEYS_COUNT_FOR
+    with server.store.writing():
+        if post.token:
+            token = trust.token(tokens.digest(post.token))
+            if token is None or session.bearer is None:
+                return _refuse_token(server, prepared)
+            if _is_use_due(session):
+                trust.note_use_of_token(tokens.digest(post.token), server.now())
+        user = session.known_user
+        posted = _digest(prepared)
+        if post.key and user and (answered := trust.answered_post(user, post.key, since)):
+            if answered.line != posted:
+                return _refusal(server, prepared, Refused(OTHER_LINE), 409)
+            outcome = _outcome(server, prepared, Effect())
+            return outcome._replace(word="repeated", printed=_repeated(answered))
+
+        done = runner.finish(prepared.ready)
+        server.store.events.count_command(server.now(), refused=done.why is not None)
+        if session.guesses:
+            session.guesses.save()
+        if done.why and not session.known_user and session.peer and not session.take("error", is_own=True):
+            why = TooMany(
+                f"These were {most('error', 'address')} mistakes today; others are not answered.", DAY_SECONDS
+            )
+            return _refusal(server, prepared, why, 429)
+        outcome = _outcome(server, prepared, done)
+        if post.key and user and outcome.printed and _is_kept(prepared):
+            kept = json.dumps(outcome.printed[:3], default=methodcaller("isoformat"))
+            trust.save_post(user, post.key, AnsweredPost(posted, tokens.masked(kept)), server.now(), since)
+        return outcome
+
+
+def _is_kept(prepared: PreparedPost) -> bool:
+    """Whether a command may change something: what only reads is answered anew."""
+    call = prepared.ready.call
+    return isinstance(call, Call) and (call.command.writes or bool(prepared.ready.lines))
+
+
+def _digest(prepared: PreparedPost) -> str:
+    """What distinguishes a post from others with the same key; passwords are left out, because it is stored."""
+    ready = prepared.ready
+    calls = [ready.call, *(call for _, call in ready.lines)]
+    secrets = [password for call in calls if isinstance(call, Call) for password in call.passwords]
+    said = without(f"{' '.join(prepared.line.typed.split())}\n{prepared.post.comment}", secrets)
+    return sha256(said.encode()).hexdigest()
+
+
+def _repeated(answered: AnsweredPost) -> Printed:
+    """The answer to a post that was done before."""
+    code, text, data = json.loads(answered.answer)
+    return Printed(code, text, {**data, "repeated": True})
+
+
+def _refuse_token(server: Server, prepared: PreparedPost) -> Outcome:
+    """Refuse a wrong token, and count it for the machine that it came from."""
+    guesses = Guesses(server.store, prepared.post.machine or "", server.now())
+    until = guesses.note_wrong_token()
+    guesses.save()
+    if until:
+        seconds = (until - server.now()).total_seconds()
+        return _refusal(server, prepared, TooMany("Too many wrong tokens or passwords came from there.", seconds), 429)
+    return _refusal(server, prepared, WrongPassword(NO_SUCH), 401)
+
+
+def _refusal(server: Server, prepared: PreparedPost, why: Refused, code: int) -> Outcome:
+    outcome = _outcome(server, prepared, Effect(why=why))
+    printed = outcome.printed
+    return outcome._replace(printed=printed._replace(code=code)) if printed else outcome
+
+
+def _outcome(server: Server, prepared: PreparedPost, done: Effect) -> Outcome:
+    """The outcome of a command, with its answer."""
+    line = prepared.line
+    why = done.why
+    logged = logged_line(server, line, prepared.ready.call, why) if line.command else ""
+    if why is None:
+        data = letters.as_one(done.letters)
+        return Outcome("command", logged, printed=Printed(200, escaped(letters.printed(done.letters)), data))
+    refusal = line.refusal(why, is_user=server.store.users.is_taken)
+    printed = refusal_printed(why, refusal.body, refusal.data["error"])
+    return Outcome("command", logged, logged_reason(line, refusal, logged), printed=printed)
+
+
+def refusal_printed(why: Refused, text: str, reason: str) -> Printed:
+    """The answer to a command that is refused: its status says what kind of refusal this is."""
+    data: Mapping[str, Any] = {"error": reason, "status": why.status}
+    if isinstance(why, TooMany):
+        return Printed(429, escaped(text), data, why.seconds)
+    if isinstance(why, WrongPassword):
+        return Printed(401, escaped(text), data)
+    if isinstance(why, NotAllowed):
+        return Printed(403, escaped(text), data)
+    if isinstance(why, Misused):
+        return Printed(400, escaped(text), data)
+    return Printed(422, escaped(text), data)
