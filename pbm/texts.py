@@ -14,7 +14,7 @@ NARROWEST = 60
 """The fewest columns at which mail programs break lines."""
 MOST_LINES = 200
 """How many lines of a comment are kept."""
-CUT = "[The rest was cut.]"
+REST_CUT = "[The rest was cut.]"
 """Stands in the place of what was too long to be kept."""
 MOST_COMMENT = MOST_LINES * WIDTH
 """How many characters of a comment are looked at."""
@@ -88,13 +88,13 @@ def written(text: str) -> str:
 
 
 def shortened(text: str, most_bytes: int) -> str:
-    """A text of at most so many bytes in UTF-8. The rest of a longer one is cut behind a word, which CUT says."""
+    """A text of at most so many bytes in UTF-8. The rest of a longer one is cut behind a word, which REST_CUT says."""
     whole = text.encode()
     if len(whole) <= most_bytes:
         return text
-    kept = whole[: most_bytes - len(f"\n{CUT}")].decode(errors="ignore")
+    kept = whole[: most_bytes - len(f"\n{REST_CUT}")].decode(errors="ignore")
     front, *_ = kept.rsplit(maxsplit=1)  # the last word may be only half of one
-    return f"{front}\n{CUT}"
+    return f"{front}\n{REST_CUT}"
 
 
 def wrapped_line(line: str, *, breaks_words: bool = True) -> list[str]:

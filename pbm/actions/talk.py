@@ -31,7 +31,9 @@ def readable(store: Store, row: BoardRow, reader: str | None) -> list[TalkRow]:
     return [entry for entry in entries if entry.kind == COMMENT]
 
 
-def read_words(session: Session, game: str, board: str, userid: str, password: str, page: str) -> dict[str, Any] | None:
+def read_list_words(
+    session: Session, game: str, board: str, userid: str, password: str, page: str
+) -> dict[str, Any] | None:
     """What the words of an unsigned command stand for: a board, and perhaps a page. None if it is signed.
 
     Raises Refused, and Misused for a userid without a password.

@@ -134,7 +134,7 @@ OF_A_GAME = (
         can. A robot answers with its next move: it says what it thinks of its chances.
         """),
     Command("talk", [argument("board"), argument("userid", "[USERID"), argument("password", "PASSWORD]"), PAGE],
-        "actions.talk.list_talk", reads=True, check="actions.talk.read_words",
+        "actions.talk.list_talk", reads=True, check="actions.talk.read_list_words",
         text="""List what was said on a board: the comments of moves, votes and the challenge, and the chats.
 
         Comments are for anybody. Chats are for the players, who sign with userid and password; when the game is over,

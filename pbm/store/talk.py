@@ -8,11 +8,11 @@ from pbm.texts import shortened
 
 COMMENT, CHAT = "comment", "chat"
 """The kinds of talk. Comments are for anybody, chats for the players as long as the game goes on."""
-MOST_KEPT = 400
+MOST_KEPT_ON_BOARD = 400
 """How many comments and chats of a board are kept; the oldest ones go."""
-MOST_BYTES = 4000
+MOST_KEPT_BYTES = 4000
 """How many bytes of each are kept."""
-OF_BOARD = "game = ?1 AND board = ?2"
+SAID_ON_BOARD = "game = ?1 AND board = ?2"
 
 
 class TalkRow(NamedTuple):
@@ -37,13 +37,15 @@ class Talk(Questions):
         """Store a comment or a chat, and forget the oldest one if there are too many."""
         query = f"""
             INSERT INTO talk SELECT ?1, ?2, coalesce(max(number), 0) + 1, ?3, ?4, ?5, ?6, ?7, ?8
-            FROM talk WHERE {OF_BOARD} RETURNING number
+            FROM talk WHERE {SAID_ON_BOARD} RETURNING number
         """
-        number = self.value(query, game, board, *row._replace(text=shortened(row.text, MOST_BYTES)))
-        if number > MOST_KEPT:
-            self.execute(f"DELETE FROM talk WHERE {OF_BOARD} AND number <= ?3", game, board, number - MOST_KEPT)
+        number = self.value(query, game, board, *row._replace(text=shortened(row.text, MOST_KEPT_BYTES)))
+        if number > MOST_KEPT_ON_BOARD:
+            self.execute(
+                f"DELETE FROM talk WHERE {SAID_ON_BOARD} AND number <= ?3", game, board, number - MOST_KEPT_ON_BOARD
+            )
 
     def of_board(self, game: str, board: str) -> list[TalkRow]:
         """The comments and chats of a board, in order."""
-        query = f"SELECT {', '.join(TalkRow._fields)} FROM talk WHERE {OF_BOARD} ORDER BY number"
+        query = f"SELECT {', '.join(TalkRow._fields)} FROM talk WHERE {SAID_ON_BOARD} ORDER BY number"
         return self.rows(TalkRow, query, game, board)
