@@ -61,7 +61,7 @@ class Month(Club):
 
     # What is told to both
 
-    def command(self, name, line, told, comment="", way="shell", recipient=ADDRESS):
+    def command(self, name, line, told, comment="", way="shell", recipient=ADDRESS, *, is_signed=True):
         """Give a command; the mails and what is printed must be those that the secretary says."""
         self.books.now = self.time
         boxes = {userid: list(addresses) for userid, addresses in self.books.addresses.items()}
@@ -74,7 +74,8 @@ class Month(Club):
         actor = None if is_refused else name  # a refusal is all that a shell prints then
         wanted = Counter()
         for reader, subject in mails:
-            if reader == actor or not self.is_held_back(reader, subject):  # one's own move is answered at once
+            is_own = reader == actor and is_signed  # one's own move is answered at once
+            if is_own or not self.is_held_back(reader, subject):
                 wanted.update((place, subject) for place in self.places(reader, actor, sender, boxes))
         assert got == wanted, f"{line} ({way}): {got - wanted}, not {wanted - got}"
         self.sent += Counter({(place, subject): n for (place, subject), n in wanted.items() if place != SCREEN})
@@ -95,6 +96,9 @@ class Month(Club):
                     one for one in self.waiting if one[1].startswith(f"Nag: {table.title} Board {table.number} ")
                 ]:
                     self.sent[mail] -= self.waiting.pop(mail)
+        titles = {(table.title, table.number) for table in self.books.tables.values()}
+        for mail in [one for one in self.waiting if board_of(one[1]) not in titles]:  # the board was removed
+            self.sent[mail] -= self.waiting.pop(mail)
 
     def given(self, name, line, comment, way, recipient):
         """What a command causes, counted: the addresses, or the screen, and the subjects."""
@@ -162,7 +166,8 @@ class Month(Club):
 
         name = f"--name={board}" if board else ""
         line = f"{game} challenge {options} {clocks} {name} {first} {second}"
-        self.command(None if way == "shell" else first, line, told, comment, way)  # in a shell nobody says who he is
+        actor = None if way == "shell" else first  # in a shell nobody says who he is
+        self.command(actor, line, told, comment, way, is_signed=False)
         return tables[0]
 
     def refused_challenge(self, first, second, game):
@@ -417,7 +422,11 @@ class Month(Club):
         self.waiting += Counter({mail: n for mail, n in wanted.items() if mail[1][:4] == "Nag:"})
         for address, subject in got:
             if subject.startswith("Nag: "):
-                self.nagged.setdefault((address, *board_of(subject)), []).append(self.time)
+                title, number = board_of(subject)
+                table = self.books.tables[title.lower(), number]
+                # where a game can be lost on a vacation, its player is reminded first
+                can_lose = table.novacation or table.time_is_up(self.time)
+                self.nagged.setdefault((address, title, number), []).append((self.time, can_lose))
 
     def send(self):
         """Send what is in the outbox to the maildirs beside the database."""
@@ -510,13 +519,13 @@ class Month(Club):
         assert found == self.sent, f"{found - self.sent}, not {self.sent - found}"
 
     def check_reminders(self):
-        """Nobody was reminded twice within a day, nor while he was away."""
+        """Nobody was reminded twice within a day, nor while he was away, but of what is lost on a vacation, too."""
         for (address, *_), times in self.nagged.items():
             name = address.partition("@")[0]
-            assert all(later - sooner >= timedelta(days=1) for sooner, later in pairwise(times))
-            for moment in times:
+            assert all(later - sooner >= timedelta(days=1) for (sooner, _), (later, _) in pairwise(times))
+            for moment, can_lose in times:
                 away = self.books.vacations.get(name, [])
-                assert not any(first <= moment.date() <= last for first, last in away)
+                assert can_lose or not any(first <= moment.date() <= last for first, last in away)
 
 
 def check_replay(row, turns):

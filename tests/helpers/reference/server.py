@@ -592,6 +592,7 @@ class Secretary:
         for table in sorted(mine, key=lambda table: (table.game, len(table.number), table.number)):
             why, table.gave_up = f"{name} has signed off.", "signed off"
             mails += self.leave(table, name, why) if table.is_young else self.moved(table, name, RESIGN, why)
+            table.comment = ""  # whoever signs off takes along what they wrote, this sentence included
         for table in self.tables.values():
             table.subscribers.discard(name)
             table.notified.discard(name)
