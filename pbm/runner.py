@@ -27,7 +27,7 @@ from pbm.budget import Budget
 from pbm.language import words
 from pbm.language.commands import OF_GAME, root
 from pbm.language.grammar import MOST_CHARACTERS, Call, Command, ShellContext, function, misplaced
-from pbm.language.line import SIGNED, Line
+from pbm.language.line import SIGNED_WORDS, Line
 from pbm.letters import Letter
 from pbm.refusals import Misused, NotAllowed, Refused, TooMany, WrongPassword, placeholder_objection
 from pbm.session import Session
@@ -309,7 +309,7 @@ def _prove_player(session: Session, userid: str, password: str, row: BoardRow | 
 
 def is_signed_by_token(session: Session, userid: str, password: str) -> bool:
     """Whether a token of that user came with the command, and the line that `Line.signed_by` has made."""
-    return session.bearer is not None and session.bearer.userid == userid and password == SIGNED
+    return session.bearer is not None and session.bearer.userid == userid and password == SIGNED_WORDS
 
 
 def _check_password(session: Session, userid: str, password: str) -> None:

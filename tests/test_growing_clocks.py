@@ -411,7 +411,7 @@ def test_clocks_are_those_of_plain_arithmetic(base, increment, above, steps, off
             given_hours += 24
             hours[mover] -= thought
             board.stop_clock(now)
-            board.change(more_days=1)
+            board.change(given_seconds=86400.0)
             hours[mover] = max(0, hours[mover])
             hours[mover] += 24
             continue

@@ -103,7 +103,7 @@ BAD = [  # words, exit status, what the user reads
     (["spiro", "show", "101", "-small"], 1, "takes no option -small"),
     (["spiro", "show", ""], 2, "missing"),
     (["spiro", "move", "101", "alice", "alice-secret", "\udcff\x01"], 1, "Cannot read"),
-    (["change", "address", "alice", "alice-secret"], 1, "In a shell"),
+    (["change", "address", "alice", "alice-secret"], 1, "no sender's address to take"),
     (["help", "nonsense"], 1, "There is no help on 'nonsense'"),
     (["help", "outbox", "keep-sending"], 1, "There is no help on 'keep-sending'"),
     (["help", "outbox", "nonsense"], 1, "There is no help on 'nonsense'"),

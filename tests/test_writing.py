@@ -260,7 +260,9 @@ def test_a_long_turn_is_not_broken_inside_a_cell_in_the_list_of_moves_either(gam
     board = Board(BoardRow(game, "101", "", "alice", "bob", b"", now), [], {})
     board.turns.append(TurnRow("alice", turn, (), automatic=False, played=now))
     board.states.append(board.state)
-    [letter] = letters.of_board(SimpleNamespace(now=now, zone=lambda _: UTC), board.present, "bob")
+    never_away = SimpleNamespace(absences=SimpleNamespace(seconds_since=lambda *_: 0.0))
+    session = SimpleNamespace(now=now, zone=lambda _: UTC, store=never_away)
+    [letter] = letters.of_board(session, board.present, "bob")
     lines = MOVES.search(text := f"{letter.body}\n\n")[0].split("\n")[1:-2]
     assert "".join(line[6:].strip() for line in lines) == turn
     assert not any(CUT.search(line) for line in lines)

@@ -15,7 +15,7 @@ from pbm.names import SHORTEST_PASSWORD, IsUser
 from pbm.refusals import Refused
 from pbm.texts import MASK, reason_without, without
 
-SIGNED = "=signed-by-token="
+SIGNED_WORDS = "=signed-by-token="
 """Stands in the place of a password where a token has proved the user; nobody types it by chance."""
 LEAVE_OUT = "The token stands for userid and password: leave both out, or write `- -`."
 
@@ -52,14 +52,14 @@ class Line(NamedTuple):
         return None if self.command.wrong_number(others) else self.command.passwords(others)
 
     def signed_by(self, userid: str, is_user: IsUser) -> Self:
-        """The line with a userid and SIGNED where the command has userid and password, if it has them.
+        """The line with a userid and SIGNED_WORDS where the command has userid and password, if it has them.
 
         Whoever is proved by a token leaves both out, or writes ``- -``. Raises Refused if another userid, or what may
         be a password, stands there: it must not become a part of a move.
         """
         if self.command is None or not {"userid", "password"} <= {*self.command.ways[0]}:
             return self
-        words_of_user = [userid, SIGNED]
+        words_of_user = [userid, SIGNED_WORDS]
         begin = self.command.ways[0].index("userid")
         for way in self.command.ways:
             at = self._place(way.index("userid"), skips_options=True)

@@ -44,7 +44,7 @@ class Masked(NamedTuple):
     secrets: Sequence[str]
 
 
-class Token(NamedTuple):
+class TypedToken(NamedTuple):
     """A word of a text."""
 
     start: int
@@ -104,7 +104,7 @@ def is_turn(word: str) -> bool:
     return all(re.fullmatch("x.|[nesw]+", letters) for letters in letters_in_a_row)
 
 
-def _words(text: str) -> Iterator[Token]:
+def _words(text: str) -> Iterator[TypedToken]:
     """The words of a text, without signs that stand alone; a hyphen is no word, and a row of them may be a password."""
     begins = True
     end = 0
@@ -120,7 +120,7 @@ def _words(text: str) -> Iterator[Token]:
             continue
         if len(plain) < SHORTEST_PASSWORD and not re.search(r"\w", plain):
             continue
-        yield Token(token.start(), end, plain.rpartition("bin/")[2], begins)  # as in `bin/pbm move`
+        yield TypedToken(token.start(), end, plain.rpartition("bin/")[2], begins)  # as in `bin/pbm move`
         letters = re.match(r"[^\W\d_]*", plain.lower())  # without the number of ``RE(2):``
         is_in_front = plain.isdecimal() or (letters is not None and letters[0] in IN_FRONT)
         begins = begins and is_in_front
@@ -132,7 +132,7 @@ def _usual(word: str) -> str:
     return "".join(character for character in usual if unicodedata.category(character) != "Cf")
 
 
-def _by_grammar(tokens: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
+def _by_grammar(tokens: Sequence[TypedToken], is_user: IsUser | None) -> Iterator[int]:
     """The places of words where a command has a password.
 
     A command counts if a game or a user is named in it: prose can say "the message from alice", too. `signup`, which
@@ -161,7 +161,7 @@ def _by_grammar(tokens: Sequence[Token], is_user: IsUser | None) -> Iterator[int
                     yield number
 
 
-def _beside_users(tokens: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
+def _beside_users(tokens: Sequence[TypedToken], is_user: IsUser | None) -> Iterator[int]:
     """The places of words beside a userid that stands beside the number of a board, but not of games and commands."""
     for place, token in enumerate(tokens[1:-1], 1):
         # the number has to be on the other side: a long one is no password beside itself
@@ -172,7 +172,7 @@ def _beside_users(tokens: Sequence[Token], is_user: IsUser | None) -> Iterator[i
                 yield beside
 
 
-def _is_of_a_command(tokens: Sequence[Token], place: int) -> bool:
+def _is_of_a_command(tokens: Sequence[TypedToken], place: int) -> bool:
     """Whether a word names a game, or one of its commands: `symple subscribe alice 101` lacks only the password."""
     if tokens[place].plain.lower() in games.names():
         return True
@@ -180,7 +180,7 @@ def _is_of_a_command(tokens: Sequence[Token], place: int) -> bool:
     return command is not None and names[0] in games.names()
 
 
-def _named(text: str, tokens: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
+def _named(text: str, tokens: Sequence[TypedToken], is_user: IsUser | None) -> Iterator[int]:
     """The places of words behind "password:" and the like, as in ``my password is swordfish`` and ``--password=x1y2``.
 
     Behind the word alone, as in ``password protected``, only a strange word is taken for one.
@@ -205,7 +205,7 @@ def _named(text: str, tokens: Sequence[Token], is_user: IsUser | None) -> Iterat
             yield behind
 
 
-def _place_behind(tokens: Sequence[Token], place: int, is_user: IsUser | None) -> int | None:
+def _place_behind(tokens: Sequence[TypedToken], place: int, is_user: IsUser | None) -> int | None:
     """The place of the word to which "password" at a place belongs; None if there is none in the next four words."""
     for number in range(place + 1, min(place + 5, len(tokens))):
         token = tokens[number]
@@ -216,7 +216,7 @@ def _place_behind(tokens: Sequence[Token], place: int, is_user: IsUser | None) -
     return None
 
 
-def _is_user(token: Token, is_user: IsUser | None) -> bool:
+def _is_user(token: TypedToken, is_user: IsUser | None) -> bool:
     """Whether a word is a userid, also in ``alice's``; that of a user, if it is known who is one."""
     name = re.sub("['\u2019]s$", "", token.plain.lower())
     return is_userid(name) and (is_user is None or is_user(name))

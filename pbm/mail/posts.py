@@ -27,11 +27,11 @@ from pbm.texts import escaped, without
 
 KEYS_COUNT_FOR = timedelta(days=1)
 """How long the answer to a post with a key is kept."""
-MOST_CHECKED = 5
+MOST_PASSWORDS = 5
 """How many passwords argon2 checks or hashes for one post."""
 USE_NOTED_EVERY = timedelta(hours=1)
 """How exactly it is noted when a token was last used: a command that only reads seldom writes for that."""
-DAY_SECONDS = 86_400
+KEPT_SECONDS = 86_400
 NO_MACHINE = (
     "Passwords are not taken here, because the proxy in front of this server does not say from which machine they "
     "come. Use a token, or tell the operator that `X-Forwarded-For` is missing."
@@ -155,8 +155,8 @@ def hashing_of(server: Server, post: Post) -> Hashing:
                 checked[stored, password] = None
         if call.given.get("new_password"):
             new[call.given["new_password"]] = None
-    if len(checked) + len(new) > MOST_CHECKED:
-        raise Refused(f"One post can have {MOST_CHECKED} different passwords.")
+    if len(checked) + len(new) > MOST_PASSWORDS:
+        raise Refused(f"One post can have {MOST_PASSWORDS} different passwords.")
     return Hashing([*checked], [*new])
 
 
@@ -256,7 +256,7 @@ def handle_post(server: Server, prepared: PreparedPost) -> Outcome:
             session.guesses.save()
         if done.why and not session.known_user and session.peer and not session.take("error", is_own=True):
             why = TooMany(
-                f"These were {most('error', 'address')} mistakes today; others are not answered.", DAY_SECONDS
+                f"These were {most('error', 'address')} mistakes today; others are not answered.", KEPT_SECONDS
             )
             return _refusal(server, prepared, why, 429)
         outcome = _outcome(server, prepared, done)
