@@ -178,7 +178,7 @@ who forfeits by the time of a move does so whatever the other has planned
     challenge alice bob / plays c3 b1 a1 / alice: plan if e5 then a5 / 21 days / clean up / winner alice / plan / \
 played c3 b1 a1 (Forfeit)
 who plans when the total time of the opponent is up has won
-    challenge --totaltime=1 alice bob / plays c3 b1 a1 / 1 days / alice: plan if e5 then a5 / winner alice / plan / \
+    challenge --totaltime=1 alice bob / plays c3 b1 a1 / 3 days / alice: plan if e5 then a5 / winner alice / plan / \
 sender reads bob had used up their time
 a resignation of the opponent triggers no plan
     challenge alice bob / plays c3 b1 a1 / alice: plan if e5 then a5 / alice: queue d5 / bob: resign / \
