@@ -8,7 +8,6 @@ import re
 from base64 import b64encode
 from datetime import UTC, datetime
 from random import Random
-from types import SimpleNamespace
 
 import pytest
 
@@ -29,7 +28,6 @@ from helpers.mail import ADDRESS, handle
 
 pytestmark = NEEDS_BROWSER
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-TIMES = SimpleNamespace(now=NOW, zone=lambda _: UTC)
 NAMES = "abcdefghijklmno1", "abcdefghijklmno2"
 TEXTS = ["error", "list", "digest", "standings", "history", "move list", "long removals", "comment", "games"]
 HELPS = [f"help {subject}" for subject in ("overview", "commands", "tutorial", *games.names())]
@@ -60,15 +58,24 @@ def point_of_board(line, moves=40):
     return board.present
 
 
-def board_letter(line, moves=40):
+def board_letter(session, line, moves=40):
     """The letter about a board after random moves."""
     point = point_of_board(line, moves)
-    [letter] = letters.of_board(TIMES, point, point.turn or NAMES[0], is_full=True, is_new=True)
+    [letter] = letters.of_board(session, point, point.turn or NAMES[0], is_full=True, is_new=True)
     return letter
 
 
 @pytest.fixture(scope="module")
-def plain_mails(tmp_path_factory):
+def session(tmp_path_factory):
+    """What letters are written in, on a server that knows nobody."""
+    club = Club(tmp_path_factory.mktemp("nobody") / "pbm.db")
+    club.time = NOW
+    yield Session(club.server)
+    club.store.close()
+
+
+@pytest.fixture(scope="module")
+def plain_mails(tmp_path_factory, session):
     """Mails that are no more than text, by name."""
     club = Club(tmp_path_factory.mktemp("club") / "pbm.db")
     club.signed_up("alice", "bob", "carol")
@@ -97,7 +104,7 @@ def plain_mails(tmp_path_factory):
     }.items():
         [letter] = club.say(line)
         pages[name] = page_of(letter)
-    pages["move list"] = page_of(board_letter("sprout", 30))
+    pages["move list"] = page_of(board_letter(session, "sprout", 30))
     pages["long removals"] = page(Paragraph("Preview."), NextCommand(f"papagra move 101 bob PASSWORD +f6,{REMOVALS}#7"))
     pages["comment"] = page(
         Comment("bob", f"{'x' * 300}\n\n{'漢字' * 90}\n\n| a  |  b |"), NextCommand("spiro show 101")
@@ -109,15 +116,21 @@ def plain_mails(tmp_path_factory):
 REMOVALS = "-" + "-".join(f"{row}{number}" for row in "abcdefghijklmnopqrs" for number in range(7, 12))
 
 
-def source(name, plain_mails):
-    if name.startswith("help "):
-        return page_of(help_letter(name.removeprefix("help ")))
-    return plain_mails[name] if name in plain_mails else page_of(board_letter(name))
+@pytest.fixture
+def source(plain_mails, session):
+    """The HTML of a mail by its name, or of that about a board by its options."""
+
+    def source_of(name):
+        if name.startswith("help "):
+            return page_of(help_letter(name.removeprefix("help ")))
+        return plain_mails[name] if name in plain_mails else page_of(board_letter(session, name))
+
+    return source_of
 
 
 @pytest.mark.parametrize("name", [*BOARDS, *TEXTS, *HELPS])
-def test_every_mail_fits_the_screen_of_a_telephone_and_can_be_read_in_light_and_in_dark(browser, plain_mails, name):
-    shown = source(name, plain_mails)
+def test_every_mail_fits_the_screen_of_a_telephone_and_can_be_read_in_light_and_in_dark(browser, source, name):
+    shown = source(name)
     for width in (PHONE, WIDE):
         for is_dark in (False, True):
             found = browser.measured(shown, width=width, is_dark=is_dark)
@@ -126,15 +139,15 @@ def test_every_mail_fits_the_screen_of_a_telephone_and_can_be_read_in_light_and_
 
 
 @pytest.mark.parametrize("name", ["spiro", "spora -size=25", "papagra", "help symple", "list", "standings"])
-def test_a_narrow_window_with_a_scroll_bar_shows_all_without_another_one(browser, plain_mails, name):
-    found = browser.measured(source(name, plain_mails), is_window=True)
+def test_a_narrow_window_with_a_scroll_bar_shows_all_without_another_one(browser, source, name):
+    found = browser.measured(source(name), is_window=True)
     assert found.pop("width") <= PHONE
     assert found == {"scrolling": [], "clipped": [], "small": [], "faint": []}
 
 
 @pytest.mark.parametrize("name", ["spora -size=25", "papagra -size=10 -removals=40", "sprout -board=cairo-2", "list"])
-def test_where_the_style_sheet_is_thrown_away_nothing_is_wider_but_what_scrolls_by_itself(browser, plain_mails, name):
-    found = browser.measured(re.sub("<style>.*?</style>", "", source(name, plain_mails), flags=re.DOTALL))
+def test_where_the_style_sheet_is_thrown_away_nothing_is_wider_but_what_scrolls_by_itself(browser, source, name):
+    found = browser.measured(re.sub("<style>.*?</style>", "", source(name), flags=re.DOTALL))
     assert found["width"] <= PHONE
     assert found["faint"] == found["small"] == []
     overflow = """return [...document.querySelectorAll('pre')]
@@ -144,8 +157,8 @@ def test_where_the_style_sheet_is_thrown_away_nothing_is_wider_but_what_scrolls_
 
 
 @pytest.mark.parametrize("name", ["long removals", "papagra -removals=40", "sprout -board=cairo-2", "symple", "spora"])
-def test_no_line_is_broken_inside_the_name_of_a_cell_or_behind_its_x(browser, plain_mails, name):
-    shown = source(name, plain_mails)
+def test_no_line_is_broken_inside_the_name_of_a_cell_or_behind_its_x(browser, source, name):
+    shown = source(name)
     for width in (320, PHONE):
         lines = browser.lines(shown, width=width)
         whole = browser.driver.execute_script("return document.body.textContent")
@@ -208,13 +221,13 @@ def test_all_of_a_picture_can_be_read_in_light_and_in_dark(browser, name):
 
 @pytest.mark.parametrize("is_sheet_kept", [True, False])
 @pytest.mark.parametrize("name", ["spiro", "symple -size=25", "spora -size=5", "papagra", "sprout -board=cairo-2"])
-def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(browser, name, is_sheet_kept):
+def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(browser, session, name, is_sheet_kept):
     point = point_of_board(name)
     png = images.board_png(point, illustrations.ZOOM)
     turns = ("a4", "a5", "f3:4:4,e2:1", *(f"{cell}{number}" for cell in "bcdefg" for number in range(1, 5)))
     width = round(images.width(png) / illustrations.ZOOM)
     illustration = illustrations.Illustration(png, turns=turns, page="https://games.example.org/spiro/101.html")
-    [letter] = letters.of_board(TIMES, point, point.turn or NAMES[0], is_full=True)
+    [letter] = letters.of_board(session, point, point.turn or NAMES[0], is_full=True)
     told = blocks.to_json(letter.mailed(is_easy=False))
     row = Mail("bob", "bob@players.example", "Board 101 bob", told, "<1@pbm.example>", None, NOW, NOW)
     row = row._replace(reply_to="pbm+token@pbm.example")
