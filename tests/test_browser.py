@@ -52,16 +52,16 @@ def point_of_board(line, moves=40):
     row = BoardRow(game, "101", " ".join(options), *NAMES, b"secret", NOW, comment="Good luck!", nag_days=3)
     board, rng = Board(row, [], {}), Random(3)
     for _ in range(moves):
-        if board.turn is None:
+        if board.mover is None:
             break
-        board.play(board.turn, board.state.random(rng), NOW)
+        board.play(board.mover, board.state.random(rng), NOW)
     return board.present
 
 
 def board_letter(session, line, moves=40):
     """The letter about a board after random moves."""
     point = point_of_board(line, moves)
-    [letter] = letters.of_board(session, point, point.turn or NAMES[0], is_full=True, is_new=True)
+    [letter] = letters.of_board(session, point, point.mover or NAMES[0], is_full=True, is_new=True)
     return letter
 
 
@@ -227,7 +227,7 @@ def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(
     turns = ("a4", "a5", "f3:4:4,e2:1", *(f"{cell}{number}" for cell in "bcdefg" for number in range(1, 5)))
     width = round(images.width(png) / illustrations.ZOOM)
     illustration = illustrations.Illustration(png, turns=turns, page="https://games.example.org/spiro/101.html")
-    [letter] = letters.of_board(session, point, point.turn or NAMES[0], is_full=True)
+    [letter] = letters.of_board(session, point, point.mover or NAMES[0], is_full=True)
     told = blocks.to_json(letter.mailed(is_easy=False))
     row = Mail("bob", "bob@players.example", "Board 101 bob", told, "<1@pbm.example>", None, NOW, NOW)
     row = row._replace(reply_to="pbm+token@pbm.example")

@@ -33,7 +33,7 @@ def test_a_game_that_ended_by_a_ruling_that_has_changed_since_has_ended(four):
     four.store.db.execute("UPDATE boards SET moves = 11")
     board = four.at(game="sprout")
     assert board.state.result() is None
-    assert (board.is_over, board.turn, board.winner) == (True, None, None)
+    assert (board.is_over, board.mover, board.winner) == (True, None, None)
     shown = four.say("sprout show 101")[0].data
     assert (shown["over"], shown["winner"], shown["moves"]) == (True, "draw", 11)
     with pytest.raises(Refused, match=r"The game has ended: tie\."):
@@ -52,7 +52,7 @@ def test_a_player_who_has_to_pass_by_a_ruling_that_has_changed_since_their_turn_
         four.say("sprout move 101 bob bob-secret f2")
     four.say("sprout move 101 bob bob-secret pass")
     board = four.at(game="sprout")
-    assert (board.turn, board.turns[-1].text) == ("alice", "--")
+    assert (board.mover, board.turns[-1].text) == ("alice", "--")
     assert list(differences(board.row, outcome(board.row, replayed(board.row, board.turns)))) == []
 
 

@@ -343,7 +343,7 @@ def ended(members, reason):
         members.begin("spiro challenge -small -pieces=1 alice bob")
         while not (found := members.at(game="spiro")).is_over:
             move = max(found.state.moves(), key=lambda move: move.count("x"))
-            told = members.signs(found.turn, f"spiro move 101 ME {move}")
+            told = members.signs(found.mover, f"spiro move 101 ME {move}")
         return "spiro", told
     options = "--totaltime=9" if reason == "total time" else ""
     return "symple", follow(members, f"challenge {options} alice bob / plays c3 b1 / {STEPS[reason]}")

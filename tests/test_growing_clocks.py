@@ -417,7 +417,7 @@ def test_clocks_are_those_of_plain_arithmetic(base, increment, above, steps, off
             continue
         hours[mover] = max(0, hours[mover] - thought)
         if what == "move":
-            board.play(board.turn, next(board.state.moves()), now)
+            board.play(board.mover, next(board.state.moves()), now)
             before = hours[mover]
             hours[mover] = min(base + above, before + increment)
             played.append(hours[mover] - before)

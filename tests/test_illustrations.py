@@ -78,7 +78,7 @@ def begin_symple(club):
 def played(club, moves="c3 a1"):
     """What goes out after the last of these moves by turns, which come by mail, on board 101 of Symple."""
     for move in moves.split():
-        mover = stored_board(club.store, "symple", "101").turn
+        mover = stored_board(club.store, "symple", "101").mover
         club.say(f"symple move 101 {mover} {PASSWORDS[mover]} {move}", sender=f"{mover}@players.example")
     club.store.db.execute("DELETE FROM outbox WHERE id NOT IN (SELECT max(id) FROM outbox GROUP BY userid)")
     return sent(club)

@@ -72,8 +72,8 @@ def play(shell, port, rng) -> Iterator[Acknowledged]:
         while True:
             game, options = rng.choice([("symple", "-size=5"), ("spora", "-size=5"), ("spiro", "-small")])
             number = shell.json(game, "challenge", options, "alice", "bob")["board"]
-            while (board := stored_board(store, game, number)).turn and len(board.turns) < 20:
-                name, move = board.turn, board.state.parse(board.state.random(rng))
+            while (board := stored_board(store, game, number)).mover and len(board.turns) < 20:
+                name, move = board.mover, board.state.parse(board.state.random(rng))
                 sender, line = f"{name}@players.example", f"{game} move {number} {name} {PASSWORDS[name]} {move}"
                 message_id = f"<{game}.{number}.{len(board.turns)}@players.example>"  # a move may come again on a board
                 smtp.sendmail(sender, [ADDRESS], mail_of(sender, line, message_id=message_id))

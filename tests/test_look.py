@@ -8,7 +8,7 @@ from helpers.database import stored_board
 def play_out(club):
     board = stored_board(club.store, "spiro", "101")
     while not board.is_over:
-        club.move(board.turn, max(board.state.moves(), key=lambda move: move.count("x")))
+        club.move(board.mover, max(board.state.moves(), key=lambda move: move.count("x")))
         board = stored_board(club.store, "spiro", "101")
     return board
 

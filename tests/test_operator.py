@@ -791,7 +791,7 @@ def test_the_doctor_finds_a_skip_that_no_player_can_have_made(several):
         if board.is_over:
             board = Board(row, [], {})
         move = board.state.random(rng)
-        board.play(board.turn, move, several.time, automatic=move == SKIP)
+        board.play(board.mover, move, several.time, automatic=move == SKIP)
     turns = [*board.turns[:-1], board.turns[-1]._replace(automatic=False)]
     with pytest.raises(Unsound, match="the server has to skip this turn"):
         replayed(row, turns)
@@ -1006,8 +1006,8 @@ def play(server, game, options, rng, most):
 
 def ended(server, row, board, ending):
     """The board as it is stored, perhaps after a resignation or a draw."""
-    if ending == "resigned" and board.turn:
-        board.play(board.turn, RESIGN, server.now())
+    if ending == "resigned" and board.mover:
+        board.play(board.mover, RESIGN, server.now())
     row = row._replace(drawn=ending == "drawn" and not board.is_over)
     row = outcome(row, board)._replace(changed=server.now())
     server.store.boards.add(row)

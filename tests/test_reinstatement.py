@@ -14,7 +14,7 @@ from helpers.losses import lose_by_time, reinstate
 
 def play(club, *moves, board="101", game="symple"):
     for move in moves:
-        name = find_board(Session(club.server), game, board).turn
+        name = find_board(Session(club.server), game, board).mover
         club.say(f"{game} move {board} {name} {PASSWORDS[name]} {move}")
 
 
@@ -123,7 +123,7 @@ def test_a_total_time_that_was_used_up_is_again_what_it_was_before_the_move(pair
 
 def test_the_next_dice_come_from_a_new_secret_and_those_of_the_present_move_stay(pair):
     for _ in range(2):
-        pair.move(find_board(Session(pair.server), "spiro", "101").turn, first_move(pair))
+        pair.move(find_board(Session(pair.server), "spiro", "101").mover, first_move(pair))
     before = find_board(Session(pair.server), "spiro", "101")
     lose_by_time(pair, "101", "spiro")
     reinstate(pair, "101", "spiro")
@@ -132,10 +132,10 @@ def test_the_next_dice_come_from_a_new_secret_and_those_of_the_present_move_stay
     assert (after.row.earlier_secret, after.row.earlier_throws) == (before.row.secret, 3)
     assert after.row.secret != before.row.secret
     for _ in range(2):
-        pair.move(find_board(Session(pair.server), "spiro", "101").turn, first_move(pair))
+        pair.move(find_board(Session(pair.server), "spiro", "101").mover, first_move(pair))
     stored = pair.store.boards.turns("spiro", "101")
     assert replayed(after.row, stored).turns == stored
-    pair.move(find_board(Session(pair.server), "spiro", "101").turn, "resign")
+    pair.move(find_board(Session(pair.server), "spiro", "101").mover, "resign")
     proof = pair.text("dice spiro 101")
     assert "All 5 throws follow from two secrets." in " ".join(proof.split())
     assert proof.count("Secret:") == 2
@@ -147,7 +147,7 @@ def first_move(club):
 
 def test_dice_whose_second_secret_was_told_cannot_have_a_third(pair):
     for _ in range(2):
-        pair.move(find_board(Session(pair.server), "spiro", "101").turn, first_move(pair))
+        pair.move(find_board(Session(pair.server), "spiro", "101").mover, first_move(pair))
     lose_by_time(pair, "101", "spiro")
     reinstate(pair, "101", "spiro")
     lose_by_time(pair, "101", "spiro")

@@ -379,7 +379,7 @@ def test_it_consents_to_an_undo_of_a_move_which_is_taken_back_with_its_answer(ag
     signs(against, "symple move 101 ME undo")
     assert plays(against) == 1
     assert moves(against) == ["c3", "a1"]
-    assert at(against).turn == "alice"
+    assert at(against).mover == "alice"
     assert ("\nTaken back: d4, " in against.mails("alice")[-1].text) == has_answered
 
 
@@ -947,7 +947,7 @@ def test_a_game_with_dice_is_analysed_to_its_very_end(club):
     club.signed_up("alice", "bob")
     club.say("spiro challenge -small -pieces=2 alice bob")
     while not (board := at(club, game="spiro")).is_over:
-        signs(club, f"spiro move 101 ME {next(board.state.moves())}", name=board.turn)
+        signs(club, f"spiro move 101 ME {next(board.state.moves())}", name=board.mover)
     critic, numbers = Critic(board, 0.03), choices(board)
     judged = [critic.judge(number) for number in numbers]
     assert curve(board, judged)[-1] == (board.winner == "alice")

@@ -301,9 +301,9 @@ def test_the_page_of_a_long_game_is_small_when_it_is_compressed(club, line):
     play_at_random(board, Random(1), 300)
     with club.store.writing():
         club.store.boards.add(board.row)
-        club.store.boards.save(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
+        club.store.boards.save(board.row._replace(moves=len(board.turns), turn=board.mover), 1, board.turns)
     source = Pages(Session(club.server), SITED).board(game, "101")
-    assert board.turn is None or len(board.turns) == 300
+    assert board.mover is None or len(board.turns) == 300
     assert len(gzip.compress(source.encode(), 6)) < 60_000
     assert len(source) < 800_000
 
@@ -313,9 +313,9 @@ def play_some(club, game, moves):
     rng = Random(1)
     for _ in range(moves):
         board = stored_board(club.store, game, "101")
-        if board.turn is None:
+        if board.mover is None:
             break
-        club.say(f"{game} move 101 {board.turn} {PASSWORDS[board.turn]} {board.state.random(rng)}")
+        club.say(f"{game} move 101 {board.mover} {PASSWORDS[board.mover]} {board.state.random(rng)}")
     return stored_board(club.store, game, "101")
 
 
@@ -639,7 +639,7 @@ def test_the_rules_have_all_words_of_the_help_and_their_prose_wraps(first, game)
 def test_the_picture_of_a_finished_board_says_who_won_and_not_whose_turn_it_is(club, folder, game):
     club.signed_up("alice", "bob")
     club.say(f"{game} challenge alice bob")
-    loser = play_some(club, game, 6).turn
+    loser = play_some(club, game, 6).mover
     winner = "bob" if loser == "alice" else "alice"
     before = board_svg(stored_board(club.store, game, "101").present)
     club.say(f"{game} resign 101 {loser} {PASSWORDS[loser]}")

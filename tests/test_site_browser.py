@@ -95,10 +95,10 @@ class Visited:
                 club.say(f"{game} challenge {options} alice bob")
                 for _ in range(moves):
                     board = stored_board(club.store, game, number)
-                    club.say(f"{game} move {number} {board.turn} {PASSWORDS[board.turn]} {board.state.random(rng)}")
+                    club.say(f"{game} move {number} {board.mover} {PASSWORDS[board.mover]} {board.state.random(rng)}")
                 self.boards[game, number] = stored_board(club.store, game, number)
             assert not self.boards[game, "101"].is_over
-            loser = self.boards[game, "102"].turn
+            loser = self.boards[game, "102"].mover
             club.say(f"{game} resign 102 {loser} {PASSWORDS[loser]}")
             self.boards[game, "102"] = stored_board(club.store, game, "102")
         session = Session(club.server)
@@ -198,7 +198,7 @@ def taps_for(state, rng, gone):
 @pytest.mark.parametrize("game", helptexts.GAMES)
 def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, visited, game):
     board, club, rng = visited.boards[game, "101"], visited.club, Random(1)
-    name, state, has_dice, gone = board.turn, board.state, games.needs_dice(board.state), set()
+    name, state, has_dice, gone = board.mover, board.state, games.needs_dice(board.state), set()
     with club.store.writing():
         address = tokens.reply_address(club.server, game, "101", name)
     token = address.partition("+")[2].partition("@")[0]
@@ -342,9 +342,9 @@ def test_a_long_turn_wraps_and_the_list_of_moves_follows_the_slider(browser, tmp
     club, rng = Club(tmp_path / "pbm.db"), Random(2)
     club.signed_up("alice", "bob")
     club.say("sprout challenge -board=limping-7 alice bob")
-    while (board := stored_board(club.store, "sprout", "101")).turn and len(board.turns) < 24:
+    while (board := stored_board(club.store, "sprout", "101")).mover and len(board.turns) < 24:
         longest = max((board.state.random(rng) for _ in range(30)), key=len)
-        club.say(f"sprout move 101 {board.turn} {PASSWORDS[board.turn]} {longest}")
+        club.say(f"sprout move 101 {board.mover} {PASSWORDS[board.mover]} {longest}")
     assert max(len(turn.text) for turn in board.turns) > 60
     build(tmp_path / "site", Session(club.server), SiteSettings())
     club.store.close()
@@ -383,7 +383,7 @@ def test_boards_of_every_kind_fit_the_screen_and_can_be_stepped_through_and_tapp
         for _ in range(3):
             board = stored_board(club.store, game, told.data["board"])
             turn = board.state.random(rng)
-            club.say(f"{game} move {board.row.board} {board.turn} {PASSWORDS[board.turn]} {turn}")
+            club.say(f"{game} move {board.row.board} {board.mover} {PASSWORDS[board.mover]} {turn}")
     build(tmp_path / "site", Session(club.server), SiteSettings())
     pages = sorted(page.relative_to(tmp_path / "site") for page in (tmp_path / "site").glob("*/1*.html"))
     assert len(pages) == len(BOARDS)

@@ -42,7 +42,7 @@ def move(club, board="102", times=1, game="spiro"):
     """Whoever is to move plays the first legal move, so many times."""
     for _ in range(times):
         now = stored_board(club.store, game, board)
-        club.say(f"{game} move {board} {now.turn} {PASSWORDS[now.turn]} {next(now.state.moves())}")
+        club.say(f"{game} move {board} {now.mover} {PASSWORDS[now.mover]} {next(now.state.moves())}")
 
 
 def findings(club):
@@ -62,7 +62,7 @@ def test_a_game_goes_on_from_an_old_position_with_other_players(spiro):
     assert new.state.view()["cells"] == old.states[4].view()["cells"]
     assert new.row.options == "-small"
     assert [turn.userid for turn in new.turns] == ["carol", "alice", "carol", "alice"]
-    assert new.turn == "carol"
+    assert new.mover == "carol"
     moved = spiro.say(f"spiro move 102 carol carol-secret {next(new.state.moves())}#5")
     assert moved[0].data["moves"] == 5
 
@@ -131,7 +131,7 @@ def test_the_doctor_finds_it_sound_and_sees_when_a_die_of_its_own_is_changed(spi
 
 def test_what_waits_on_the_old_board_is_not_on_the_new_one(spiro):
     board = stored_board(spiro.store, "spiro", "101")
-    turn, other = board.turn, board.row.opponent(board.turn)
+    turn, other = board.mover, board.row.opponent(board.mover)
     spiro.say(f"spiro queue 101 {other} {PASSWORDS[other]} a1:1")
     spiro.say(f"spiro submit 101 {turn} {PASSWORDS[turn]} {next(board.state.moves())}")
     spiro.say(f"spiro move 101 {turn} {PASSWORDS[turn]} propose", comment="Between us.")
@@ -142,7 +142,7 @@ def test_what_waits_on_the_old_board_is_not_on_the_new_one(spiro):
 
 def test_nothing_is_taken_back_from_before_its_start(club):
     begun(club, "symple challenge -size=5 alice bob", 4, "symple")
-    assert studied(club, "101#3", "symple").turn == "alice"
+    assert studied(club, "101#3", "symple").mover == "alice"
     assert "No move has been made that could be taken back" in club.why_refused(
         "symple move 102 carol carol-secret undo"
     )
@@ -157,7 +157,7 @@ def test_sides_that_were_chosen_stay_chosen(club):
     club.say("spora challenge -pie -size=5 alice bob")
     for move in ("alice alice-secret komi=3", "bob bob-secret black"):
         club.say(f"spora move 101 {move}")
-    assert (stored_board(club.store, "spora", "101").turn, studied(club, "101", "spora").turn) == ("bob", "alice")
+    assert (stored_board(club.store, "spora", "101").mover, studied(club, "101", "spora").mover) == ("bob", "alice")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_nothing_goes_on_where_the_game_was_over(spiro):
     spiro.say("spiro resign 101 alice alice-secret")
     with pytest.raises(Refused, match=r"The game was over then; --from=101#6 is before its last turn"):
         studied(spiro, "101")
-    assert studied(spiro, "101#6").turn == "carol"
+    assert studied(spiro, "101#6").mover == "carol"
 
 
 def test_its_record_can_be_taken_in_elsewhere(club):
@@ -229,7 +229,7 @@ def test_in_a_terminal_the_arrow_keys_lead_through_a_game(spiro, shell):
     spiro.say("spiro chat 101 bob bob-secret", comment="unseen")
     board = stored_board(spiro.store, "spiro", "101")
     first = next(board.state.moves())
-    spiro.say(f"spiro move 101 {board.turn} {PASSWORDS[board.turn]} {first}", comment="Look at that!")
+    spiro.say(f"spiro move 101 {board.mover} {PASSWORDS[board.mover]} {first}", comment="Look at that!")
     spiro.store.db.execute("UPDATE boards SET comment = comment || ' \x1b]0;taken over'")
     control, terminal = pty.openpty()
     environment = shell.environment | {"PBM_DB": str(spiro.store.path), "TERM": "xterm"}

@@ -259,7 +259,7 @@ def test_a_dry_run_tells_which_games_are_lost_begin_anew_or_go(league):
     assert told.endswith(f"with their points. {first} loses on {mine[0]}. {first} loses on {mine[1]}.")
     league.start("roundrobin", names, pool="t")
     with league.session.store.writing():
-        turns.play_turn(league.session, board := find_board(league.session, "symple", "t2"), board.turn, "c3")
+        turns.play_turn(league.session, board := find_board(league.session, "symple", "t2"), board.mover, "c3")
     told = " ".join(league.do("cancel", pool="t", dry_run=True).split())
     assert told.endswith("is cancelled; games that have begun go on. t1, t3 are removed.")
     league.start("roundrobin", names, pool="u")
@@ -332,7 +332,7 @@ def test_a_round_ends_at_its_time_by_the_loss_of_whoever_is_to_move(league):
 
 def test_days_that_are_given_make_nobodys_time_in_the_table_less_than_none(members, league):
     league.start("roundrobin", ["alice", "bob"], total_days=3)
-    mover = find_board(league.session, "symple", "s1").turn
+    mover = find_board(league.session, "symple", "s1").mover
     other = "bob" if mover == "alice" else "alice"
     members.say(f"symple give s1 {other} {PASSWORDS[other]} 2")
     members.say(f"symple move s1 {mover} {PASSWORDS[mover]} c3")
@@ -341,7 +341,7 @@ def test_days_that_are_given_make_nobodys_time_in_the_table_less_than_none(membe
 
 def test_a_reminder_tells_the_loss_at_the_end_of_the_round(members, league):
     league.start("swiss", ["alice", "bob"], rounds=1, round_days=3)
-    late = find_board(league.session, "symple", "s1").turn
+    late = find_board(league.session, "symple", "s1").mover
     league.club.pass_time(days=1)
     clean_up(league.session)
     [mail] = league.mails(late, "Nag")
@@ -351,7 +351,7 @@ def test_a_reminder_tells_the_loss_at_the_end_of_the_round(members, league):
 
 def test_a_move_after_the_end_of_the_round_loses(members, league):
     league.start("swiss", ["alice", "bob"], rounds=1, round_days=3)
-    late = find_board(league.session, "symple", "s1").turn
+    late = find_board(league.session, "symple", "s1").mover
     league.club.pass_time(days=3, minutes=1)
     why = f"The round was over, and it was {late}'s turn, so the game is over: they have forfeited."
     assert members.why_refused(f"symple move s1 {late} {PASSWORDS[late]} c3") == why
@@ -364,7 +364,7 @@ def test_a_robot_that_moves_after_the_end_of_the_round_leaves_the_other_player_t
     league.club.store.robots.save(Robot("robo", level=1))
     league.start("swiss", ["robo", "alice"], rounds=1, round_days=3, forfeit_days=30)
     board = find_board(league.session, "symple", "s1")
-    if board.turn == "alice":
+    if board.mover == "alice":
         league.club.say("symple move s1 alice alice-secret a1")
     league.club.pass_time(days=4)
     play_all(league.session)
@@ -668,7 +668,7 @@ def test_who_is_absent_before_both_have_moved_has_lost_by_forfeit(members, leagu
     league.start("swiss", ["alice", "bob"], rounds=1, **clocks.get(how, {}))
     if has_begun:
         league.begin()
-    late = find_board(league.session, "symple", "s1").turn
+    late = find_board(league.session, "symple", "s1").mover
     ABSENCES[how](league, late)
     other = "bob" if late == "alice" else "alice"
     assert reported(shell) == ({late: "0", other: "1"} if has_begun else {late: "-", other: "+"})
@@ -685,7 +685,7 @@ def test_a_game_that_is_given_up_or_decided_before_both_have_moved_is_one_of_les
     league.start("swiss", ["alice", "bob"], rounds=1)
     if has_begun:
         league.begin()
-    late = find_board(league.session, "symple", "s1").turn
+    late = find_board(league.session, "symple", "s1").mover
     if words == "resign":
         members.say(f"symple move s1 {late} {PASSWORDS[late]} resign")
     else:
@@ -925,9 +925,9 @@ def test_a_planned_move_that_ends_a_game_begins_the_next_one_in_the_same_transac
         reply, last = (None, None) if after.result() else some(after, rng)
         with session.store.writing():
             if last and last.result():
-                plans.plan(session, board.row, board.row.opponent(board.turn), [(plans.Conditional(move, reply),)])
+                plans.plan(session, board.row, board.row.opponent(board.mover), [(plans.Conditional(move, reply),)])
                 board = find_board(session, "symple", "s1")
-            turns.play_turn(session, board, board.turn, move)
+            turns.play_turn(session, board, board.mover, move)
         if board.is_over:
             break
     assert board.turns[-1][1:4] == (reply, (), True)

@@ -725,7 +725,7 @@ def test_a_mail_does_not_wait_for_the_pages_of_a_large_board(web):
         spiro = start(session, "spiro", ["-small"], ("alice", "bob"), times=Clocks())
         board = start(session, "symple", ["-size=25"], ("alice", "bob"), times=Clocks())
         while len(board.turns) < 100:
-            board.play(board.turn, board.state.random(rng), session.now)
+            board.play(board.mover, board.state.random(rng), session.now)
         store_turns(session, board)
         address = tokens.reply_address(session.server, *spiro.row.place, "alice")
     assert 'name="move"' in web.post(token=address, text="show")[1]["page"]  # with its turns

@@ -81,7 +81,7 @@ def challenge(
         options,
         (first, second),
         times=times,
-        name=board_name and board_name.lower(),
+        board_name=board_name and board_name.lower(),
         beginning=beginning,
     )
     talking = robots if talks else ()

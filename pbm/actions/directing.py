@@ -197,7 +197,7 @@ def _adjudicate(session: Session, progress: TournamentTable, number: str, verdic
         delivery.queue(session, *endings.agree_draw(session, board, note, reason="adjudicated"))
         return f"The game on {number} is a draw."
 
-    winner = winners[0] if winners else board.row.opponent(str(board.turn))
+    winner = winners[0] if winners else board.row.opponent(str(board.mover))
     loser = board.row.opponent(winner)
     why = f"The director has decided that {winner} has won."
     delivery.queue(session, *endings.forfeit(session, board, loser, "adjudicated", why))

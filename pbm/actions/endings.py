@@ -22,7 +22,7 @@ def can_leave(board: Board) -> bool:
 def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
     """Resign for a player, or leave the board (`can_leave`). If it is not their turn, they resign when it comes."""
     row = board.row
-    if name == board.turn or can_leave(board):
+    if name == board.mover or can_leave(board):
         return quit_board(session, board, name)
     if board.plans.get(name) == RESIGN:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
@@ -76,7 +76,7 @@ def forfeit(session: Session, board: Board, name: str, reason: str, why: str) ->
 
 def forfeit_by_total_time(session: Session, board: Board) -> list[Letter]:
     """Make the player to move forfeit, because they have used up their total time, or their clock has run out."""
-    name = str(board.turn)
+    name = str(board.mover)
     allowed = texts.counted(board.row.total_days or 0, "day")
     why = f"{name} has used up the {allowed} that each player is allowed."
     if clock := clocks.clock_of(board.row):
@@ -86,7 +86,7 @@ def forfeit_by_total_time(session: Session, board: Board) -> list[Letter]:
 
 def forfeit_by_round(session: Session, board: Board) -> list[Letter]:
     """Make the player to move forfeit, because the round of the tournament is over."""
-    name = str(board.turn)
+    name = str(board.mover)
     return forfeit(session, board, name, "forfeited", f"The round is over, and it was {name}'s turn.")
 
 
@@ -95,7 +95,7 @@ def enforce_time(session: Session, board: Board) -> None:
 
     Raises Refused then; the forfeit stands.
     """
-    name = str(board.turn)
+    name = str(board.mover)
     row = board.row
     if name in board.about.robots:  # it is not their fault if nobody lets them play
         return

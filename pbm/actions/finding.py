@@ -131,7 +131,7 @@ def player_at_sender(session: Session, board: Board, reader: str | None = None) 
     If both have, it is the one who is to move. With a *reader*, nobody else is returned.
     """
     senders = session.senders
-    for name in (board.turn, *board.players):
+    for name in (board.mover, *board.players):
         if name in senders and reader in {None, name}:
             return name
     return None

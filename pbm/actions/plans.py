@@ -25,7 +25,7 @@ LONGEST_MOVE = 4999
 def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine], *notes: str) -> list[Letter]:
     """Add lines to the plan of a player; show the plan, with *notes*. Raises Illegal."""
     board = board_of_player(session, row, name)
-    if name == board.turn and lines:
+    if name == board.mover and lines:
         raise Illegal("It is your turn. Make your move; a plan can stand below it, above your comment.")
     if lines:
         add(session, board, name, lines)
@@ -51,7 +51,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
     plan_lines.check_size(lines)
     trial = board.trial()
     for move in after:
-        trial.play(str(trial.turn), move, session.now)
+        trial.play(str(trial.mover), move, session.now)
     added = _checked(session, trial, name, lines)
     earlier = _checked(session, trial, name, _planned(board, name), is_new=False)
     stored_plans.replace_plan(session, board, name, plan_lines.text_of_plan(plan_lines.merged(earlier, added)))
@@ -120,10 +120,10 @@ def _check_conditions(board: Board, line: PlanLine) -> None:
 
 def _tried(session: Session, trial: Board, name: str, text: str) -> str:
     """Play a move on a board that is not stored. Returns it in canonical form. Raises Illegal."""
-    if trial.turn is None:
+    if trial.mover is None:
         raise Illegal("The game is over by then.")
-    if trial.turn != name:
-        raise Illegal(f"It is the turn of {trial.turn} by then.")
+    if trial.mover != name:
+        raise Illegal(f"It is the turn of {trial.mover} by then.")
     _written(trial, text)  # raises Illegal for what is played instead of a move
     move = typed_moves.parsed(trial, text)
     trial.play(name, move, session.now)

@@ -43,8 +43,8 @@ def move(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[
 def check_turn(session: Session, board: Board, name: str) -> None:
     """Make sure that it is a player's turn, and there is time left for it. Raises Illegal, and Refused."""
     endings.enforce_time(session, board)
-    if name != board.turn:
-        raise Illegal(f"It is not your turn; {board.turn} is to move.")
+    if name != board.mover:
+        raise Illegal(f"It is not your turn; {board.mover} is to move.")
 
 
 def resign(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -64,7 +64,7 @@ def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence
     if word == plans.CLEAR:
         typed_moves.check_number(board, number)
         return plans.forget_queued(session, row, name)
-    if name == board.turn:
+    if name == board.mover:
         return move(session, row, name, text, lines)
     queued: PlanLine = (Conditional(ANY_MOVE, text),)
     plans.add(session, board, name, [queued, *lines])
@@ -112,7 +112,7 @@ def preview(
     if point.is_over and typed:
         raise Refused(f"The game has ended: {letters.status(board.row)}.")
     trial = board.trial(point.moves)
-    mover = trial.turn
+    mover = trial.mover
     tried = _play_on_trial(trial, typed, session.now, is_present=point.is_present)
     command = NextCommand(f"{game} show {board.number}", "show")
     if point.is_present and len(trial.turns) > point.moves and reader in {None, mover}:
@@ -144,7 +144,7 @@ def _play_on_trial(board: Board, words: Sequence[str], now: datetime, *, is_pres
     shows the board so far.
     """
     for number, word in enumerate(words):
-        if board.turn is None:
+        if board.mover is None:
             break
         key, equals, numbers = word.partition("=")
         if key.lower() == "dice" and equals:
@@ -175,6 +175,6 @@ def _read_dice(word: str, numbers: str) -> tuple[int, ...]:
 
 def _try(board: Board, move: str, now: datetime) -> None:
     """Play a legal move on a board that is not stored, and the skips that are known to follow."""
-    board.play(str(board.turn), move, now)
-    while board.turn is not None and not games.needs_dice(board.state) and board.state.must_skip:
-        board.play(board.turn, SKIP, now, automatic=True)
+    board.play(str(board.mover), move, now)
+    while board.mover is not None and not games.needs_dice(board.state) and board.state.must_skip:
+        board.play(board.mover, SKIP, now, automatic=True)

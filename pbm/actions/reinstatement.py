@@ -30,7 +30,7 @@ def reinstate(session: Session, board: Board) -> list[Letter]:
     if row.pool:
         _reopen_tournament(session, board)
     take_back_end(session, board)
-    name = str(board.turn)
+    name = str(board.mover)
     session.note("reinstate", **row.place_data, pool=row.pool, userid=name)
     note = f"The operator has reinstated this game, which had ended by time. It is {name}'s turn, with full time."
     told = letters.of_board(session, board.present, *turns.readers_of(board), notes=[note], is_full=True)
@@ -69,7 +69,7 @@ def take_back_end(session: Session, board: Board) -> None:
     used[board.seat] = max(0.0, used[board.seat] - lost_time.total_seconds())
     board.change(
         moves=moves,
-        turn=board.turn,
+        turn=board.mover,
         changed=now,
         first_used=used[0],
         second_used=used[1],

@@ -25,7 +25,7 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Remind the other player in the name of this one. Raises Refused, and Illegal if they are not to be reminded."""
     board = board_of_player(session, row, name)
     late = clocks.awaited(row)
-    if name == board.turn:
+    if name == board.mover:
         raise Illegal("It is your turn, so there is nobody to remind.")
     if name == late:
         raise Illegal("It is yours to answer the proposal, so there is nobody to remind.")
@@ -59,10 +59,10 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
 def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
     """Give the opponent more days for their present move; their total time grows, too. Raises Refused, and Illegal."""
     board = board_of_player(session, row, name)
-    if name == board.turn:
+    if name == board.mover:
         raise Illegal("It is your turn, so there is nobody to give time to.")
-    if board.turn in board.about.robots:
-        raise Illegal(f"{board.turn} is a robot, for which no time is counted.")
+    if board.mover in board.about.robots:
+        raise Illegal(f"{board.mover} is a robot, for which no time is counted.")
     endings.enforce_time(session, board)
     days = 0
     if re.fullmatch("[0-9]{1,2}", word, re.ASCII):
@@ -70,7 +70,7 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
     if days == 0 or days + row.more_days > MOST_GIVEN:
         already = ""
         if row.more_days:
-            already = f", and {board.turn} has {row.more_days} of them already"
+            already = f", and {board.mover} has {row.more_days} of them already"
         raise Illegal(f"You can give 1 to {MOST_GIVEN} days for a move{already}.")
     given_seconds = row.given_seconds + timedelta(days=days).total_seconds()
     board.change(more_days=row.more_days + days, given_seconds=given_seconds, nagged=None)
@@ -78,7 +78,7 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(board.row)
     given = texts.counted(days, "day")
-    return turns.letters_about(session, board, f"{name} gives {board.turn} {given} more for this move.")
+    return turns.letters_about(session, board, f"{name} gives {board.mover} {given} more for this move.")
 
 
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:

@@ -36,10 +36,10 @@ class StartBoard(Protocol):
         players: Pair,
         *,
         times: Clocks,
-        name: str,
+        board_name: str,
         until: datetime | None,
     ) -> Board:
-        """A board of that *name* with these clocks; *until* is the end of its round. Raises Illegal."""
+        """A board of that name with these clocks; *until* is the end of its round. Raises Illegal."""
         ...
 
 
@@ -127,7 +127,7 @@ def start_games(
     until = session.now + tournament.round_days * DAY if tournament.round_days else None
     try:
         for name, pair in boards.items():
-            board = start(quiet_session, tournament.game, options, pair, times=times, name=name, until=until)
+            board = start(quiet_session, tournament.game, options, pair, times=times, board_name=name, until=until)
             started.append(board)
     except Illegal as why:  # the game may have lost an option since
         where = f"pool {tournament.pool} of {tournament.game.capitalize()}"

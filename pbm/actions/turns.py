@@ -21,18 +21,19 @@ def start(
     players: tuple[str, str],
     *,
     times: Clocks,
-    name: str | None = None,
+    board_name: str | None = None,
     until: datetime | None = None,
     beginning: Point | None = None,
 ) -> Board:
-    """Set up a board and store it. The caller has checked players, options, name and *beginning*.
+    """Set up a board and store it. The caller has checked players, options, the name and *beginning*.
 
+    *board_name* is its name in a tournament; any other board gets the next number of its game.
     *until* is the end of its round in a tournament, if that has one.
     """
     store = session.store
     row = BoardRow(
         game=game,
-        board=name or store.boards.next_number(game),
+        board=board_name or store.boards.next_number(game),
         options=" ".join(options),
         first_player=players[0],
         second_player=players[1],
@@ -45,7 +46,7 @@ def start(
         **(times.clock.columns if times.clock else {}),
         novacation=times.novacation,
         weekends=str(session.zone(players[0])) if times.noweekends else None,
-        pool=name.rstrip("0123456789") if name else None,
+        pool=board_name.rstrip("0123456789") if board_name else None,
         source=beginning.board.number if beginning else None,
         given=beginning.moves if beginning else 0,
         until=until,
@@ -64,7 +65,7 @@ def start(
     for turn in beginning.board.turns[: beginning.moves] if beginning else ():
         if turn.dice:
             board.set_dice(turn.dice)
-        board.play(str(board.turn), turn.text, row.started, automatic=turn.automatic)
+        board.play(str(board.mover), turn.text, row.started, automatic=turn.automatic)
     comments.keep_comment(session, board)
     session.note("challenge", **row.place_data, pool=row.pool, players=[*players], options=row.options)
     play_on(session, board)
@@ -106,7 +107,7 @@ def play_on(session: Session, board: Board) -> list[str]:
     Returns the planned moves, each with the name of its player, such as `e3 by alice`.
     """
     planned: list[str] = []
-    while (name := board.turn) is not None:
+    while (name := board.mover) is not None:
         plan = board.plans.get(name)
         if plan == RESIGN:
             board.play(name, RESIGN, session.now, automatic=True)
@@ -128,9 +129,9 @@ def store_turns(session: Session, board: Board) -> None:
     The end of a game lets its tournament go on.
     """
     stored = board.row.moves
-    board.change(moves=len(board.turns), turn=board.turn)
-    if board.row.weekends and board.turn:
-        board.change(weekends=str(session.zone(board.turn)))
+    board.change(moves=len(board.turns), turn=board.mover)
+    if board.row.weekends and board.mover:
+        board.change(weekends=str(session.zone(board.mover)))
     if board.is_over:
         _end(session, board)
     row = board.row

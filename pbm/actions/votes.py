@@ -72,9 +72,9 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     planning = [name for name, plan in board.plans.items() if plan != RESIGN]
     for name in planning:
         stored_plans.drop_plan(session, board, name, "Your plan is dropped, because a move was taken back.")
-    board.change(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
+    board.change(vote=None, voter=None, submitted=None, moves=first, turn=board.mover)
     if board.row.weekends:
-        board.change(weekends=str(session.zone(board.turn)))
+        board.change(weekends=str(session.zone(board.mover)))
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.take_back_turns(board.row)
     session.note("undo", **board.row.place_data, pool=board.row.pool, moves=first)

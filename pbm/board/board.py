@@ -142,7 +142,7 @@ class Board:
         has_ended = self.row.ended is not None  # perhaps by a ruling that has changed since
         self.is_over = has_ended or self.row.drawn or self.resigned is not None or result is not None
         """Whether the game has ended."""
-        self.turn = None if self.is_over else self.players[self.seat]
+        self.mover = None if self.is_over else self.players[self.seat]
         """The userid of the player to move; None when the game is over."""
         self.winner: str | None = None
         """The userid of the winner; None for a draw, and before the end."""
@@ -187,7 +187,7 @@ class Board:
     def left(self, now: datetime) -> list[float]:
         """The seconds that each player has left on a clock that grows. No time counts while a robot is to move."""
         left = [self.row.first_left or 0.0, self.row.second_left or 0.0]
-        if self.turn is not None and self.turn not in self.about.robots:
+        if self.mover is not None and self.mover not in self.about.robots:
             left[self.seat] = max(0.0, clocks.left_on_clock(self.row, self.seat, now, self.about.days_off))
         return left
 
@@ -300,7 +300,7 @@ class Board:
         if moves < 0:
             moves = max(0, last + moves)
         if moves >= last:
-            return Point(self, last, self.states[last], self.turn, is_over=self.is_over, is_present=True)
+            return Point(self, last, self.states[last], self.mover, is_over=self.is_over, is_present=True)
         state = self.states[moves]
         mover = self.player(state, state.turn)
         return Point(self, moves, state, mover, is_over=False, is_present=False)
@@ -336,7 +336,7 @@ class Point(NamedTuple):
     moves: int
     """How many turns that were."""
     state: State
-    turn: str | None
+    mover: str | None
     """The userid of the player to move; None if the game was over."""
     is_over: bool
     is_present: bool

@@ -44,7 +44,7 @@ def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
 
 def _objection(board: Board, turn: TurnRow, before: datetime) -> str:
     """Why a turn cannot have been played; empty if it can."""
-    name = board.turn
+    name = board.mover
     if name is None:
         return "the game was over before it."
     gives_up = turn.text in LEAVING and turn.userid in board.players
@@ -100,7 +100,7 @@ def outcome(row: BoardRow, board: Board) -> BoardRow:
     if row.ended and row.reason == "rules" and not is_over:
         return row._replace(moves=len(board.turns))  # it ended by a ruling that has changed since
     if not is_over:
-        return row._replace(moves=len(board.turns), turn=board.turn, ended=None, winner=None, reason=None)
+        return row._replace(moves=len(board.turns), turn=board.mover, ended=None, winner=None, reason=None)
     last = board.turns[-1].played if board.turns else row.started
     winner = board.winner
     reasons = board.reasons

@@ -57,7 +57,7 @@ def of_board(
     comment = None
     if point.is_present and kind != "Notification":
         comment = row.comment
-    turn = f" {point.turn}" if point.turn else ""
+    turn = f" {point.mover}" if point.mover else ""
     new = "New " if is_new else ""
 
     above: list[Block] = [Paragraph(heading("board", kind=kind, title=shown))]
@@ -203,9 +203,9 @@ def next_command(point: Point, reader: str | None) -> NextCommand:
         return NextCommand(f"{row.game} rematch {row.board} {reader} PASSWORD", "rematch")
     if point.is_over:
         return NextCommand(challenge(board, *reversed(board.players)))
-    if not point.is_present or (reader and reader != point.turn):
+    if not point.is_present or (reader and reader != point.mover):
         return NextCommand(f"{row.game} show {row.board}", "show")
-    return NextCommand(f"{row.game} move {row.board} {point.turn} PASSWORD MOVE#{point.moves + 1}", "MOVE")
+    return NextCommand(f"{row.game} move {row.board} {point.mover} PASSWORD MOVE#{point.moves + 1}", "MOVE")
 
 
 def challenge(board: Board, first: str, second: str) -> str:
@@ -256,7 +256,7 @@ def data(point: Point, session: Session) -> dict[str, Any]:
         "board": row.board,
         "game": row.game,
         "players": {side: board.players[seat] for side, seat in zip(board.rules.SIDES, point.state.seats, strict=True)},
-        "turn": point.turn,
+        "turn": point.mover,
         "winner": winner,
         "moves": point.moves,
         "dice": shown_dice,
@@ -293,8 +293,8 @@ def status_of(point: Point) -> str:
     if games.needs_dice(state) and state.dice:
         side += f", dice {' and '.join(map(str, state.dice))}"
     if not point.moves:
-        return headings.status_line("start", player=point.turn, side=side)
-    return headings.status_line("turn", player=point.turn, side=side)
+        return headings.status_line("start", player=point.mover, side=side)
+    return headings.status_line("turn", player=point.mover, side=side)
 
 
 def _result_of(board: Board) -> str:
@@ -336,7 +336,7 @@ def _private_part(point: Point, reader: str | None) -> _PrivatePart:
     if reader in board.dropped_plans:
         texts.append(board.dropped_plans[reader])
         private_data["plan_dropped"] = board.dropped_plans[reader]
-    if row.submitted and reader == point.turn:
+    if row.submitted and reader == point.mover:
         confirm = f"{row.game} confirm {row.board} {reader} PASSWORD"
         texts.append(f"Your move waits for you to confirm it:\n{wrapped_turns(row.submitted)}\n{confirm}")
         private_data["submitted"] = row.submitted
@@ -545,7 +545,7 @@ def time_left_on(session: Session, board: Board) -> TimeLeft | None:
     if clock is None:
         return None
     runs_out = None
-    if not board.is_over and board.turn not in board.about.robots:
+    if not board.is_over and board.mover not in board.about.robots:
         runs_out = clocks.runs_out_at(session.store, board.row)
     return TimeLeft(clock, board.left(session.now), runs_out)
 
@@ -632,7 +632,7 @@ def dice_proof(point: Point) -> tuple[str, str] | None:
 def _hint(point: Point, reader: str | None) -> str:
     """What a player can answer a board mail with, if it is not their turn."""
     board = point.board
-    if reader not in board.players or not point.is_present or reader == point.turn:
+    if reader not in board.players or not point.is_present or reader == point.mover:
         return ""
     if point.is_over:
         return OVER

@@ -26,7 +26,7 @@ class Illustration(NamedTuple):
     png: bytes
     what: str = "board"
     """What it shows."""
-    turn: str | None = None
+    mover: str | None = None
     """The userid of the player to move; None when the game is over, or has gone on since."""
     turns: tuple[str, ...] = ()
     """The legal turns of the player to move, if there are few; only they get these."""
@@ -67,7 +67,7 @@ class Illustrator:
             return None
         address = mail.reply_to or ""
         meaning = tokens.meaning(self.server, address)
-        turns = drawn.turns if meaning and meaning.reply.userid == drawn.turn else ()
+        turns = drawn.turns if meaning and meaning.reply.userid == drawn.mover else ()
         page = f"{self.server.site}/{drawing.game}/{drawing.board}.html" if self.server.site else ""
         token = f"#{tokens.token_of(address)}" if page and meaning and meaning.reply.userid else ""
         return drawn._replace(turns=turns, page=f"{page}{token}")
@@ -80,5 +80,5 @@ def _drawn(server: Server, drawing: Drawing) -> Illustration | None:
         if point is None:
             return None
         png = images.board_png(point, ZOOM)
-    turn = point.turn if point.is_present else None
-    return Illustration(png, turn=turn, turns=few_turns(point) if turn else ())
+    mover = point.mover if point.is_present else None
+    return Illustration(png, mover=mover, turns=few_turns(point) if mover else ())

@@ -211,7 +211,7 @@ async def _take_turn(session: Session, row: BoardRow, userid: str, program: Prog
     with session.store.reading():
         now = session.store.boards.get(*row.place)
         board = now and finding.board_of(session, now)
-    if board is None or board.turn != userid:
+    if board is None or board.mover != userid:
         return
     question = json.dumps(letters.data(board.present, session)["position"], sort_keys=True)
     for _ in range(MOST_REFUSED):

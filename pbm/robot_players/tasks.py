@@ -192,7 +192,7 @@ def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> Rob
         return RobotAnswer(move + number, "I am a program that tells nothing of what it thinks.")
     thought = _thought(session, board, robot)
     chance = thought.chance
-    if board.turn != robot.userid:  # it answers a proposal: the chance is that of the player to move
+    if board.mover != robot.userid:  # it answers a proposal: the chance is that of the player to move
         chance = 1 - chance
     comment = f"I play at level {robot.level}. I put my chance to win at {chance:.0%}."
     if proposed:

@@ -203,7 +203,7 @@ class Pages:
         lines = [f"clock: {time_left.clock.words}"]
         lines += [f"{player} had {letters.short_days(seconds)} left at the last move" for player, seconds in left]
         if time_left.runs_out:
-            lines.append(f"the clock of {board.turn} runs out on {time_left.runs_out:{TIME_FORMAT}}")
+            lines.append(f"the clock of {board.mover} runs out on {time_left.runs_out:{TIME_FORMAT}}")
         return lines
 
     def _talk(self, board: Board) -> dict[int, list[TalkRow]]:
@@ -222,7 +222,7 @@ class Pages:
             return {}
         [letter] = letters.of_board(self.session, point, self.reader)
         turns: Sequence[str] = ()
-        if point.turn == self.reader and games.needs_dice(point.state):
+        if point.mover == self.reader and games.needs_dice(point.state):
             turns = few_turns(point)
         return {
             "reader": self.reader,

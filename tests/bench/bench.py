@@ -212,7 +212,7 @@ def database(
             store.boards.add(row)
             begun.append(board := Board(row, [], {}))
             prepared(board, played, rng)
-            board.row = board.row._replace(moves=len(board.turns), turn=board.turn)
+            board.row = board.row._replace(moves=len(board.turns), turn=board.mover)
             store.boards.save(board.row, 1, board.turns)
     return [prepared(board, moves, rng) for board in begun]
 
@@ -220,12 +220,12 @@ def database(
 def prepared(board: Board, moves: int, rng: Random) -> list[Typed]:
     """Play moves on a board, which can be known in advance because the secret of its dice is."""
     row, script = board.row, list[Typed]()
-    while len(script) < moves and board.turn:
+    while len(script) < moves and board.mover:
         skips = board.state.must_skip
         move = SKIP if skips else board.state.random(rng)
         if not skips:
-            script.append(Typed(row.game, row.board, board.turn, move, len(board.turns) + 1))
-        board.play(board.turn, move, row.started, automatic=skips)
+            script.append(Typed(row.game, row.board, board.mover, move, len(board.turns) + 1))
+        board.play(board.mover, move, row.started, automatic=skips)
     return script
 
 

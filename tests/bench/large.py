@@ -103,20 +103,20 @@ def _members(store: Store, played: Mapping[str, str], rng: Random, now: datetime
             board = Board(row, [], {})
             for _ in range(2):
                 move = SKIP if board.state.must_skip else board.state.random(rng)
-                board.play(str(board.turn), move, started, automatic=move == SKIP)
+                board.play(str(board.mover), move, started, automatic=move == SKIP)
             store.boards.add(row)
-            store.boards.save(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
+            store.boards.save(board.row._replace(moves=len(board.turns), turn=board.mover), 1, board.turns)
 
 
 def _sample(game: str, options: str, rng: Random) -> Sample:
     """A game that is played at random."""
     now = datetime.now(UTC)
     board = Board(BoardRow(game, "1", options, "0", "1", rng.randbytes(32), now), [], {})
-    while board.turn and len(board.turns) < LONGEST:
+    while board.mover and len(board.turns) < LONGEST:
         move = SKIP if board.state.must_skip else board.state.random(rng)
-        board.play(board.turn, move, now, automatic=move == SKIP)
-    if board.turn:
-        board.play(board.turn, RESIGN, now)
+        board.play(board.mover, move, now, automatic=move == SKIP)
+    if board.mover:
+        board.play(board.mover, RESIGN, now)
     return Sample(options, board.turns, None if board.winner is None else int(board.winner))
 
 

@@ -168,7 +168,7 @@ class Client:
 
     def command_on(self, board: Board, message_id: str) -> Command:
         """Mostly a move; now and then a resignation, in turn or not, or a move of a wrong number."""
-        chance, players, turn = self.rng.random(), board.players, board.turn or ""
+        chance, players, turn = self.rng.random(), board.players, board.mover or ""
         number = len(board.turns) + 1
         if board.name in self.planned and len(board.turns) >= FIRST_MOVES and chance > 0.02:
             return self.command_with_plan(board, message_id)
@@ -191,7 +191,7 @@ class Client:
     def command_with_plan(self, board: Board, message_id: str) -> Command:
         """A move, often one that the other has planned for, with a plan below it; or a plan of the other."""
         there = self.planned[board.name]
-        turn = board.turn or ""
+        turn = board.mover or ""
         name = board.row.opponent(turn) if self.rng.random() < 0.3 else turn
         subject = f"{board.row.game} WORD {board.row.board} {name} {password(name)}"
         if name != turn:
@@ -288,5 +288,5 @@ def check_replay(store: Store, name: str) -> None:
             assert state.must_skip or state.parse(turn.text) == turn.text
             assert turn.automatic == state.must_skip or (turn.automatic and name.startswith("symple"))  # as planned
     row = board.row
-    assert (row.moves, row.turn, row.winner) == (len(board.turns), board.turn, board.winner)
+    assert (row.moves, row.turn, row.winner) == (len(board.turns), board.mover, board.winner)
     assert (row.ended is not None) == board.is_over

@@ -124,10 +124,10 @@ def beats_chance(name: str, options: dict[str, Any], side: int, rng: Random, **h
 
 def play_at_random(board: Board, rng: Random, most: int) -> None:
     """Play on a board that is stored nowhere, a turn a minute, until it is over or has so many turns."""
-    while board.turn and len(board.turns) < most:
+    while board.mover and len(board.turns) < most:
         move = board.state.random(rng)
         played = board.row.started + timedelta(minutes=len(board.turns))
-        board.play(board.turn, move, played, automatic=move == SKIP)
+        board.play(board.mover, move, played, automatic=move == SKIP)
 
 
 def played(state: Any, *turns: str) -> Any:

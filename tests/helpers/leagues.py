@@ -80,10 +80,10 @@ class League:
                 self.do(f"adjudicate {board} draw", found.row.pool)
                 return
             loser = found.players[how == "first"]
-            if found.turn != loser:
+            if found.mover != loser:
                 self.session.store.boards.keep_plan("symple", board, loser, RESIGN)
                 found.plans[loser] = RESIGN
-                turns.play_turn(self.session, found, found.turn, "c3")
+                turns.play_turn(self.session, found, found.mover, "c3")
             else:
                 turns.play_turn(self.session, found, loser, RESIGN)
 
@@ -93,7 +93,7 @@ class League:
             with self.session.store.writing():
                 found = find_board(self.session, "symple", board)
                 for move in ("c3", "e5")[len(found.turns) :]:
-                    turns.play_turn(self.session, found, found.turn, move)
+                    turns.play_turn(self.session, found, found.mover, move)
 
     def play(self, rng, pool="s", until=None, draws=0.2):
         """Let games end in any order, until the tournament is over, or so many have ended."""

@@ -11,7 +11,7 @@ def lose_by_time(club, board, game="symple", reason="forfeited"):
     session = Session(club.server)
     with club.store.writing():
         found = find_board(session, game, board)
-        name = found.turn
+        name = found.mover
         endings.forfeit(session, found, name, reason, f"{name} has not moved for 21 days, and 21 are allowed.")
     return name
 

@@ -133,7 +133,7 @@ class Members(Club):
     def plays(self, *moves: str, game: str = "symple", board: str = "101") -> None:
         """Moves, each by the player whose turn it is; what the players were told of them is forgotten."""
         for move in moves:
-            name = self.at(board, game).turn
+            name = self.at(board, game).mover
             self.say(f"{game} move {board} {name} {name}-secret {move}")
         self.forget_mails()
 
