@@ -96,7 +96,7 @@ class Drawing(NamedTuple):
 class Curve(NamedTuple):
     """Chances to win in the course of a game."""
 
-    told: str
+    caption: str
     """The line above the curve, such as ``How likely bob was to win:``."""
     chances: Sequence[float]
     """From 0 to 1."""
@@ -107,7 +107,7 @@ class Curve(NamedTuple):
         labels = [""] * HEIGHT_OF_CURVE
         labels[0] = "100%"
         labels[-1] = "0%"
-        lines = [self.told, ""]
+        lines = [self.caption, ""]
         for label, row in zip(labels, drawn_curve(self.chances), strict=True):
             lines.append(f"{label:>4} {row}".rstrip())
         return "\n".join(lines)
@@ -141,7 +141,7 @@ class NextCommand(NamedTuple):
 
 Block = Paragraph | Preformatted | Table | Rule | Moves | Drawing | Curve | Comment | NextCommand
 BLOCK_KINDS: dict[str, type[Block]] = {kind.__name__: kind for kind in get_args(Block)}
-Told = str | Iterable[Block]
+Content = str | Iterable[Block]
 """Blocks, or the text of a single paragraph."""
 
 
@@ -163,11 +163,11 @@ def drawn_curve(chances: Sequence[float]) -> list[str]:
     return lines
 
 
-def blocks_of(told: Told) -> tuple[Block, ...]:
+def blocks_of(content: Content) -> tuple[Block, ...]:
     """A text, or blocks, as blocks."""
-    if isinstance(told, str):
-        return (Paragraph(told),)
-    return tuple(told)
+    if isinstance(content, str):
+        return (Paragraph(content),)
+    return tuple(content)
 
 
 def spaced(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:

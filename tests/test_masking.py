@@ -183,7 +183,7 @@ def test_a_password_in_the_wrong_place_is_neither_said_back_nor_logged_though_it
 def test_a_password_behind_the_board_that_is_subscribed_is_not_logged(pair):
     for line in ("spiro subscribe 101 carol carol-secret", "spiro unsubscribe all carol carol-secret"):
         outcome = outcome_of(pair.server, message(line), ALICE)
-        assert (outcome.told, outcome.command) == ("done", line.replace("carol-secret", "PASSWORD"))
+        assert (outcome.shown_word, outcome.command) == ("done", line.replace("carol-secret", "PASSWORD"))
 
 
 def test_the_log_says_why_an_answer_was_refused_with_its_commands_and_without_its_passwords(pair):

@@ -189,7 +189,7 @@ def test_a_muted_user_who_answers_by_mail_is_told_that_their_comment_was_left_ou
     with muted.store.writing():
         address = reply_address(muted.server, "spiro", "101", "alice")
     raw = mail_of("alice@players.example", "Re: Spiro Board 101 alice", "e3:5\n\nYou fool", address)
-    assert outcome_of(muted.server, raw, None, [address]).told == "done"
+    assert outcome_of(muted.server, raw, None, [address]).shown_word == "done"
     assert MUTED_WORD in read_by(muted, "alice")
     assert "You fool" not in read_by(muted, "alice", "bob")
 
@@ -272,7 +272,7 @@ def test_who_mails_from_a_barred_address_gets_no_answer_and_nothing_is_done(oper
     operate("users", "bar", "@spam.example")
     before = len(pair.mails())
     outcome = outcome_of(pair.server, mail_of("Eve <eve@mail.spam.example>", line), "eve@mail.spam.example", [ADDRESS])
-    assert (outcome.told, outcome.reason) == ("barred", "@spam.example")
+    assert (outcome.shown_word, outcome.reason) == ("barred", "@spam.example")
     assert len(pair.mails()) == before
     assert not pair.store.users.is_taken("eve")
 
@@ -280,7 +280,7 @@ def test_who_mails_from_a_barred_address_gets_no_answer_and_nothing_is_done(oper
 @pytest.mark.parametrize(("sender", "envelope"), [("eve@spam.example", None), ("x@y.example", "eve@spam.example")])
 def test_a_mail_comes_from_a_barred_address_by_its_from_or_by_its_envelope(operate, pair, sender, envelope):
     operate("users", "bar", "eve@spam.example")
-    assert outcome_of(pair.server, mail_of(sender, "help"), envelope, [ADDRESS]).told == "barred"
+    assert outcome_of(pair.server, mail_of(sender, "help"), envelope, [ADDRESS]).shown_word == "barred"
 
 
 def test_a_user_whose_address_is_barred_cannot_play_by_mail_until_it_is_answered_again(operate, pair):
@@ -292,22 +292,23 @@ def test_a_user_whose_address_is_barred_cannot_play_by_mail_until_it_is_answered
         address = reply_address(pair.server, "spiro", "101", "alice")
     for number, (line, to) in enumerate([("spiro move 101 alice alice-secret e3", ADDRESS), ("e3", address)]):
         raw = mail_of("alice@players.example", line, line, to, message_id=f"<{number}@players.example>")
-        assert outcome_of(pair.server, raw, None, [to]).told == "barred"
+        assert outcome_of(pair.server, raw, None, [to]).shown_word == "barred"
     assert pair.store.boards.get("spiro", "101").moves == 0
     assert operate("users", "unbar", "@players.example").out == "@players.example is no longer barred.\n"
     raw = mail_of("alice@players.example", "Re: Spiro Board 101 alice", "e3:5", address, message_id="<3@x.example>")
-    assert outcome_of(pair.server, raw, None, [address]).told == "done"
+    assert outcome_of(pair.server, raw, None, [address]).shown_word == "done"
 
 
 def test_mails_that_are_no_commands_are_handled_from_a_barred_address_too(operate, pair):
     operate("users", "bar", "@players.example")
     postmaster = mail_of("alice@players.example", "Why?", to="postmaster@pbm.example")
-    assert outcome_of(pair.server, postmaster, None, ["postmaster@pbm.example"]).told == "postmaster"
+    assert outcome_of(pair.server, postmaster, None, ["postmaster@pbm.example"]).shown_word == "postmaster"
     pair.say("broadcast alice alice-secret on")
     number = pair.store.users.addresses("alice")[0].number
     button = unsubscribe_address(pair.server, Reply("", "", "alice"), number)
     assert (
-        outcome_of(pair.server, mail_of("alice@players.example", "", to=button), None, [button]).told == "unsubscribe"
+        outcome_of(pair.server, mail_of("alice@players.example", "", to=button), None, [button]).shown_word
+        == "unsubscribe"
     )
     assert pair.store.users.hearing("broadcasts") == []
 

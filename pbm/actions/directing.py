@@ -21,7 +21,7 @@ from pbm.actions.tournaments import (
     start_tournament,
     withdraw,
 )
-from pbm.blocks import Block, Paragraph, Told, blocks_of
+from pbm.blocks import Block, Content, Paragraph, blocks_of
 from pbm.board.board import FIRST_MOVES, Board
 from pbm.letters import Letter, contests
 from pbm.letters.contests import TournamentTable
@@ -247,7 +247,7 @@ class Direction(NamedTuple):
 
     arguments: str
     """The words behind it, as the syntax has them; those in brackets can be left out."""
-    carry_out: Callable[..., Told]
+    carry_out: Callable[..., Content]
     """The function that carries it out, with a session, the tournament and the words. It returns what to answer."""
 
     @property

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from games import Illegal
 from pbm import delivery, letters, texts
-from pbm.blocks import Paragraph, Told
+from pbm.blocks import Content, Paragraph
 from pbm.board import growing
 from pbm.board.board import Board
 from pbm.board.clocks import DAY, Clocks
@@ -188,14 +188,14 @@ def _tell_of_boards(session: Session, progress: TournamentTable, number: int, bo
         delivery.queue(session, letter)
 
 
-def tell_director(session: Session, progress: TournamentTable, subject: str, content: Told) -> None:
+def tell_director(session: Session, progress: TournamentTable, subject: str, content: Content) -> None:
     """Mail something to the director, if there is one."""
     director = progress.tournament.director
     if director:
         delivery.queue(session, contests.of_tournament(progress, subject, content, to=director))
 
 
-def tell_all(session: Session, progress: TournamentTable, subject: str, content: Told, answer: str = "") -> None:
+def tell_all(session: Session, progress: TournamentTable, subject: str, content: Content, answer: str = "") -> None:
     """Mail something to all entrants, also those who have withdrawn, and to the director."""
     readers = list(progress.by_name)
     director = progress.tournament.director

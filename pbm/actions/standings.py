@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pbm import letters
 from pbm.actions import finding, lists
-from pbm.blocks import Block, Paragraph, Preformatted, Told
+from pbm.blocks import Block, Content, Paragraph, Preformatted
 from pbm.board.ratings import Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -144,7 +144,7 @@ def history(session: Session, game: str, page: str) -> list[Letter]:
     ended_games, following = lists.on_page(session, page, find_games, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)
     rows = [_ended_row(row, zone, is_rated=is_rated) for row, is_rated in ended_games]
-    content: Told = f"No game of {title} is over yet."
+    content: Content = f"No game of {title} is over yet."
     if rows:
         content = [_fitting(lists.aligned(rows, NUMBERS, RARE).text)]
     letter = letters.plain_letter(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pbm import texts
-from pbm.blocks import Block, NextCommand, Paragraph, Preformatted, Rule, Table, Told, text_of
+from pbm.blocks import Block, Content, NextCommand, Paragraph, Preformatted, Rule, Table, text_of
 from pbm.board import growing
 from pbm.letters.headings import heading
 from pbm.letters.letter import Letter, plain_letter
@@ -310,7 +310,7 @@ def _fact(name: str, text: str) -> str:
 
 
 def of_tournament(
-    progress: TournamentTable, subject: str, content: Told, *, answer: str = "", to: str | None = None
+    progress: TournamentTable, subject: str, content: Content, *, answer: str = "", to: str | None = None
 ) -> Letter:
     """A letter about a tournament, to a user or to whoever gives the command.
 

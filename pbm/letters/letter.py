@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import games
 from pbm import texts
-from pbm.blocks import Block, Drawing, NextCommand, Paragraph, Told, blocks_of, text_of
+from pbm.blocks import Block, Content, Drawing, NextCommand, Paragraph, blocks_of, text_of
 from pbm.board.board import Point
 from pbm.letters.headings import NOTATION
 
@@ -89,16 +89,16 @@ class Letter(NamedTuple):
 
 
 def plain_letter(
-    told: Told, *, subject: str, answer: str, bare: str = "", to: str | None = None, **data: Any
+    content: Content, *, subject: str, answer: str, bare: str = "", to: str | None = None, **data: Any
 ) -> Letter:
     """A letter without a board, to a user or to whoever gave the command; *data* is what it tells programs."""
-    blocks = blocks_of(told)
+    blocks = blocks_of(content)
     return Letter(to, subject, blocks, NextCommand(answer, bare), {**data, "reply": text_of(blocks)})
 
 
-def to_user(name: str, told: Told, *, subject: str = "pbm settings", answer: str, **data: Any) -> Letter:
+def to_user(name: str, content: Content, *, subject: str = "pbm settings", answer: str, **data: Any) -> Letter:
     """A letter without a board to a user, whose *data* begins with their userid."""
-    return plain_letter(told, subject=subject, answer=answer, to=name, userid=name, **data)
+    return plain_letter(content, subject=subject, answer=answer, to=name, userid=name, **data)
 
 
 def printed(answers: Iterable[Letter]) -> str:

@@ -91,7 +91,7 @@ class Outcome(NamedTuple):
     """The answer to a command that was posted over HTTP; None for a mail, and for a page."""
 
     @property
-    def told(self) -> str:
+    def shown_word(self) -> str:
         """The word for people: that of a command is ``done`` or ``refused``."""
         if self.word in {"command", "capped"}:
             return "refused" if self.reason else "done"

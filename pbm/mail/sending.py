@@ -51,7 +51,7 @@ class Sent(NamedTuple):
     problem: str | None
     """Why the last of these could not be."""
 
-    def told(self, server: Server) -> tuple[str, dict[str, Any]]:
+    def summary(self, server: Server) -> tuple[str, dict[str, Any]]:
         """How many mails were sent, and how many wait for another try: a text for people, and the same for programs."""
         waiting, due = server.store.outbox.waiting(server.now())
         reason = f": {self.problem.rstrip('.')}" if self.problem else ""

@@ -115,7 +115,7 @@ class Journal:
         self.number += 1
         time = {"time": self.now().isoformat(timespec="milliseconds")} if self.now else {}
         outcome = entry.outcome
-        values = entry.peer, entry.sender, outcome.told, outcome.command, outcome.reason
+        values = entry.peer, entry.sender, outcome.shown_word, outcome.command, outcome.reason
         lines = [one_line(value[:LONGEST_ENTRY]) for value in values]
         said = dict(zip(("peer", "sender", "outcome", "command", "reason"), lines, strict=True))
         spent = {"lock_ms": round(1000 * entry.locked, 1), "ms": round(1000 * entry.took, 1)}

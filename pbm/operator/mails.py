@@ -27,7 +27,7 @@ def flush_mails() -> int:
 
     server = open_server()
     done = flush(server, transport())
-    answer(*done.told(server))
+    answer(*done.summary(server))
     return 1 if done.failed else 0
 
 

@@ -14,7 +14,7 @@ from games import SKIP, Effects, State, thrown
 from pbm import delivery, letters, texts
 from pbm.actions.analyses import choices
 from pbm.actions.finding import find_board, find_row
-from pbm.blocks import Block, Curve, Paragraph, Table, Told, text_of
+from pbm.blocks import Block, Content, Curve, Paragraph, Table, text_of
 from pbm.board.board import Board
 from pbm.console import answer, open_existing, shows_progress
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, Commands
@@ -108,11 +108,11 @@ def analyse_for_readers(session: Session, game: str, number: str) -> None:
         raise
     except Exception as why:
         warn(f"{title} could not be analysed ({type(why).__name__}: {why}).")
-    told: Told = f"{title} could not be analysed."
+    content: Content = f"{title} could not be analysed."
     if board and data:
-        told = as_blocks(board, data, session.server.site)
+        content = as_blocks(board, data, session.server.site)
     thread = board.thread if board else ""
-    letter = letters.plain_letter(told, subject=f"{title} analysis", answer=f"{game} show {number}")
+    letter = letters.plain_letter(content, subject=f"{title} analysis", answer=f"{game} show {number}")
     letter = letter._replace(game=game, board=number, thread=thread, is_urgent=True, hint=OVER)
     with session.store.writing():
         readers = session.store.robots.take_analysis_requests(game, number)

@@ -271,7 +271,7 @@ def fetch_(url: str, folder: str, *, idle: bool) -> int:
     except (imaplib.IMAP4.error, OSError) as why:
         raise Refused(f"The mailbox cannot be read: {complaint(why)}.") from why
     done = flush(server, way)
-    text, data = done.told(server)
+    text, data = done.summary(server)
     answer(f"{count} handled, {text}", {"handled": count, **data})
     return 1 if done.failed else 0
 

@@ -62,7 +62,7 @@ class Metrics(Collector):
 
     def note(self, entry: Entry) -> None:
         """Count a mail."""
-        self.mails.labels(entry.outcome.told).inc()
+        self.mails.labels(entry.outcome.shown_word).inc()
         if entry.outcome.command:
             self.commands.labels("refused" if entry.outcome.reason else "done").inc()
         if entry.took:  # else it was refused before it was handled

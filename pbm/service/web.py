@@ -144,7 +144,7 @@ class WebServer:
         is_repeated = outcome.word == "repeated"
         if is_repeated:  # the answer to the first post is lost; this one shows the board
             player, outcome = await self._handle(request, address, fields | {"text": "show"})
-        if outcome.told != "done":
+        if outcome.shown_word != "done":
             raise _refusal(outcome)
         text = letters.printed(outcome.letters) or "Done; a mail says more."
         if _wants_json(request):
