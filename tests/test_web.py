@@ -91,7 +91,8 @@ def test_a_move_that_is_posted_is_played_and_the_answer_is_what_a_shell_prints(w
 
 def test_a_reader_sees_their_board_their_plan_and_their_notes_and_nothing_is_stored_of_that(web):
     token = web.token("bob", "102")
-    assert web.post(token=token, text="note", comment="Watch the corner")[0] == 200
+    status, told = web.post(token=token, text="note", comment="Watch the corner")
+    assert (status, told["turn"], told["over"], told["vote"]) == (200, "alice", False, None)
     assert web.post(token=token, text="plan if any then c3")[0] == 200
     before = everything(web.shell)
     status, told = web.post(token=token, text="show")

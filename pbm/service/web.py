@@ -185,15 +185,15 @@ class WebServer:
         """Have something handled as a mail. Returns the outcome."""
         return (await asyncio.shield(self.connections.hand_in(received))).outcome
 
-    def _shown(self, answers: Sequence[Letter], player: Reply, address: str) -> dict[str, str]:
-        """The picture of a board after a preview, else the page of the board as its reader sees it, if there is one."""
+    def _shown(self, answers: Sequence[Letter], player: Reply, address: str) -> dict[str, Any]:
+        """The picture of a board after a preview, else what the reader's page of the board shows, if there is one."""
         for letter in answers:
             if letter.point and not letter.point.board.is_stored:
                 return {"svg": images.board_svg(letter.point, style="")}
         with Store(self.server.store.path, read_only=True) as store, suppress(Gone):
             session = Session(self.server._replace(store=store))
             pages = Pages(session, self.pages.site, player.userid, address)
-            return {"page": pages.board(player.game, player.board)}
+            return pages.shown(player.game, player.board)
         return {}
 
     async def guest(self, request: Request) -> Response:

@@ -194,6 +194,12 @@ class Pages:
             **self._of_reader(point),
         )
 
+    def shown(self, game: str, number: str) -> dict[str, Any]:
+        """The page of a board, and what its script has to know of the board that the page shows."""
+        page = self.board(game, number)
+        board = self._load(game, number)
+        return {"page": page, "turn": board.turn, "over": board.is_over, "vote": board.row.vote}
+
     def _clock_lines(self, board: Board) -> list[str]:
         """What each player had left at the last move on a clock that grows, and when the one to move runs out."""
         time_left = letters.time_left_on(self.session, board)
