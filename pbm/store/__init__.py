@@ -34,6 +34,7 @@ from pbm.store.health import Health
 from pbm.store.outbox import Handled, HeldMail, Mail, Outbox
 from pbm.store.players import ESTABLISHED, PlayerRow, Players, ResultRow, Section
 from pbm.store.robots import Robot, Robots
+from pbm.store.states import BoardState, States
 from pbm.store.talk import Talk, TalkRow
 from pbm.store.tournaments import Tournaments
 from pbm.store.trust import Failures, Reply, Trust
@@ -44,6 +45,7 @@ __all__ = [
     "ESTABLISHED",
     "SCHEMA",
     "BoardRow",
+    "BoardState",
     "Failures",
     "HeldMail",
     "Locked",
@@ -97,6 +99,7 @@ class Store:
             raise Unusable(f"The database {path} cannot be used: {problem(error, self.path)}.") from error
         self.absences = Absences(self.db)
         self.boards = Boards(self.db)
+        self.states = States(self.db)
         self.talk = Talk(self.db)
         self.users = Users(self.db)
         self.players = Players(self.db)
@@ -262,7 +265,7 @@ class Store:
         ):
             self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", (before,))
         removed = "SELECT game, board FROM removed_boards WHERE removed < ?"
-        for table in "replies", "removed_boards":
+        for table in "replies", "board_states", "removed_boards":
             self.db.execute(f"DELETE FROM {table} WHERE (game, board) IN ({removed})", (before,))
         for table, column, which in (
             ("events", "moment", ""),

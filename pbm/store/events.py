@@ -51,9 +51,12 @@ class Change(NamedTuple):
     """Something public that was changed, made or removed."""
 
     kind: str
-    """``board``, ``pool``, ``user``, or ``player``, which is a user in one game."""
+    """``board``, ``pool``, ``user``, or ``player``, which is a user in one game.
+
+    A ``proof`` is a token or a reply address of a user that has ended.
+    """
     game: str
-    """Empty for a user."""
+    """Empty for a user, and for a proof."""
     name: str
 
 

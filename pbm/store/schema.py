@@ -448,6 +448,8 @@ NOTED = (
     ("pool_players", ANY, "'pool', {row}.game, {row}.pool"),
     ("meetings", ANY, "'pool', {row}.game, {row}.pool"),
     ("talk", "DELETE", "'board', {row}.game, {row}.board"),
+    ("tokens", "DELETE", "'proof', '', {row}.userid"),
+    ("replies", "DELETE", "'proof', '', {row}.userid"),
 )
 """The tables whose changes are noted: the table, the statements, and the kind, game and name of the `Change`."""
 FIRST_NOTED = {"boards", "analyses", "puzzles", "players", "users", "robots", "tournaments", "pool_players", "meetings"}
@@ -703,3 +705,42 @@ def tokens(db: Database) -> None:
             PRIMARY KEY (userid, key)
         ) STRICT, WITHOUT ROWID
     """)
+
+
+STATE_COLUMNS = "first_player", "second_player", "moves", "turn", "ended", "winner", "changed", "vote", "voter"
+"""The columns of a board with which its public state changes. None of them tells a secret."""
+
+
+@migrations()
+def board_states(db: Database) -> None:
+    """Number the public states of boards, and note who can no longer prove who they are by a token or an address."""
+    db.execute("""
+        CREATE TABLE board_states (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            first_player TEXT NOT NULL,
+            second_player TEXT NOT NULL,
+            UNIQUE (game, board)
+        ) STRICT
+    """)
+    db.execute("CREATE INDEX board_states_first ON board_states (first_player, number)")
+    db.execute("CREATE INDEX board_states_second ON board_states (second_player, number)")
+    db.execute("""
+        INSERT INTO board_states (game, board, first_player, second_player)
+        SELECT game, board, first_player, second_player FROM boards ORDER BY rowid
+    """)
+    old, new = (", ".join(f"{row}.{column}" for column in STATE_COLUMNS) for row in ("OLD", "NEW"))
+    for deed, row, when in (
+        ("INSERT", "NEW", ""),
+        ("UPDATE", "NEW", f"WHEN ({old}) IS NOT ({new})"),
+        ("DELETE", "OLD", ""),
+    ):
+        db.execute(f"""
+            CREATE TRIGGER state_of_board_{deed.lower()} AFTER {deed} ON boards {when} BEGIN
+                DELETE FROM board_states WHERE (game, board) = ({row}.game, {row}.board);
+                INSERT INTO board_states (game, board, first_player, second_player)
+                    VALUES ({row}.game, {row}.board, {row}.first_player, {row}.second_player);
+            END
+        """)
+    _create_noting_triggers(db, {"tokens", "replies"})

@@ -1,5 +1,6 @@
 """What users write about boards: the comments of moves, votes and challenges, and the chats."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -49,3 +50,12 @@ class Talk(Questions):
         """The comments and chats of a board, in order."""
         query = f"SELECT {', '.join(TalkRow._fields)} FROM talk WHERE {SAID_ON_BOARD} ORDER BY number"
         return self.rows(TalkRow, query, game, board)
+
+    def newest(self, game: str, board: str, *, with_chats: bool, without: Sequence[str] = ()) -> str | None:
+        """When the newest comment was written, or chat, but for those of some users; None if there is none."""
+        query = f"""
+            SELECT max(said) FROM talk WHERE {SAID_ON_BOARD} AND (kind = '{COMMENT}' OR ?3)
+            AND coalesce(userid, '') NOT IN (SELECT value FROM json_each(?4))
+        """
+        found = self.value(query, game, board, with_chats, [*without])
+        return str(found) if found else None

@@ -22,6 +22,7 @@ OURS = [
     schema.talk,
     schema.absences,
     schema.tokens,
+    schema.board_states,
 ]
 """The migrations of this version."""
 
