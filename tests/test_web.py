@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from email import message_from_bytes
 from statistics import mean
 from urllib.parse import urlencode
@@ -34,6 +34,8 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.service.web import Files, WebServer
 from pbm.session import Session
+from pbm.site.build import build
+from pbm.site.pages import SiteSettings
 from pbm.store import Reply, Store
 from pbm.texts import wrapped_text
 
@@ -654,6 +656,73 @@ def test_there_are_only_so_many_connections(web):
     for connection in held:
         connection.close()
     assert until(lambda: works(web))
+
+
+def test_half_sent_requests_of_one_machine_leave_room_for_others(web):
+    half_of_header = b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.115.1\r\nX-Rest: "
+    half_of_body = b"POST /answer HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
+    for half in (half_of_header, half_of_body):
+        held = [socket.create_connection(("127.0.0.1", web.port)) for _ in range(130)]
+        for connection in held:
+            with suppress(OSError):
+                connection.sendall(half)
+        assert web.ask("GET", "/", X_Forwarded_For="203.0.115.2")[0] == 200
+        assert web.ask("GET", "/")[0] == 200
+        assert asked_from("127.0.0.2", web.port).startswith(b"HTTP/1.1 200")
+        for connection in held:
+            connection.close()
+
+
+def asked_from(machine, port):
+    """The beginning of the response to a request from another address of this machine."""
+    with socket.create_connection(("127.0.0.1", port), source_address=(machine, 0)) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        return connection.recv(1000)
+
+
+def test_a_machine_has_25_connections_and_loses_the_oldest_that_says_nothing(web):
+    held = []
+    for _ in range(30):
+        held.append(socket.create_connection(("127.0.0.1", web.port), source_address=("127.0.0.3", 0)))
+        assert works(web)
+    until(lambda: sum(is_closed(each) for each in held) >= 5)
+    assert [is_closed(each) for each in held] == [True] * 5 + [False] * 25
+    for connection in held:
+        connection.close()
+
+
+def test_the_connections_of_a_proxy_count_for_the_machine_that_it_names(web):
+    named = b"POST /answer HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 2001:db8::%d\r\nContent-Length: 9\r\n\r\n{"
+    held = []
+    for number in range(30):
+        held.append(socket.create_connection(("127.0.0.1", web.port)))
+        held[-1].sendall(named % number)
+        assert works(web)
+    until(lambda: sum(is_closed(each) for each in held) >= 5)
+    assert [is_closed(each) for each in held] == [True] * 5 + [False] * 25
+    for connection in held:
+        connection.close()
+
+
+def test_until_the_site_is_written_for_the_first_time_a_page_is_to_be_asked_for_again(club, tmp_path):
+    async def ask(path):
+        scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": b""}
+        await WebServer(club.server, None, str(tmp_path / "site"), "").app(scope, None, send)
+
+    async def send(part):
+        sent.append(part)
+
+    sent = []
+    statuses = []
+    for state in ("no folder", "no page", "written"):
+        if state == "no page":
+            (tmp_path / "site").mkdir()
+        elif state == "written":
+            build(tmp_path / "site", Session(club.server), SiteSettings())
+        asyncio.run(ask("/symple/101.html"))
+        statuses.append((sent[0]["status"], dict(sent[0]["headers"]).get(b"retry-after")))
+        sent.clear()
+    assert statuses == [(503, b"5"), (503, b"5"), (404, None)]
 
 
 def works(web):

@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from ipaddress import ip_address
 from math import ceil
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import uvicorn
@@ -26,8 +26,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+import games
 from games import Illegal
 from pbm import letters, texts
 from pbm.access import tokens
@@ -37,14 +39,18 @@ from pbm.letters import Letter
 from pbm.mail import incoming, posts
 from pbm.mail.incoming import Outcome, Printed, ReceivedMail
 from pbm.mail.posts import Post
-from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Connections, Entry
+from pbm.mail.smtp import MOST_CONNECTIONS, MOST_PEER_CONNECTIONS, SHUTDOWN_SECONDS, Connections, Entry
 from pbm.refusals import Refused, TooMany
 from pbm.server import Server
 from pbm.service import calendars
 from pbm.session import Session
+from pbm.site.build import MANIFEST
 from pbm.site.pages import POLICY, Gone, Pages, SiteSettings
 from pbm.store import Reply, Store, Unusable
 from pbm.terminal import warn
+
+if TYPE_CHECKING:
+    from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 MOST_POSTED_BYTES = 20_000
 """How much may be posted at once."""
@@ -78,7 +84,11 @@ REVOKED = (
     "that of a guest after seven days."
 )
 NO_PAGE = "There is no page at this address. If it was that of a board, that board may have been removed."
+NOT_BUILT = "The pages of this site are being written for the first time; please try again in some seconds."
+TOO_MANY_REQUESTS = "There are too many requests from your machine or network; please try again in some seconds."
 TOO_MANY_POSTS = "There are too many posts; please wait for a minute."
+SOON = {"Retry-After": "5"}
+"""What a response has whose request may come again in some seconds."""
 JSON_TYPE = "application/json"
 TEXT_TYPE = "text/plain"
 BEARER = {"WWW-Authenticate": "Bearer"}
@@ -110,15 +120,16 @@ class WebServer:
             Route("/calendar/{token}.ics", self.calendar),
             *([Mount("/", Files(directory=site, html=True, check_dir=False))] if site else []),
         ]
+        self.app = Starlette(routes=routes, exception_handlers={HTTPException: self._refuse, Exception: self._refuse})
         config = uvicorn.Config(
-            Starlette(routes=routes, exception_handlers={HTTPException: self._refuse, Exception: self._refuse}),
+            self._handle_within_limits,
+            interface="asgi3",
             http=WebConnection,
             ws="none",
             log_config=None,
             log_level="critical",
             server_header=False,
             headers=HEADERS,
-            limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         self.uvicorn = uvicorn.Server(config)
@@ -131,6 +142,18 @@ class WebServer:
     def close(self) -> None:
         """Take no more requests, and let `run` end."""
         self.uvicorn.should_exit = True
+
+    async def _handle_within_limits(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request, unless too many of its machine are being handled."""
+        connection = scope.get("state", {}).get("connection")
+        if connection:
+            request = Request(scope)
+            connection.origin = _origin_of(_peer(request))
+            if not connection.make_room():
+                response = await self._refuse(request, HTTPException(503, TOO_MANY_REQUESTS, SOON))
+                await response(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
 
     # Answers
 
@@ -341,6 +364,13 @@ class WebServer:
         # without a name nobody can rebind it: this page was fetched from here
         return scheme == "http" and named == host and _is_number(host)
 
+    def _is_to_be_written(self, path: str) -> bool:
+        """Whether the site is being written for the first time, and will have pages in that folder."""
+        folder = path.split("/")[1]
+        if self.site is None or folder not in {"", "users", *games.names()}:
+            return False
+        return not Path(self.site, MANIFEST).exists()
+
     def _page(self, request: Request, status: int = 200, text: str = "", error: str = "") -> Response:
         """A page with a letter or a refusal, and a form in which the last post can be changed and posted again."""
         title = "Answer a board mail"
@@ -359,6 +389,8 @@ class WebServer:
             _warn_of_page(error)
             status = 503 if isinstance(error, Unusable | TimeoutError) else 500
             error = HTTPException(status, "This could not be done; please try again later.")
+        elif error.status_code == 404 and self._is_to_be_written(request.url.path):
+            error = HTTPException(503, NOT_BUILT, SOON)
         elif error.status_code == 404:
             error = HTTPException(404, NO_PAGE)
         if request.url.path == "/command":
@@ -388,6 +420,9 @@ async def _wait_for(page: Path) -> None:
 class Files(StaticFiles):
     """The files of a site. Each is read as a whole before it is sent, because it may be written anew meanwhile."""
 
+    async def check_config(self) -> None:
+        """Do not mind a folder that is not there: another process makes it."""
+
     def file_response(self, *args: Any, **words: Any) -> Response:
         """The response with a file, or the one that the browser has the file already."""
         found = super().file_response(*args, **words)
@@ -398,20 +433,81 @@ class Files(StaticFiles):
 
 
 class WebConnection(H11Protocol):
-    """A connection of bounded time: uvicorn would wait for ever for a request, and for a peer that does not read."""
+    """A connection of bounded time, of which each machine has a bounded number.
+
+    uvicorn would wait for ever for a request, and for a peer that does not read.
+    """
+
+    origin = ""
+    """The machine or network that it comes from; once a request has come by a proxy, the one that the proxy names."""
+    is_stream = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Bound the time of a connection, or close it if there are too many."""
         super().connection_made(cast("asyncio.Transport", transport))
+        self.app_state = {"connection": self}  # a request finds it in its state
+        self.origin = _origin_of(self._peer)
+        self.begun = self.loop.time()
         self.loop.call_later(REQUEST_SECONDS, self._end)
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.close()
+        if not self.make_room():
+            self.cut()
+
+    def become_stream(self) -> None:
+        """Count no more among the connections, and stay open as long as both sides like."""
+        self.is_stream = True
+
+    def make_room(self) -> bool:
+        """Check that there is room for this connection. Returns False if there is none.
+
+        The machine that has too many, or the most of all if there are too many in all, loses the oldest one whose
+        request has not come in. So whoever opens many connections and says nothing keeps nobody else out.
+        """
+        connections = [connection for connection in self._all() if not connection.is_stream]
+        counts = Counter(connection.origin for connection in connections)
+        if counts[self.origin] > MOST_PEER_CONNECTIONS and not self._is_of_unnamed_peer():
+            crowded = self.origin
+        elif len(connections) > MOST_CONNECTIONS:
+            [(crowded, _)] = counts.most_common(1)
+        else:
+            return True
+        waiting = [connection for connection in connections if connection.origin == crowded and connection.is_waiting()]
+        oldest = min(waiting, key=attrgetter("begun"), default=self)
+        if oldest is self:
+            return False
+        oldest.cut()
+        return True
+
+    def is_waiting(self) -> bool:
+        """Whether it waits for a request, or for the rest of one."""
+        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+
+    def _all(self) -> "set[WebConnection]":
+        return cast("set[WebConnection]", self.connections)
+
+    def _is_of_unnamed_peer(self) -> bool:
+        """Whether it comes by a proxy that has not said from which machine, or not yet."""
+        trusted = cast("ProxyHeadersMiddleware", self.app).trusted_hosts
+        return self._peer in trusted and self.origin == _origin_of(self._peer)
+
+    @property
+    def _peer(self) -> str:
+        return self.client[0] if self.client else ""
+
+    def cut(self) -> None:
+        """End the connection at once."""
+        self.connections.discard(self)
+        self.transport.abort()
 
     def _end(self) -> None:
         """Take no more requests, and end the connection when its response is there, or soon in any case."""
-        if self in self.connections:
+        if self in self.connections and not self.is_stream:
             self.shutdown()
-            self.loop.call_later(RESPONSE_SECONDS, self.transport.abort)
+            self.loop.call_later(RESPONSE_SECONDS, self._end_late)
+
+    def _end_late(self) -> None:
+        """End the connection of a peer that has not read its response, unless it has become a stream."""
+        if not self.is_stream:
+            self.transport.abort()
 
 
 def _post_of(request: Request, body: bytes) -> Post:
@@ -449,6 +545,15 @@ def _answer_to_command(request: Request, printed: Printed) -> Response:
         body = json.dumps(printed.data, default=methodcaller("isoformat"))
         return Response(f"{body}\n", printed.code, headers, JSON_TYPE)
     return Response(f"{printed.text}\n", printed.code, headers, TEXT_TYPE)
+
+
+def _origin_of(host: str) -> str:
+    """What counts as one machine with this address, whatever a proxy says that it is."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    return incoming.network_of(str(getattr(address, "ipv4_mapped", None) or address))
 
 
 def _machine(request: Request) -> str | None:
