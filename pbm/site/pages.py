@@ -198,7 +198,7 @@ class Pages:
         """The page of a board, and what its script has to know of the board that the page shows."""
         page = self.board(game, number)
         board = self._load(game, number)
-        return {"page": page, "turn": board.turn, "over": board.is_over, "vote": board.row.vote}
+        return {"page": page, "turn": board.mover, "over": board.is_over, "vote": board.row.vote}
 
     def _clock_lines(self, board: Board) -> list[str]:
         """What each player had left at the last move on a clock that grows, and when the one to move runs out."""
