@@ -102,10 +102,11 @@ class Judge:
 
     def values(self, positions: Sequence[SpiroPosition], *, is_late: bool) -> list[float]:
         """For each position, the logarithm of the odds that the side that has just moved wins."""
-        found = [*map(self.terms, positions)]
+        rows_and_terms = [self.terms(position) for position in positions]
         if self.net and not is_late:
-            return self.net.values(positions, *zip(*found, strict=True))
-        return [sum(map(mul, terms, self.weights[row])) for row, terms in found]
+            rows, terms_of_all = zip(*rows_and_terms, strict=True)
+            return self.net.values(positions, rows, terms_of_all)
+        return [sum(map(mul, terms, self.weights[row])) for row, terms in rows_and_terms]
 
     def terms(self, position: SpiroPosition) -> tuple[int, list[float]]:
         """The row of weights to use; and the lead, the value of having moved, and all `TERMS` of each side."""
@@ -118,9 +119,10 @@ class Judge:
         """For the side that has just moved and the other one, the way of its pieces and all `TERMS`."""
         own, foe, own_pinned, foe_pinned = position
         cells = self.track.cells
-        pinned, enemy_pinned = [*compress(cells, own_pinned)], [*compress(cells, foe_pinned)]
-        men = self.own.men([*compress(cells, own)], own, enemy_pinned)
-        enemies = self.enemy.men([*compress(cells, foe)], foe, pinned)
+        pinned = list(compress(cells, own_pinned))
+        enemy_pinned = list(compress(cells, foe_pinned))
+        men = self.own.men(list(compress(cells, own)), own, enemy_pinned)
+        enemies = self.enemy.men(list(compress(cells, foe)), foe, pinned)
         return self.own.counted(men, pinned, enemies), self.enemy.counted(enemies, enemy_pinned, men)
 
 
@@ -147,17 +149,19 @@ class _Half:
 
     def __init__(self, track: Track, hits: "list[Hits]", *, home: int) -> None:
         """Number the cells from the home of the side that has moved; *home* is that of this side."""
-        size, other = track.size, track.length - home  # other: the home of the enemy, from where they count
+        size = track.size
+        enemy_home = track.length - home  # from where they count
         self.home = home
         ways = track.ways[:-1]
         self.ways = [ways[cell - home] for cell in track.cells]
         self.made = [ways[0] - way for way in self.ways]
         """The way that a piece has made to come to each cell."""
         self.bits = [1 << cell for cell in track.cells]
-        self.hits = [
-            {(source + other) % size: throws for source, throws in hits[cell - other].items()} for cell in track.cells
-        ]
-        self.near = [sum(1 << source for source in sources) for sources in self.hits]
+        self.hits: list[Hits] = []
+        for cell in track.cells:
+            sources = hits[cell - enemy_home].items()
+            self.hits.append({(source + enemy_home) % size: throws for source, throws in sources})
+        self.near = [sum(1 << source for source in hits_of_cell) for hits_of_cell in self.hits]
         """From where an enemy can reach each cell in one turn, if nothing blocks it."""
         self.hit_chances = lru_cache(SETS_KEPT)(self._hit_chances)  # saves a fifth of the time
         self.next_six = [
@@ -203,10 +207,12 @@ class _Half:
             for cell in men.cells:
                 blocked += (enemies.blocks & self.next_six[cell]).bit_count()
         free = len(men.cells)
-        counts = [*men.counts, lost, risk, risked, blocked / 6, blocked / free / 6 if free else 1.0]
+        blocked_part = blocked / free / 6 if free else 1.0
+        counts = [*men.counts, lost, risk, risked, blocked / 6, blocked_part]
         if not pinned:
             return men.way, [*counts, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-        number, way = len(pinned), sum([self.ways[cell] for cell in pinned])
+        number = len(pinned)
+        way = sum([self.ways[cell] for cell in pinned])
         firmly = sum([enemies.heights[cell] > 1 for cell in pinned])
         counts[4] += number
         return men.way + way, [*counts, number, number * men.way, firmly, way, enemies.idle_way, number > 1]
@@ -258,8 +264,10 @@ class Rival:
 
     def __init__(self, answered: float, after: SpiroPosition, way: Way) -> None:
         """Begin with its chance after all answers."""
-        self.after, self.way = after, way
-        self.points, self.games = ROLLOUTS_OF_ANSWERS * answered, float(ROLLOUTS_OF_ANSWERS)
+        self.after = after
+        self.way = way
+        self.points = ROLLOUTS_OF_ANSWERS * answered
+        self.games = float(ROLLOUTS_OF_ANSWERS)
 
     @property
     def chance(self) -> float:
@@ -272,8 +280,10 @@ class Racer:
 
     def __init__(self, judge: Judge, board: str) -> None:
         """Play as this judge says on the small or the medium board."""
-        self.judge, self.track = judge, judge.track
-        self.long_game, self.rolled_turns = LONG_GAME[board], ROLLED_TURNS[board]
+        self.judge = judge
+        self.track = judge.track
+        self.long_game = LONG_GAME[board]
+        self.rolled_turns = ROLLED_TURNS[board]
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """A turn that wins, or else the best one after all answers to it that there was time for."""
@@ -293,45 +303,54 @@ class Racer:
         values = self._values([after for after, _ in tried], limit, is_late=is_late)
         ranked = sorted(zip(values, tried, strict=False), key=itemgetter(0), reverse=True)
         valued = len(values)
-        chance, (_, way) = _chance(ranked[0][0]), ranked[0][1]
+        best_value, (_, best_way) = ranked[0]
+        chance = _chance(best_value)
         limit = limit.earlier(SECONDS_OF_A_THROW)
         can_roll = self.rolled_turns and is_patient and not is_late
+        if valued == 1 or is_late:
+            most_answered = 0
+        elif can_roll:
+            most_answered = MORE_TURNS
+        else:
+            most_answered = BEST_TURNS
         rivals: list[Rival] = []
-        for _, (after, other) in ranked[: MORE_TURNS if can_roll else BEST_TURNS] if valued > 1 and not is_late else ():
+        for _, (after, way) in ranked[:most_answered]:
             answered, valued = self._answered(after, limit, valued)
             if answered is None:
                 break
-            rivals.append(Rival(answered, after, other))
+            rivals.append(Rival(answered, after, way))
         rivals.sort(key=attrgetter("chance"), reverse=True)
         if can_roll:
             rivals, rolled = self._compared(rivals, limit, rng)
             valued += rolled
         if rivals:
-            chance, way = rivals[0].chance, rivals[0].way
-        return self._thought(state, way, guessed(chance), valued)
+            chance = rivals[0].chance
+            best_way = rivals[0].way
+        return self._thought(state, best_way, guessed(chance), valued)
 
     def _compared(self, rivals: list[Rival], limit: Limit, rng: Random) -> tuple[list[Rival], int]:
         """The best of these turns by rollouts, if there is time for them, and how many positions were valued."""
-        kept = [one for one in rivals[:MOST_ROLLED] if one.chance > rivals[0].chance - MOST_BEHIND]
+        kept = [rival for rival in rivals[:MOST_ROLLED] if rival.chance > rivals[0].chance - MOST_BEHIND]
         valued = 0
         while len(kept) > 1 and not limit.is_time_up:
             part = limit.part(1 / (len(kept) - 1).bit_length())
             while not part.is_time_up:
                 throws = [(rng.randint(1, 6), rng.randint(1, 6)) for _ in range(self.rolled_turns)]
-                games = [self.rolled(one.after, throws, limit) for one in kept]
+                games = [self.rolled(rival.after, throws, limit) for rival in kept]
                 valued += sum(number for _, number in games)
                 if limit.is_time_up:  # some have not ended
                     break
-                for one, (chance, _) in zip(kept, games, strict=True):
-                    one.points += chance
-                    one.games += 1
+                for rival, (chance, _) in zip(kept, games, strict=True):
+                    rival.points += chance
+                    rival.games += 1
             kept.sort(key=attrgetter("chance"), reverse=True)
             kept = kept[: (len(kept) + 1) // 2]
         return kept, valued
 
     def rolled(self, position: SpiroPosition, throws: Sequence[tuple[int, int]], limit: Limit) -> tuple[float, int]:
         """The chance of the side that has just moved, after these throws; and how many positions were valued."""
-        value, valued = 0.0, 0
+        value = 0.0
+        valued = 0
         for number, dice in enumerate(throws):
             if limit.is_time_up:
                 break
@@ -347,7 +366,8 @@ class Racer:
 
     def _answered(self, after: SpiroPosition, limit: Limit, valued: int) -> tuple[float | None, int]:
         """The chance to win if the enemy answers each throw best, or None without time; and how many were valued."""
-        position, lost = after.turned, 0.0
+        position = after.turned
+        lost = 0.0
         for dice in ROLLS:
             if limit.is_reached(valued):
                 return None, valued
@@ -377,15 +397,20 @@ class Racer:
 
     def text(self, state: spiro.State, way: Way) -> str:
         """The turn with every use of a die, as the rules write it."""
-        parts: list[str] = []
-        at = OFF
+        home = state.board.home(state.turn)
+        text = ""
+        reached = OFF
         for cell, target, die in uses_of(way):
-            if cell != at:
-                parts.append("," + state.board.names[(cell + state.board.home(state.turn)) % self.track.size])
-            use = "x" if target == OFF else "+" if target == self.track.across[cell] else str(die)
-            parts.append(":" + use)
-            at = target
-        return "".join(parts)[1:]
+            if cell != reached:  # else the same piece moves on
+                text += "," + state.board.names[(cell + home) % self.track.size]
+            if target == OFF:
+                text += ":x"
+            elif target == self.track.across[cell]:
+                text += ":+"
+            else:
+                text += f":{die}"
+            reached = target
+        return text[1:]
 
 
 def thinker(options: Options) -> Racer:

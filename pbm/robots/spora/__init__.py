@@ -14,6 +14,7 @@ a side has lost almost certainly if all its turns that were found lose.
 
 from collections.abc import Sequence
 from math import log, sqrt
+from operator import attrgetter
 from random import Random
 from typing import Any, cast
 
@@ -43,7 +44,9 @@ class Branch:
 
     def __init__(self, turn: str, after: SporaPosition, value: float, *, is_settled: bool = False) -> None:
         """Begin with what is known of the position after it."""
-        self.turn, self.after, self.value = turn, after, value
+        self.turn = turn
+        self.after = after
+        self.value = value
         self.is_settled = is_settled
         """Whether looking at more answers would not change the value."""
         self.answers: list[Branch] = []
@@ -53,7 +56,14 @@ class Branch:
     @property
     def best(self) -> "Branch":
         """The answer that is known to win, or else the one looked at most of those that are not known to lose."""
-        return max(self.answers, key=lambda one: (one.value if one.is_settled else 0.5, one.visits, one.value))
+        return max(self.answers, key=Branch._promise)
+
+    def _promise(self) -> tuple[float, int, float]:
+        """What the best answer has most of: certainty, then visits, then value."""
+        certainty = 0.5
+        if self.is_settled:
+            certainty = self.value
+        return certainty, self.visits, self.value
 
 
 class BestFirst:
@@ -74,10 +84,15 @@ class BestFirst:
         return Thought(SIDES[excess > 0], chance_of(KOMI_WORTH * abs(excess)))
 
     def _search(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
-        root, begun = Branch("", self.knowledge.root(states), 0.5), limit.clock()
+        begun = limit.clock()
+        root = Branch("", self.knowledge.root(states), 0.5)
         self._look(root, MOST_AT_ROOT, rng, limit)
         self._value(root)
-        looked, search = 1, limit.earlier(CHECK_SHARE * (limit.until - begun) if limit.until is not None else 0)
+        kept_seconds = 0.0
+        if limit.until is not None:
+            kept_seconds = CHECK_SHARE * (limit.until - begun)
+        search = limit.earlier(kept_seconds)
+        looked = 1
         while not search.is_reached(looked) and not root.is_settled and len(root.answers) > 1:
             self._go_on(root, rng, search)
             looked += 1
@@ -85,12 +100,15 @@ class BestFirst:
             half = (now - begun) / looked / 2  # to stop too early by half a look is as good as too late
             if search.until is not None and now + half >= search.until:
                 break
-        chosen = self._choose(root, rng, limit) if looked > 1 else root.best
-        line, best = [chosen.turn], chosen
-        while best.answers:
-            best = best.best
-            line.append(best.turn)
-        rival = max((one.value for one in root.answers if one is not chosen), default=1.0)
+        chosen = root.best
+        if looked > 1:
+            chosen = self._choose(root, rng, limit)
+        line = [chosen.turn]
+        last = chosen
+        while last.answers:
+            last = last.best
+            line.append(last.turn)
+        rival = max((branch.value for branch in root.answers if branch is not chosen), default=1.0)
         return Thought(line[0], chosen.value, looked, line, rival)
 
     def _go_on(self, root: Branch, rng: Random, limit: Limit) -> None:
@@ -99,8 +117,8 @@ class BestFirst:
         while path[-1].answers:
             branch = path[-1]
             unrest = CURIOSITY * sqrt(log(branch.visits + 1))
-            open_ones = [one for one in branch.answers if not one.is_settled]
-            path.append(max(open_ones, key=lambda one: one.value + unrest / sqrt(one.visits + 1)))
+            unsettled = [answer for answer in branch.answers if not answer.is_settled]
+            path.append(max(unsettled, key=lambda answer: answer.value + unrest / sqrt(answer.visits + 1)))
         self._look(path[-1], MOST_INSIDE, rng, limit)
         if limit.is_time_up:  # the best answer may not have been found
             path[-1].answers.clear()
@@ -108,7 +126,7 @@ class BestFirst:
         for branch in reversed(path):
             if branch.visits == WIDENED_AT and branch is not root:
                 self._look(branch, MOST_WIDENED, rng, limit)
-            if all(one.value <= 1 - ALMOST for one in branch.answers):
+            if all(answer.value <= 1 - ALMOST for answer in branch.answers):
                 self._look(branch, MOST_AT_ROOT, rng, limit)  # there can be a way out among turns that seemed bad
             self._value(branch)
 
@@ -120,34 +138,41 @@ class BestFirst:
         if root.is_settled:
             return root.best
         best: Branch | None = None
-        for one in sorted(root.answers, key=lambda one: (one.visits, one.value), reverse=True)[:MOST_CHECKED]:
-            if limit.is_time_up or (best and best.value >= one.value):
+        most_looked_at = sorted(root.answers, key=attrgetter("visits", "value"), reverse=True)
+        for branch in most_looked_at[:MOST_CHECKED]:
+            if limit.is_time_up or (best and best.value >= branch.value):
                 break
-            if not one.is_settled:
-                self._look(one, MOST_AT_ROOT, rng, limit)
-                self._value(one)
-            if not best or one.value > best.value:
-                best = one
+            if not branch.is_settled:
+                self._look(branch, MOST_AT_ROOT, rng, limit)
+                self._value(branch)
+            if not best or branch.value > best.value:
+                best = branch
         self._value(root)
         return best or root.best
 
     def _look(self, branch: Branch, most: int, rng: Random, limit: Limit) -> None:
-        """Value the turns of a position."""
-        side, known = self.knowledge.side(branch.after), {one.turn for one in branch.answers}
+        """Value the turns of a position, and add those that are new to its answers."""
+        side = self.knowledge.side(branch.after)
+        known = {answer.turn for answer in branch.answers}
         for value, turn, after in self.knowledge.valued(branch.after, most, rng, limit):
-            if turn not in known:
-                outcome = self.knowledge.outcome(after)
-                if outcome is None:
-                    branch.answers.append(Branch(turn, after, value))
-                else:
-                    branch.answers.append(Branch(turn, after, abs(side - outcome), is_settled=True))
+            if turn in known:
+                continue
+            outcome = self.knowledge.outcome(after)
+            if outcome is None:
+                answer = Branch(turn, after, value)
+            else:
+                answer = Branch(turn, after, abs(side - outcome), is_settled=True)
+            branch.answers.append(answer)
 
     def _value(self, branch: Branch) -> None:
         """A branch is worth to its side what the best answer leaves."""
         branch.visits += 1
-        best = max(one.value for one in branch.answers)
-        branch.value = 1 - best if best else ALMOST
-        branch.is_settled = best >= ALMOST or all(one.is_settled for one in branch.answers)
+        best = max(answer.value for answer in branch.answers)
+        if best > 0:
+            branch.value = 1 - best
+        else:
+            branch.value = ALMOST  # nearly certain, because not all turns of the other side are looked at
+        branch.is_settled = best >= ALMOST or all(answer.is_settled for answer in branch.answers)
 
 
 def thinker(options: Options) -> BestFirst:
