@@ -71,25 +71,34 @@ class Sprout(Knowledge[SproutPosition, Items]):
         self.greed = greed
         self.board = Layout(board)
         self.near = self.board.near_bit
-        self.around = {cell: [(one, self.near[one]) for one in bits(near)] for cell, near in self.near.items()}
+        self.around: dict[int, list[tuple[int, int]]] = {}
         """The neighbours of each cell, each with its own neighbours."""
+        for cell, near in self.near.items():
+            self.around[cell] = [(neighbour, self.near[neighbour]) for neighbour in bits(near)]
         self.half = len(self.near) // 2
 
     def root(self, states: Sequence[State]) -> SproutPosition:
         """The last position, with as much of its history as the rules look at."""
         state: Any = states[-1]
-        groups = [{group: self.board.ring(group) for group in self.board.groups(own)} for own in state.stones]
-        empty = self.board.all & ~(state.stones[0] | state.stones[1])
-        shut = [empty & union(cell for cell, near in self.near.items() if not near & ~own) for own in state.stones]
+        black, white = state.stones
+        empty = self.board.all & ~(black | white)
         return SproutPosition(
             state.stones,
             state.filled,
             state.turn,
             state.starts,
             state.passes,
-            (groups[0], groups[1]),
-            (shut[0], shut[1]),
+            groups=(self._groups(black), self._groups(white)),
+            shut=(empty & self._enclosed(black), empty & self._enclosed(white)),
         )
+
+    def _groups(self, stones: int) -> Groups:
+        """The groups of a side's stones."""
+        return {group: self.board.ring(group) for group in self.board.groups(stones)}
+
+    def _enclosed(self, stones: int) -> int:
+        """The cells, empty or not, all of whose neighbours are stones of a side."""
+        return union(cell for cell, near in self.near.items() if not near & ~stones)
 
     def side(self, position: SproutPosition) -> int:
         """The side to move."""
@@ -97,15 +106,17 @@ class Sprout(Knowledge[SproutPosition, Items]):
 
     def outcome(self, position: SproutPosition) -> float | None:
         """More than half of the cells win, and after two passes the larger territory does."""
-        black, white = (
-            self._territory(groups, shut, filled)
-            for groups, shut, filled in zip(position.groups, position.shut, position.filled, strict=True)
-        )
+        territories = map(self._territory, position.groups, position.shut, position.filled)
+        black, white = territories
         if max(black, white) > self.half:
-            return float(position.turn == 1 if black == white else black > white)  # the mover wins a tie
+            if black == white:
+                return float(position.turn == 1)  # whoever has just moved wins a tie
+            return float(black > white)
         if position.passes < 2:
             return None
-        return 0.5 if black == white else float(black > white)
+        if black == white:
+            return 0.5
+        return float(black > white)
 
     def turns(self, position: SproutPosition, most: int, rng: Random) -> list[Items]:
         """Turns put together stone by stone, those first that lead to the best positions."""
@@ -113,7 +124,7 @@ class Sprout(Knowledge[SproutPosition, Items]):
         if position.starts[side] == position.stones:
             return [()]
         sampled = islice(self._samples(position, self.greed, rng), most)
-        turns = [*{frozenset(turn): turn for turn in sampled}.values()]
+        turns = list({frozenset(turn): turn for turn in sampled}.values())
         if not turns:
             enemy_groups = position.groups[1 - side]
             eyes = position.filled[1 - side] | position.shut[1 - side] & ~covered(enemy_groups.values())[1]
@@ -125,7 +136,9 @@ class Sprout(Knowledge[SproutPosition, Items]):
         """As the game lists them."""
         state = sprout.State(self.board, *position[:5])
         texts = list(islice(state.moves(), most + 1))
-        return [self._read(position, text) for text in texts] if len(texts) <= most else None
+        if len(texts) > most:
+            return None
+        return [self._read(position, text) for text in texts]
 
     def tries(self, position: SproutPosition, rng: Random) -> Iterator[Items]:
         """Turns at random, more of them than the search samples, if the side to move has enough stones to win."""
@@ -135,10 +148,13 @@ class Sprout(Knowledge[SproutPosition, Items]):
 
     def _read(self, position: SproutPosition, text: str) -> Items:
         """A turn in canonical form."""
-        bit, groups = self.board.bit, position.groups[1 - position.turn]
-        removed = {self.board.first(group): -group for group in groups}
-        items = text.split(",") if text != SKIP else ()
-        return tuple(removed[item[1:]] if item.startswith("x") else bit[item] for item in items)
+        if text == SKIP:
+            return ()
+        enemy_groups = position.groups[1 - position.turn]
+        items = dict(self.board.bit)
+        for group in enemy_groups:
+            items[f"x{self.board.first(group)}"] = -group
+        return tuple(items[item] for item in text.split(","))
 
     def play(self, position: SproutPosition, turn: Items) -> SproutPosition:
         """The position after a turn."""
@@ -153,9 +169,9 @@ class Sprout(Knowledge[SproutPosition, Items]):
                 own |= item
                 enemy_filled |= item & enemy_shut  # no cell next to two enemy groups, so it is an eye
                 enemy_shut &= ~item
-                for one, near in self.around[item]:
+                for neighbour, near in self.around[item]:
                     if not near & ~own:
-                        own_shut |= one
+                        own_shut |= neighbour
                 _join(own_groups, item, self.near[item])
             else:
                 ring = enemy_groups.pop(-item)
@@ -168,15 +184,19 @@ class Sprout(Knowledge[SproutPosition, Items]):
         if side:
             own, enemy, own_filled, enemy_filled = enemy, own, enemy_filled, own_filled
             own_shut, enemy_shut, own_groups, enemy_groups = enemy_shut, own_shut, enemy_groups, own_groups
-        starts = (position.starts[0], position.stones) if side else (position.stones, position.starts[1])
+        starts = [*position.starts]
+        starts[side] = position.stones
+        passes = position.passes + 1
+        if turn:
+            passes = 0
         return SproutPosition(
-            (own, enemy),
-            (own_filled, enemy_filled),
-            1 - side,
-            starts,
-            0 if turn else position.passes + 1,
-            (own_groups, enemy_groups),
-            (own_shut, enemy_shut),
+            stones=(own, enemy),
+            filled=(own_filled, enemy_filled),
+            turn=1 - side,
+            starts=(starts[0], starts[1]),
+            passes=passes,
+            groups=(own_groups, enemy_groups),
+            shut=(own_shut, enemy_shut),
         )
 
     def value(self, position: SproutPosition, side: int) -> float:
@@ -185,8 +205,12 @@ class Sprout(Knowledge[SproutPosition, Items]):
         empty = self.board.all & ~(black | white)
         part = empty.bit_count() / self.board.all.bit_count()
         tempo = SPROUT_TEMPO[0] + SPROUT_TEMPO[1] * part
-        own, enemy = self.counts(position, side, empty), self.counts(position, 1 - side, empty)
-        return advantage(own, enemy, SPROUT_WORTHS, part) + (tempo if position.turn == side else -tempo)
+        own = self.counts(position, side, empty)
+        enemy = self.counts(position, 1 - side, empty)
+        lead = advantage(own, enemy, SPROUT_WORTHS, part)
+        if position.turn == side:
+            return lead + tempo
+        return lead - tempo
 
     def playout(self, position: SproutPosition, rng: Random, turns: list[str] | None = None) -> float:
         """Play the game to its end, and return the result for Black. Turns are made as in `turns`, but not sorted.
@@ -194,8 +218,11 @@ class Sprout(Knowledge[SproutPosition, Items]):
         Enemy groups are played to in the order in which they came to be; of equal places, one behind a gap in the
         numbering of the cells is taken more often. The turns that are played are added to *turns*.
         """
+        # names of their own, because this loop is nearly all of a robot's time
         random, near, around, every, greed = rng.random, self.near, self.around, self.board.all, self.greed
-        side, passes, order = position.turn, position.passes, 1 - 2 * position.turn
+        side = position.turn
+        passes = position.passes
+        order = 1 - 2 * side  # of the sides, the mover first
         own, enemy = position.stones[::order]
         own_filled, enemy_filled = position.filled[::order]
         own_shut, enemy_shut = position.shut[::order]
@@ -206,7 +233,9 @@ class Sprout(Knowledge[SproutPosition, Items]):
             outside, crowded = covered(enemy_groups.values())
             free = every & ~(own | enemy | crowded)
             first = free & ~enemy_shut & ~(own_shut & ~joints)
-            played, begun, start = [], 0, (own, enemy)
+            played = []
+            begun = 0
+            start = own, enemy
             todo: list[tuple[int, int]] = []
             if start == own_start:
                 passes += 1
@@ -240,9 +269,9 @@ class Sprout(Knowledge[SproutPosition, Items]):
                     its_near = near[cell]
                     joints |= its_near & beside
                     beside |= its_near
-                    for one, one_near in around[cell]:
-                        if not one_near & ~own:
-                            own_shut |= one
+                    for neighbour, neighbours_near in around[cell]:
+                        if not neighbours_near & ~own:
+                            own_shut |= neighbour
                     if its_near & own:
                         _join(own_groups, cell, its_near)
                     else:
@@ -265,10 +294,13 @@ class Sprout(Knowledge[SproutPosition, Items]):
                 return float(side == 0)
             own, enemy, own_groups, enemy_groups = enemy, own, enemy_groups, own_groups
             own_shut, enemy_shut, own_filled, enemy_filled = enemy_shut, own_shut, enemy_filled, own_filled
-            own_start, enemy_start, side = enemy_start, start, 1 - side
+            own_start, enemy_start = enemy_start, start
+            side = 1 - side
         lead = self._territory(own_groups, own_shut, own_filled)
         lead -= self._territory(enemy_groups, enemy_shut, enemy_filled)
-        return 0.5 if not lead else float((lead > 0) == (side == 0))
+        if lead == 0:
+            return 0.5
+        return float((lead > 0) == (side == 0))
 
     def expected(self, position: SproutPosition) -> float:
         """The chance of Black to win by the value of the position."""
@@ -281,7 +313,8 @@ class Sprout(Knowledge[SproutPosition, Items]):
 
     def _samples(self, position: SproutPosition, greed: float, rng: Random) -> Iterator[Items]:
         """Turns put together at random, without end; none if the side to move can put no first stone."""
-        side, (black, white) = position.turn, position.stones
+        side = position.turn
+        black, white = position.stones
         joints = covered(position.groups[side].values())[1]
         free = self.board.all & ~(black | white | covered(position.groups[1 - side].values())[1])
         first = free & ~position.shut[1 - side] & ~(position.shut[side] & ~joints)
@@ -290,12 +323,17 @@ class Sprout(Knowledge[SproutPosition, Items]):
 
     def _sample(self, position: SproutPosition, first: int, free: int, joints: int, greed: float, rng: Random) -> Items:
         """A turn: a stone on one of the *first* cells, then one next to each enemy group, or its removal."""
-        random, empty = rng.random, self.board.all & ~(position.stones[0] | position.stones[1])
-        groups, beside = position.groups[1 - position.turn], union(position.groups[position.turn].values())
-        turn, begun = [], 0
+        random = rng.random
+        black, white = position.stones
+        empty = self.board.all & ~(black | white)
+        groups = position.groups[1 - position.turn]
+        beside = union(position.groups[position.turn].values())
+        turn = []
+        begun = 0
         if random() < greed:
             first = first & ~union(groups.values()) or first
-        for group, ring in [(0, first), *rng.sample([*groups.items()], len(groups))]:
+        shuffled = rng.sample(list(groups.items()), len(groups))
+        for group, ring in [(0, first), *shuffled]:
             places = ring & free
             if ring & begun:
                 continue
@@ -309,7 +347,7 @@ class Sprout(Knowledge[SproutPosition, Items]):
                 beside |= self.near[cell]
             else:
                 turn.append(-group)
-                groups = {other: its for other, its in groups.items() if other != group}
+                groups = {rest: its for rest, its in groups.items() if rest != group}
                 empty |= group
                 free = empty & ~covered(groups.values())[1]
         return tuple(turn)

@@ -36,6 +36,8 @@ SPARE = 4
 """How much of that room is left when Black grows and founds in one turn."""
 STRAY = 0.3
 """How often a stone goes to any possible point, in the turns that a search tries."""
+GROW, FOUND, GROW_AND_FOUND = (True, False), (False, True), (True, True)
+"""The kinds of turns: whether they grow groups, and whether they found one. Only Black has the third, once."""
 SYMPLE_WORTHS = (
     (0.257, -0.381),  # a point of the score as it stands
     (-0.064, 0.434),  # a group
@@ -74,7 +76,8 @@ class Symple(Knowledge[SymplePosition, int]):
 
     def __init__(self, size: int, penalty: int) -> None:
         """Take the size of the board, and the penalty for a group."""
-        self.board, self.penalty = Square(size), penalty
+        self.board = Square(size)
+        self.penalty = penalty
         self.ring = {point: self.board.ring(point) for point in bits(self.board.all)}
         """The points next to each point."""
         self.inner = union(point for point, ring in self.ring.items() if ring.bit_count() == 4)
@@ -83,9 +86,13 @@ class Symple(Knowledge[SymplePosition, int]):
     def root(self, states: Sequence[State]) -> SymplePosition:
         """The last position."""
         state: Any = states[-1]
-        own, enemy = state.stones[state.turn], state.stones[1 - state.turn]
-        ring, groups = self.board.ring, self.board.groups
-        return SymplePosition(own, enemy, [*map(ring, groups(own))], [*map(ring, groups(enemy))], state.turn)
+        own = state.stones[state.turn]
+        enemy = state.stones[1 - state.turn]
+        return SymplePosition(own, enemy, self._rings(own), self._rings(enemy), state.turn)
+
+    def _rings(self, stones: int) -> list[int]:
+        """For each group of a side's stones, the points next to it."""
+        return [self.board.ring(group) for group in self.board.groups(stones)]
 
     def side(self, position: SymplePosition) -> int:
         """The player to move."""
@@ -101,31 +108,45 @@ class Symple(Knowledge[SymplePosition, int]):
     def turns(self, position: SymplePosition, most: int, rng: Random) -> list[int]:
         """Turns of each kind that is legal, but twice as many of the kind that the policy would choose."""
         own, enemy, own_rings, enemy_rings, _ = position
-        vacant, near = self.board.all & ~(own | enemy), self.board.near(own)
+        vacant = self.board.all & ~(own | enemy)
+        near = self.board.near(own)
         rings = [ring for ring in own_rings if ring & vacant]
         rivals = sum(1 for ring in enemy_rings if ring & vacant)
         plan = self._plan(vacant, len(rings), rivals, 1, may_balance=position.may_balance)
         layers, shared = self._layers(vacant, near, rings, enemy, rivals)
         ranks: dict[int, int] = {}
-        kinds = [(True, False)] if rings else []
+        kinds = []
+        if rings:
+            kinds.append(GROW)
         if vacant & ~near:
-            kinds += [(False, True), (True, True)] if rings and position.may_balance else [(False, True)]
-        for grow, found in kinds:
+            kinds.append(FOUND)
+            if rings and position.may_balance:
+                kinds.append(GROW_AND_FOUND)
+        for kind in kinds:
+            grows, founds = kind
             for number in range(most):
-                stray = STRAY if number else 0
-                new = self._growth(rings, vacant, layers, shared, stray, rng.random)[0] if grow else 0
-                if found:
+                stray = STRAY if number else 0  # the first turn of a kind is that of the policy
+                new = 0
+                if grows:
+                    new, _ = self._growth(rings, vacant, layers, shared, stray, rng.random)
+                if founds:
                     new |= self._founding(vacant & ~new, own | new, enemy, stray, rng.random)
-                ranks.setdefault(new, number if (grow, found) == plan else 2 * number + 1)
+                rank = number if kind == plan else 2 * number + 1
+                ranks.setdefault(new, rank)
         chosen = sorted(ranks, key=ranks.__getitem__)[:most]
         return sorted(chosen, key=lambda turn: self.value(self.play(position, turn)))
 
     def all_turns(self, position: SymplePosition, most: int) -> list[int] | None:
         """As the game lists them."""
-        own, enemy, turn = position.own, position.enemy, position.turn
-        state = symple.State(self.board, self.penalty, (own, enemy) if turn == 0 else (enemy, own), turn)
+        side = position.turn
+        stones = position.own, position.enemy
+        if side == BLACK:
+            stones = position.enemy, position.own
+        state = symple.State(self.board, self.penalty, stones, side)
         texts = list(islice(state.moves(), most + 1))
-        return [state.play(text).stones[turn] ^ own for text in texts] if len(texts) <= most else None
+        if len(texts) > most:
+            return None
+        return [state.play(text).stones[side] ^ position.own for text in texts]
 
     def play(self, position: SymplePosition, turn: int) -> SymplePosition:
         """The position after a turn."""
@@ -135,50 +156,60 @@ class Symple(Knowledge[SymplePosition, int]):
     def playout(self, position: SymplePosition, rng: Random, turns: list[int] | None = None) -> float:
         """Play the game to its end by the policy, and return who has won. The turns are added to *turns*."""
         own, enemy, own_rings, enemy_rings, side = position
-        random, near_of, is_young = rng.random, self.board.near, position._replace(turn=BLACK).may_balance
+        random = rng.random
+        is_young = position._replace(turn=BLACK).may_balance
         vacant = self.board.all & ~(own | enemy)
         surplus = 0  # how many more groups without liberties, which are left out of the rings, the mover has
         while vacant:
-            near, rings = near_of(own), [ring for ring in own_rings if ring & vacant]
+            near = self.board.near(own)
+            rings = [ring for ring in own_rings if ring & vacant]
             surplus += len(own_rings) - len(rings)
-            grow, found, new = vacant & near != 0, vacant & ~near != 0, 0
-            if grow and found:
+            grows = vacant & near != 0
+            founds = vacant & ~near != 0
+            if grows and founds:
                 luck = 1 - SPREAD + 2 * SPREAD * random()
                 may_balance = is_young and side == BLACK
-                grow, found = self._plan(vacant, len(rings), len(enemy_rings), luck, may_balance=may_balance)
-            if grow:
+                grows, founds = self._plan(vacant, len(rings), len(enemy_rings), luck, may_balance=may_balance)
+            new = 0
+            if grows:
                 layers, shared = self._layers(vacant, near, rings, enemy, len(enemy_rings))
                 new, rings = self._growth(rings, vacant, layers, shared, 0, random)
                 is_young = False
-            if found and (point := self._founding(vacant & ~new, own | new, enemy, 0, random)):
+            if founds and (point := self._founding(vacant & ~new, own | new, enemy, 0, random)):
                 new |= point
                 rings.append(self.ring[point])
             if turns is not None:
                 turns.append(new)
             vacant ^= new
-            own, enemy, own_rings, enemy_rings = enemy, own | new, enemy_rings, rings
-            side, surplus = 1 - side, -surplus
+            own, enemy = enemy, own | new
+            own_rings, enemy_rings = enemy_rings, rings
+            side = 1 - side
+            surplus = -surplus
         return self._worth(own, enemy, surplus + len(own_rings) - len(enemy_rings), side)
 
     def expected(self, position: SymplePosition) -> float:
         """The chance of side 0 to win by the value of the position."""
         value = self.value(position)
-        return 1 / (1 + exp(value if position.turn else -value))
+        if position.turn == BLACK:
+            value = -value
+        return 1 / (1 + exp(-value))
 
     def value(self, position: SymplePosition) -> float:
         """How good the position is for the player to move: the logarithm of their odds to win."""
         own, enemy, own_rings, enemy_rings, _ = position
         vacant = self.board.all & ~(own | enemy)
         part = vacant.bit_count() / self.board.all.bit_count()
-        counts = self.counts(own, own_rings, vacant), self.counts(enemy, enemy_rings, vacant)
-        return (
-            (advantage(*counts, SYMPLE_WORTHS, part) + SYMPLE_TEMPO[0] + SYMPLE_TEMPO[1] * part) * 9 / self.board.size
-        )
+        own_counts = self.counts(own, own_rings, vacant)
+        enemy_counts = self.counts(enemy, enemy_rings, vacant)
+        lead = advantage(own_counts, enemy_counts, SYMPLE_WORTHS, part)
+        return (lead + SYMPLE_TEMPO[0] + SYMPLE_TEMPO[1] * part) * 9 / self.board.size
 
     def text(self, position: SymplePosition, turn: int) -> str:
         """The points by column and row, and last the one that founds a group."""
         growth = turn & self.board.near(position.own)
-        return ",".join(sorted(self.board.names(growth), key=lambda name: name[0]) + self.board.names(turn & ~growth))
+        names = sorted(self.board.names(growth), key=lambda name: name[0])
+        names += self.board.names(turn & ~growth)
+        return ",".join(names)
 
     def _worth(self, own: int, enemy: int, surplus: int, turn: int) -> float:
         """What a full board is worth for side 0, where the player to move has *surplus* groups more."""
@@ -194,12 +225,15 @@ class Symple(Knowledge[SymplePosition, int]):
     def _plan(self, vacant: int, groups: int, rivals: int, luck: float, *, may_balance: bool) -> tuple[bool, bool]:
         """Whether to grow, and whether to found."""
         room = vacant.bit_count() / (groups + rivals + 1) * luck - 0.875 * self.penalty - 1.25 * groups
-        grow = room <= (SPARE if may_balance else 0)
-        return grow, may_balance or not grow
+        spare = SPARE if may_balance else 0
+        if room > spare:
+            return FOUND
+        return GROW_AND_FOUND if may_balance else GROW
 
     def _founding(self, vacant: int, own: int, enemy: int, stray: float, random: Callable[[], float]) -> int:
         """A point that founds a group; 0 if there is none."""
-        points, taken = vacant & ~self.board.near(own), own | enemy
+        points = vacant & ~self.board.near(own)
+        taken = own | enemy
         if points and random() >= stray:
             points = points & self.inner or points
             while taken and (farther := points & ~taken) and random() >= stray:
@@ -210,25 +244,35 @@ class Symple(Knowledge[SymplePosition, int]):
     def _layers(self, vacant: int, near: int, rings: Rings, enemy: int, rivals: int) -> tuple[Sets, int]:
         """The sets of points that are good to grow, the best one first, and the points next to several own groups."""
         _, shared = covered(rings)
-        fresh, contested, width = vacant & ~near, self.board.near(enemy), self.board.width
+        fresh = vacant & ~near
+        contested = self.board.near(enemy)
+        width = self.board.width
+        # for each point, how many of its four neighbours are fresh, added up for all points at once
         east, west, north, south = fresh << 1, fresh >> 1, fresh << width, fresh >> width
-        one, two, three, four = east | west, east & west, north | south, north & south
-        at_least_1, at_least_2, at_least_3 = one | three, two | four | one & three, two & three | one & four
+        in_row, both_in_row = east | west, east & west
+        in_column, both_in_column = north | south, north & south
+        at_least_1 = in_row | in_column
+        at_least_2 = both_in_row | both_in_column | in_row & in_column
+        at_least_3 = both_in_row & in_column | in_row & both_in_column
         opening = contested & self.board.near(fresh & ~contested)
         beside = self.board.near(contested & vacant) & at_least_1
         layers = [opening, contested & at_least_2, at_least_3, contested & at_least_1]
         layers += [beside, at_least_2, contested, at_least_1]
         if vacant.bit_count() >= 1.37 * self.penalty * (len(rings) + rivals + 1):
-            layers = [layer & ~shared for layer in layers] + [~shared]
+            layers = [layer & ~shared for layer in layers]
+            layers.append(~shared)
         return layers, shared
 
     def _growth(
         self, rings: Rings, vacant: int, layers: Sets, shared: int, stray: float, random: Callable[[], float]
     ) -> tuple[int, list[int]]:
         """A growth of these groups, and their rings after it."""
-        free, new, after, are_joined = vacant, 0, [], False
+        free = vacant
+        new = 0
+        after = []
+        are_joined = False
         first = int(random() * len(rings))
-        for ring in (*rings[first:], *rings[:first]):
+        for ring in [*rings[first:], *rings[:first]]:
             points = ring & free
             if not points:
                 after.append(ring)
@@ -242,9 +286,9 @@ class Symple(Knowledge[SymplePosition, int]):
             new |= point
             if point & shared:
                 are_joined = True
-                for other in rings:
-                    if other & point:
-                        free &= ~other
+                for rival in rings:
+                    if rival & point:
+                        free &= ~rival
             else:
                 free &= ~ring
                 after.append(ring | self.ring[point])
@@ -256,12 +300,13 @@ class Symple(Knowledge[SymplePosition, int]):
         """The rings of these groups after new stones, which join groups and found others."""
         joined = list(rings)
         for point in bits(new):
-            ring, apart = self.ring[point], []
-            for other in joined:
-                if other & point:
-                    ring |= other
+            ring = self.ring[point]
+            apart = []
+            for ring_before in joined:
+                if ring_before & point:
+                    ring |= ring_before
                 else:
-                    apart.append(other)
+                    apart.append(ring_before)
             joined = [*apart, ring]
         return joined
 

@@ -57,8 +57,12 @@ class Papagra:
 
     def __init__(self, size: int, removals: int) -> None:
         """Take the size of the board, and how many stones a third action may remove."""
-        self.grid, self.removals = Grid(size), removals
-        self.limit, self.opened, self.rng = Limit(), 0, Random()
+        self.grid = Grid(size)
+        self.removals = removals
+        self.limit = Limit()
+        self.opened = 0
+        """How many positions were scanned in this thought."""
+        self.rng = Random()
         self.order: list[int] = []
         """The spaces, in the order in which they are tried in this thought."""
         self.kept: dict[tuple[PapagraPosition, int], list[Choice]] = {}
@@ -70,9 +74,11 @@ class Papagra:
         """The best turn, searched as deep as there is time. A playout is here a position whose turns were scanned."""
         state: Any = states[-1]
         position = self.position(state)
-        self.limit, self.opened, self.rng = limit, 0, rng
+        self.limit = limit
+        self.opened = 0
+        self.rng = rng
         self.kept.clear()
-        self.order = [*bits(self.grid.all)]
+        self.order = list(bits(self.grid.all))
         rng.shuffle(self.order)
         self.stood = Counter(stones[:: 1 - 2 * state.turn] for stones in state.past)
         choices = self._choices(self._scan(position), 0)
@@ -82,8 +88,11 @@ class Papagra:
                 self._deepen(choices, len(values) + 1)
                 values.append(choices[0].value)
         chance = values[-1]
+        if 0 < chance < 1:
+            last_even = len(values) // 2 * 2
+            chance = values[last_even - 1]
         if values[0] < 1:  # a win further on is not certain: only some of the answers are looked at
-            chance = guessed(values[len(values) // 2 * 2 - 1] if 0 < chance < 1 else chance)
+            chance = guessed(chance)
         text = self.text(position.own, choices[0].turn)
         return Thought(text, chance, self.opened, (text,))
 
@@ -95,7 +104,8 @@ class Papagra:
 
     def _deepen(self, choices: list[Choice], depth: int) -> None:
         """Look deeper at the first of these choices, at as many as there is time for, and sort these."""
-        best, searched = 0.0, []
+        best = 0.0
+        searched = []
         try:
             for choice in choices:
                 value = choice.value
@@ -119,15 +129,21 @@ class Papagra:
             return 1.0
         return 1 / (1 + exp(0.6 - 7 * needed / free - 0.2 * (own_mark - enemy_mark)))
 
-    def _worth(self, found: Reached, enemy: int, side: int) -> float:
+    def _worth(self, reached: Reached, enemy: int, side: int) -> float:
         """What a turn is worth for its mover, by the position after it; *side* is 0 for the player who thinks."""
-        (a, b, removed), own, marks = found
-        times = self.stood[(enemy, own) if side else (own, enemy)]
-        has_stood = times or (a and a == b and not removed)
+        (first, second, removed), own, (own_mark, enemy_mark) = reached
+        arrangement = own, enemy
+        if side == 1:
+            arrangement = enemy, own
+        times = self.stood[arrangement]
+        undoes_itself = first and first == second and not removed
+        is_behind = own_mark < enemy_mark
         # a leader can answer by a turn that undoes itself, and the arrangement stands for the third time
-        if times >= 2 or (has_stood and marks[0] < marks[1]):
-            return 0.5 if marks[0] == marks[1] else float(marks[0] > marks[1])
-        return self.value(own.bit_count(), enemy.bit_count(), *marks)
+        if times >= 2 or (is_behind and (times or undoes_itself)):
+            if own_mark == enemy_mark:
+                return 0.5
+            return float(own_mark > enemy_mark)
+        return self.value(own.bit_count(), enemy.bit_count(), own_mark, enemy_mark)
 
     def _scan(self, position: PapagraPosition) -> Scan:
         if self.opened and self.limit.is_reached(self.opened):
@@ -137,33 +153,37 @@ class Papagra:
 
     def _choices(self, scan: Scan, side: int) -> list[Choice]:
         """The `MOST_TRIED` turns that look best, the best one first."""
-        random, enemy = self.rng.random, scan.enemy
+        random = self.rng.random
+        enemy = scan.enemy
         valued: list[tuple[float, float, Reached]] = []
         met: Counter[int] = Counter()
+        """For each space, the threats that a stone of the mover there would meet, a bit for each."""
 
-        def value(all_found: Iterator[Reached]) -> None:  # while turns are found: it takes a third of the time
-            valued.extend((self._worth(found, enemy, side), random(), found) for found in all_found)
+        def value(turns: Iterator[Reached]) -> None:  # while turns are found: it takes a third of the time
+            valued.extend((self._worth(reached, enemy, side), random(), reached) for reached in turns)
 
         try:
             value(scan.turns())
             if self.removals and not scan.is_first:
-                for _, _, found in nlargest(THINNED, valued):
-                    value(scan.thinned(found, self.removals))
+                for _, _, reached in nlargest(THINNED, valued):
+                    value(scan.thinned(reached, self.removals))
             for number, threat in enumerate(islice(scan.threats(), MOST_THREATS)):
                 met.update(dict.fromkeys(bits(threat), 1 << number))
         except TimeIsUpError:
             if self.opened > 1:
                 raise
 
-        def order(one: tuple[float, float, Reached]) -> tuple[float, int, float]:
-            worth, chance, ((a, b, _), own, _) = one
-            return worth, (met[a & own] | met[b & own]).bit_count(), chance
+        def order(valued_turn: tuple[float, float, Reached]) -> tuple[float, int, float]:
+            worth, chance, ((first, second, _), own, _) = valued_turn
+            threats_met = met[first & own] | met[second & own]
+            return worth, threats_met.bit_count(), chance
 
-        return [self._choice(found, enemy, side) for _, _, found in nlargest(MOST_TRIED, valued, order)]
+        return [self._choice(reached, enemy, side) for _, _, reached in nlargest(MOST_TRIED, valued, order)]
 
-    def _choice(self, found: Reached, enemy: int, side: int) -> Choice:
-        turn, own, marks = found
-        return Choice(self._worth(found, enemy, side), turn, PapagraPosition(enemy, own, marks[1], marks[0]))
+    def _choice(self, reached: Reached, enemy: int, side: int) -> Choice:
+        turn, own, (own_mark, enemy_mark) = reached
+        value = self._worth(reached, enemy, side)
+        return Choice(value, turn, PapagraPosition(enemy, own, enemy_mark, own_mark))
 
     def _best(self, position: PapagraPosition, depth: int, side: int, alpha: float, beta: float) -> float:
         """What the best turn of a later position is worth for its mover, exact only between *alpha* and *beta*."""
@@ -174,8 +194,9 @@ class Papagra:
             if len(self.kept) >= POSITIONS_KEPT:
                 self.kept.clear()
             self.kept[position, side] = self._choices(scan, side)[:MOST_ANSWERS]
-        kept, best = self.kept[position, side], 0.0
-        for choice in [*kept]:
+        kept = self.kept[position, side]
+        best = 0.0
+        for choice in list(kept):
             value = choice.value
             if 0 < value < 1:
                 value = 1 - self._best(choice.after, depth - 1, 1 - side, 1 - beta, 1 - max(alpha, best))
@@ -199,14 +220,14 @@ class Papagra:
             least += 1
         if best >= beta or least > highest:
             return best
-        for found in self._scan(position).raising(least):
-            choice = self._choice(found, enemy, side)
+        for reached in self._scan(position).raising(least):
+            choice = self._choice(reached, enemy, side)
             value = choice.value
             if depth > LAST_RAISE and max(alpha, best) < value < 1:
                 value = 1 - self.raised(choice.after, depth - 1, 1 - side, 1 - beta, 1 - max(alpha, best))
             best = max(best, value)
             if best >= beta:
-                for space in found[0][:2]:  # it is likely to be good elsewhere, too
+                for space in choice.turn[:2]:  # it is likely to be good elsewhere, too
                     self.order.remove(space)
                     self.order.insert(0, space)
                 break
@@ -214,12 +235,14 @@ class Papagra:
 
     def text(self, own: int, turn: Actions) -> str:
         """The turn in canonical form."""
-        name, texts = self.grid.hexagon.name, []
-        for space in filter(None, turn[:2]):
-            texts.append(f"{'-' if own & space else '+'}{name[space]}")
+        *actions, removed = turn
+        texts = []
+        for space in filter(None, actions):
+            sign = "-" if own & space else "+"
+            texts.append(sign + self.grid.hexagon.name[space])
             own ^= space
-        if turn[2]:
-            texts.append("".join(f"-{one}" for one in self.grid.hexagon.names(turn[2])))
+        if removed:
+            texts.append("".join(f"-{name}" for name in self.grid.hexagon.names(removed)))
         return ",".join(texts) or SKIP
 
 
