@@ -1,11 +1,13 @@
 """Fixtures that many tests take, and what pytest is told; what the fixtures are made of stands in helpers/."""
 
+import asyncio
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from itertools import compress
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -16,6 +18,7 @@ from pbm.passwords import Passwords
 pytest.register_assert_rewrite("helpers")  # so that an assertion of theirs that fails says what it compared
 
 from helpers.browsers import Browser
+from helpers.clocks import VirtualTime
 from helpers.club import Club, begin_symple, hash_cheaply, pair_up
 from helpers.examples import IS_QUICK, examples
 from helpers.fixtures import set_up
@@ -195,3 +198,10 @@ def _members(founded: tuple[Path, Passwords], folder: Path, way: str) -> Iterato
     members = Members(path, folder / "pbm.db", passwords, way)
     yield members
     members.store.close()
+
+
+@pytest.fixture
+def virtual_time() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
+    """Runs a coroutine in virtual time."""
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        yield runner.run

@@ -1,14 +1,32 @@
 """Streams of events: what a program or a page hears of boards, when, and what nobody hears."""
 
+import asyncio
+import time
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from starlette.exceptions import HTTPException
 
+from pbm.access import tokens
+from pbm.mail.smtp import SHUTDOWN_SECONDS
+from pbm.service.events import (
+    COMMENT_SECONDS,
+    MOST_USER_STREAMS,
+    UNREAD_SECONDS,
+    Streams,
+    reader_of_page,
+    reader_with_token,
+)
 from pbm.store import Store
 from pbm.store.schema import board_states
+from pbm.store.trust import Token
 
 from helpers import next_version
-from helpers.club import PASSWORDS
+from helpers.club import PASSWORDS, Club
+from helpers.shell import Shell
+from helpers.streams import Listener, events_in, reading, settle
+from helpers.web import FORM, serving
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -107,3 +125,436 @@ def test_boards_of_an_earlier_version_have_states(tmp_path, monkeypatch):
         [state] = store.states.active_of_user("alice")
         assert (state.board, state.moves, state.number) == ("101", 3, 1)
         assert store.health.damage() == []
+
+
+# What a stream sends
+
+
+class Hearing:
+    """Somebody who listens to a club, or several of them."""
+
+    def __init__(self, club):
+        self.club = club
+        self.streams = Streams(club.server)
+
+    async def program(self, name, last_id=""):
+        """A program of a user that listens, by a token."""
+        secret = self.club.say(f"token {name} {PASSWORDS[name]} t{self.club.made}")[-1].data["token"]
+        return await self.listener(reader_with_token(self.club.server, secret, None), last_id)
+
+    async def page(self, name, board="101"):
+        """A page that listens."""
+        with self.club.store.writing():
+            address = tokens.reply_address(self.club.server, "symple", board, name)
+        return await self.listener(reader_of_page(self.club.server, tokens.token_of(address)))
+
+    async def listener(self, reader, last_id=""):
+        listener = Listener()
+        listener.open(self.streams, reader, last_id)
+        await settle()
+        return listener
+
+    async def after(self, name, line, comment=""):
+        """What follows from a command of Symple is sent."""
+        say(self.club, name, line, comment)
+        await self.look()
+
+    async def look(self):
+        self.streams.look()
+        await settle()
+
+
+def heard(listener):
+    """The moves, and who is to move, of the events that were sent."""
+    return [(event.data["board"], event.data["moves"], event.data["turn"]) for event in events_in(listener.text)]
+
+
+def test_a_program_hears_first_of_the_active_boards_of_its_user_and_then_of_what_changes(played):
+    played.say("symple challenge -size=5 carol bob")
+
+    async def listen():
+        hearing = Hearing(played)
+        alice, bob = await hearing.program("alice"), await hearing.program("bob")
+        await hearing.after("bob", "move 101 ME c3")
+        return alice, bob
+
+    alice, bob = asyncio.run(listen())
+    assert heard(alice) == [("101", 3, "bob"), ("101", 4, "alice")]
+    assert heard(bob) == [("101", 3, "bob"), ("102", 0, "carol"), ("101", 4, "alice")]
+
+
+def test_an_event_tells_what_anybody_may_know_of_a_board(played):
+    async def listen():
+        hearing = Hearing(played)
+        alice = await hearing.program("alice")
+        await hearing.after("bob", "move 101 ME propose")
+        await hearing.after("alice", "move 101 ME accept")
+        return hearing.streams.generation, alice
+
+    generation, alice = asyncio.run(listen())
+    *_, proposed, ended = events_in(alice.text)
+    data = {"game": "symple", "board": "101", "moves": 3, "players": ["alice", "bob"]}
+    assert proposed.data == data | {
+        "turn": "bob",
+        "status": "bob's turn",
+        "over": False,
+        "vote": "draw",
+        "voter": "bob",
+    }
+    assert ended.data == data | {"turn": None, "status": "tie", "over": True, "vote": None, "voter": None}
+    number = played.store.states.last_number()
+    assert (ended.kind, ended.id) == ("board", f"{generation}-{number}")
+    assert f"event: board\nid: {ended.id}\ndata: {{" in alice.text
+
+
+def test_a_board_that_begins_is_heard_of_and_one_that_is_removed_is_gone(played):
+    async def listen():
+        hearing = Hearing(played)
+        bob, page = await hearing.program("bob"), await hearing.page("bob")
+        played.say("symple challenge -size=5 carol bob")
+        await hearing.look()
+        for board in "101", "102":
+            with played.store.writing():
+                played.store.boards.remove("symple", board, played.time)
+        await hearing.look()
+        return bob, page
+
+    bob, page = asyncio.run(listen())
+    assert [(event.kind, event.data["board"]) for event in events_in(bob.text)] == [
+        ("board", "101"),
+        ("board", "102"),
+        ("gone", "101"),
+        ("gone", "102"),
+    ]
+    assert [event.kind for event in events_in(page.text)] == ["board", "gone"]
+    assert page.has_ended.is_set()
+
+
+def test_with_the_id_of_an_event_only_what_has_changed_since_is_sent(played):
+    played.say("symple challenge -size=5 carol bob")
+
+    async def listen():
+        hearing = Hearing(played)
+        bob = await hearing.program("bob")
+        *_, last = events_in(bob.text)
+        await bob.hang_up()
+        nothing = (await hearing.program("bob", last.id)).text
+        say(played, "carol", "move 102 ME c3")
+        say(played, "bob", "move 101 ME resign")
+        late = await hearing.program("bob", last.id)
+        return nothing, late, await hearing.program("bob", "other-1"), await hearing.program("bob", f"{last.id}0")
+
+    nothing, *others = asyncio.run(listen())
+    assert nothing == ""
+    assert [heard(listener) for listener in others] == [
+        [("102", 1, "bob"), ("101", 4, None)],
+        [("102", 1, "bob")],
+        [("102", 1, "bob")],
+    ]
+
+
+def test_a_database_that_was_restored_sends_all_boards_again(played):
+    async def listen():
+        hearing = Hearing(played)
+        bob = await hearing.program("bob")
+        played.store.events.note_maintenance("restored", played.time)
+        return await Hearing(played).program("bob", events_in(bob.text)[-1].id)
+
+    assert heard(asyncio.run(listen())) == [("101", 3, "bob")]
+
+
+def test_a_page_hears_of_its_board_alone_and_of_what_its_reader_may_see_of_the_talk(played):
+    played.say("symple challenge -size=5 alice bob")
+
+    async def listen():
+        hearing = Hearing(played)
+        alice, carol = await hearing.page("alice"), await hearing.page("carol")
+        played.wait(minutes=1)
+        await hearing.after("alice", "move 102 ME c3")
+        await hearing.after("bob", "chat 101 ME", "Hello")
+        return alice, carol
+
+    alice, carol = asyncio.run(listen())
+    assert [(event.data["board"], event.data["talk"]) for event in events_in(alice.text)] == [
+        ("101", None),
+        ("101", "2026-11-20T12:01:00.000000+00:00"),
+    ]
+    assert [event.data["talk"] for event in events_in(carol.text)] == [None]
+
+
+# What nobody hears
+
+
+SECRETS = {
+    "a submitted move": ("bob", "submit 101 ME c3", "alice carol"),
+    "a plan": ("alice", "plan 101 ME if a1 then a2", "bob carol"),
+    "a move for any": ("alice", "queue 101 ME a2", "bob carol"),
+    "a note": ("alice", "note 101 ME", "bob carol"),
+    "a chat of others, and one of somebody who is blocked": ("alice", "chat 101 ME", "carol bob"),
+    "a draft that is dropped": ("bob", "submit 101 ME a2", "alice carol"),
+}
+
+
+def begin_spying(club):
+    """Boards of alice, bob and carol: bob is to move on the first one, and has blocked alice."""
+    club.signed_up("alice", "bob", "carol")
+    for players in "alice bob", "bob carol", "alice carol":
+        club.say(f"symple challenge -size=9 {players}")
+    for name, move in ("alice", "e5"), ("bob", "c7"), ("alice", "g3"):
+        say(club, name, f"move 101 ME {move}")
+    say(club, "carol", "subscribe 101 ME")
+    club.say(f"block bob {PASSWORDS['bob']} alice")
+
+
+async def spy_on(club, spies, name="", line=""):
+    """All that spies hear before and after a secret, and when they come again; without a secret if there is none."""
+    hearing = Hearing(club)
+    listeners = []
+    last = {}
+    for spy in spies.split():
+        program = await hearing.program(spy)
+        last[spy] = events_in(program.text)[-1].id
+        listeners += [program, await hearing.page(spy), await hearing.page(spy, "102")]
+    if line:
+        club.wait(minutes=1)
+        await hearing.after(name, line, "Watch this.")
+        club.wait(minutes=-1)
+    again = Hearing(club)
+    for spy, last_id in last.items():
+        listeners += [await again.program(spy, last_id), await again.program(spy), await again.page(spy)]
+    await hearing.after("bob", "move 101 ME propose")
+    await hearing.after("carol", "move 102 ME resign")
+    listeners += [await again.program(spy, last_id) for spy, last_id in last.items()]
+    return [listener.text for listener in listeners]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_what_a_spy_hears_is_the_same_byte_for_byte_with_a_secret_and_without(tmp_path, secret):
+    name, line, spies = SECRETS[secret]
+    heard_by_spies = []
+    for file, *deed in ("with.db", name, line), ("without.db",):
+        club = Club(tmp_path / file)
+        club.become(begin_spying)
+        heard_by_spies.append(asyncio.run(spy_on(club, spies, *deed)))
+    assert heard_by_spies[0] == heard_by_spies[1]
+
+
+def test_those_who_may_know_of_a_chat_hear_of_it(tmp_path):
+    club = Club(tmp_path / "pbm.db")
+    club.become(begin_spying)
+    said = asyncio.run(spy_on(club, "alice", "bob", "chat 101 ME"))
+    other = Club(tmp_path / "other.db")
+    other.become(begin_spying)
+    assert said != asyncio.run(spy_on(other, "alice"))
+
+
+# Limits, and the end of a stream
+
+
+def test_a_user_has_five_streams_also_of_pages(played):
+    async def listen():
+        hearing = Hearing(played)
+        listeners = [await hearing.program("bob") for _ in range(MOST_USER_STREAMS - 1)]
+        listeners.append(await hearing.page("bob"))
+        with pytest.raises(HTTPException) as refused:
+            await hearing.program("bob")
+        await hearing.program("alice")
+        await listeners[0].hang_up()
+        await hearing.program("bob")
+        return refused.value.status_code
+
+    assert asyncio.run(listen()) == 429
+
+
+@pytest.mark.parametrize(
+    "line", ["token bob {} laptop revoke", "change password bob {} other-secret", "signoff bob {}"]
+)
+def test_a_stream_ends_at_once_with_its_token(played, line):
+    secret = played.say(f"token bob {PASSWORDS['bob']} laptop")[-1].data["token"]
+
+    async def listen():
+        hearing = Hearing(played)
+        alice = await hearing.program("alice")
+        bob = await hearing.listener(reader_with_token(played.server, secret, None))
+        page = await hearing.page("bob")
+        played.say(line.format(PASSWORDS["bob"]))
+        await hearing.look()
+        return [listener.has_ended.is_set() for listener in (alice, bob, page)]
+
+    assert asyncio.run(listen()) == [False, True, "revoke" not in line]
+
+
+def test_a_slow_reader_gets_the_latest_state_and_one_that_does_not_read_is_dropped(played, virtual_time):
+    async def listen():
+        hearing = Hearing(played)
+        slow, dead = await hearing.program("alice"), await hearing.program("bob")
+        for listener in slow, dead:
+            listener.reads.clear()
+        for name, move in ("bob", "a1"), ("alice", "a3"), ("bob", "a5"):
+            await hearing.after(name, f"move 101 ME {move}")
+        await asyncio.sleep(UNREAD_SECONDS - 1)
+        slow.reads.set()
+        await asyncio.sleep(2)
+        return slow, dead
+
+    slow, dead = virtual_time(listen())
+    assert heard(slow) == [("101", 3, "bob"), ("101", 4, "alice"), ("101", 6, "alice")]
+    assert (slow.transport.is_aborted, dead.transport.is_aborted) == (False, True)
+
+
+def test_each_stream_has_a_comment_every_fifteen_seconds(played, virtual_time):
+    async def listen():
+        hearing = Hearing(played)
+        running = asyncio.create_task(hearing.streams.run())
+        alice = await hearing.program("alice")
+        before = alice.text
+        await asyncio.sleep(4 * COMMENT_SECONDS + 1)
+        hearing.streams.close()
+        await running
+        return alice.text.removeprefix(before), alice.has_ended.is_set()
+
+    assert virtual_time(listen()) == (":\n\n" * 4, True)
+
+
+# By HTTP itself
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    """A server that runs during all tests."""
+    shell = Shell(tmp_path_factory.mktemp("streams"))
+    shell.sign_up("alice", "bob", has_mail=True)
+    for _ in range(6):
+        shell.run("symple", "challenge", "-size=9", "alice", "bob")
+    with serving(shell, "--url=https://known.example/", f"--site={shell.folder}/site") as served:
+        yield served
+    log = (shell.folder / "log").read_text()
+    assert "Traceback" not in log
+    assert tokens.masked(log) == log
+
+
+def bearer(shell, name, word="laptop", scope="read"):
+    """The header with a new token of a user."""
+    secret = shell.json("token", name, PASSWORDS[name], word, scope)["token"]
+    return {"Authorization": f"Bearer {secret}"}
+
+
+def play(web, name, board, move):
+    """A move of Symple by a shell."""
+    web.shell.run("symple", "move", board, name, PASSWORDS[name], move)
+
+
+def test_a_program_and_a_page_hear_of_a_move_at_once_and_of_nothing_twice(web):
+    token = bearer(web.shell, "bob")
+    with reading(web, **token) as program, reading(web, web.token("bob", "101")) as page:
+        assert [next(program).data["board"] for _ in range(6)] == ["101", "102", "103", "104", "105", "106"]
+        assert next(page).data["moves"] == 0
+        play(web, "alice", "101", "e5")
+        heard_of = next(program)
+        assert (heard_of.data["moves"], next(page).data["moves"]) == (1, 1)
+    with reading(web, **token, Last_Event_ID=heard_of.id) as program:
+        play(web, "bob", "101", "c3")
+        heard_of = next(program)
+        assert heard_of.data["moves"] == 2
+    play(web, "alice", "101", "g7")
+    with reading(web, **token, Last_Event_ID=heard_of.id) as program:
+        assert next(program).data["moves"] == 3
+
+
+def test_a_stream_ends_when_its_token_or_its_address_ends(web):
+    token = bearer(web.shell, "bob", "ended")
+    with reading(web, **token) as program, reading(web, web.token("bob", "102")) as page:
+        next(page)
+        assert len([next(program) for _ in range(6)]) == 6
+        web.shell.run("token", "bob", PASSWORDS["bob"], "ended", "revoke")
+        assert program.is_over()
+        web.shell.run("change", "password", "bob", PASSWORDS["bob"], PASSWORDS["bob"])
+        assert page.is_over()
+    with reading(web, **token) as program:
+        assert program.status == 401
+
+
+OWN = {"Origin": "https://known.example"}
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "body", "status"),
+    [
+        ("GET", {}, None, 401),
+        ("GET", {"Authorization": "Bearer pbm_0123456789abcdef"}, None, 401),
+        ("GET", {"Authorization": "Basic Ym9iOmJvYi1zZWNyZXQ="}, None, 401),
+        ("GET", OWN, None, 401),
+        ("GET", {"Origin": "https://evil.example"}, None, 403),
+        ("GET", {"Origin": "http://evil.example", "Host": "evil.example"}, None, 403),
+        ("GET", {"Sec-Fetch-Site": "cross-site"}, None, 403),
+        ("HEAD", {}, None, 405),
+        ("OPTIONS", {}, None, 405),
+        ("PUT", {}, "", 405),
+        ("POST", {"Content-Type": FORM}, "token=r1-0123456789abcdef0123456789abcdef", 403),
+        ("POST", {"Content-Type": FORM}, "", 403),
+        ("POST", {"Content-Type": "text/plain"}, "token=x", 415),
+        ("POST", {"Content-Type": FORM, "Origin": "https://evil.example"}, "token=x", 403),
+        ("POST", {"Content-Type": FORM, "Origin": "http://evil.example", "Host": "evil.example"}, "token=x", 403),
+        ("POST", {"Content-Type": FORM, "Origin": "null"}, "token=x", 403),
+        ("POST", {"Content-Type": FORM}, "x" * 30_000, 413),
+    ],
+)
+def test_who_may_hear_nothing_learns_why(web, method, headers, body, status):
+    answered, found, text = web.ask(method, "/events", body, **headers, X_Forwarded_For="198.51.100.9")
+    assert (answered, found.get_content_type() == "text/event-stream") == (status, False)
+    assert not [name for name in found if name.lower().startswith("access-control")]
+    assert "pbm_" not in text
+
+
+def many_bearers(shell, count):
+    """The headers with new tokens of many users."""
+    headers = []
+    now = datetime.now(UTC)
+    with Store(shell.folder / "pbm.db") as store, store.writing():
+        for number in range(count):
+            store.users.add(f"user{number}", "", now)
+            secret = f"pbm_{number:064x}"
+            store.trust.add_token(tokens.digest(secret), Token(f"user{number}", "many", "read", now, now))
+            headers.append({"Authorization": f"Bearer {secret}"})
+    return headers
+
+
+@pytest.mark.long
+def test_streams_are_no_connections_and_all_end_at_once_when_the_server_stops(tmp_path):
+    shell = Shell(tmp_path)
+    shell.sign_up("alice", "bob")
+    shell.run("symple", "challenge", "-size=9", "alice", "bob")
+    headers = many_bearers(shell, 40)
+    with serving(shell) as web, ExitStack() as streams:
+        opened = [streams.enter_context(reading(web, **one)) for one in headers for _ in range(5)]
+        assert {stream.status for stream in opened} == {200}
+        with reading(web, **headers[0]) as sixth:
+            assert (sixth.status, sixth.response.headers["Retry-After"]) == (429, "60")
+        opened.append(streams.enter_context(reading(web, **bearer(shell, "alice"))))
+        assert next(opened[-1]).data["moves"] == 0
+        assert web.post(token=web.token(), text="e5")[0] == 200
+        assert next(opened[-1]).data["moves"] == 1
+        begin = time.monotonic()
+        web.process.terminate()
+        assert all(stream.is_over() for stream in opened)
+        assert time.monotonic() - begin < SHUTDOWN_SECONDS
+
+
+@pytest.mark.long
+def test_the_database_of_a_server_that_was_restored_sends_all_boards_again(tmp_path):
+    shell = Shell(tmp_path)
+    shell.sign_up("alice", "bob")
+    shell.run("symple", "challenge", "-size=9", "alice", "bob")
+    token = bearer(shell, "bob")
+    shell.run("backup", str(tmp_path / "copy.db"))
+    shell.run("symple", "move", "101", "alice", PASSWORDS["alice"], "e5")
+    with serving(shell) as web, reading(web, **token) as stream:
+        last = next(stream)
+    with serving(shell) as web, reading(web, **token, Last_Event_ID=last.id) as stream:
+        shell.run("symple", "move", "101", "bob", PASSWORDS["bob"], "c3")
+        last = next(stream)
+        assert last.data["moves"] == 2
+    shell.run("restore", "--yes", str(tmp_path / "copy.db"))
+    with serving(shell) as web, reading(web, **token, Last_Event_ID=last.id) as stream:
+        again = next(stream)
+    assert (again.data["moves"], again.id.partition("-")[0] == last.id.partition("-")[0]) == (0, False)

@@ -572,29 +572,6 @@ def test_a_flood_of_strangers_holds_up_no_mails_and_stores_next_to_nothing(web):
     assert len(everything(web.shell)["users"]) - before == statuses.count(303) <= 60
 
 
-class VirtualTime(asyncio.SelectorEventLoop):
-    """A loop that waits for nothing, and whose clock goes on by as much as it would have waited."""
-
-    def __init__(self):
-        super().__init__()
-        self.waited = 0.0
-        self.select, self._selector.select = self._selector.select, self.skip
-
-    def skip(self, timeout):
-        self.waited += timeout or 0
-        return self.select(0)
-
-    def time(self):
-        return self.waited
-
-
-@pytest.fixture
-def virtual_time():
-    """Runs a coroutine in virtual time."""
-    with asyncio.Runner(loop_factory=VirtualTime) as runner:
-        yield runner.run
-
-
 async def status_of_post(web_server, receive):
     """The status of a post, whose parts *receive* brings, to begin as a guest."""
     scope = {"type": "http", "method": "POST", "path": "/guest", "headers": [], "client": ("203.0.114.1", 1)}

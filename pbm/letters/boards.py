@@ -16,7 +16,7 @@ from pbm.letters.headings import HeadingKind, heading
 from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, Robot, TurnRow
+from pbm.store import BoardRow, BoardState, Robot, TurnRow
 from pbm.store.boards import USUAL_DAYS
 from pbm.texts import TIME_FORMAT, counted, duration, enumerated, escaped, wrapped_line, wrapped_turns
 
@@ -277,7 +277,7 @@ def position(point: Point) -> dict[str, Any]:
     }
 
 
-def status(row: BoardRow) -> str:
+def status(row: BoardRow | BoardState) -> str:
     """Who is to move or has won, in a few words."""
     if row.ended:
         return f"won by {row.winner}" if row.winner else "tie"

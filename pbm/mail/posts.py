@@ -5,7 +5,7 @@ What is guessed of mails does not apply: a post has one line and a comment. Its 
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from operator import methodcaller
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from pbm.refusals import Misused, NotAllowed, Refused, TooMany, WrongPassword
 from pbm.runner import Effect, Ready
 from pbm.server import Server
 from pbm.session import Session
-from pbm.store.trust import AnsweredPost
+from pbm.store.trust import AnsweredPost, Token
 from pbm.texts import escaped, without
 
 KEYS_COUNT_FOR = timedelta(days=1)
@@ -207,7 +207,7 @@ def prepare_post(server: Server, post: Post) -> PreparedPost:
     prepared = PreparedPost(post, line, ready)
     if ready.done is None or post.key or any(_has_password(session, one) for one in _calls(session, post)):
         return prepared
-    if session.bearer and _is_use_due(session):
+    if _is_use_due(session.bearer, session.now):
         return prepared
     if ready.done.why and not session.bearer:
         return prepared  # a mistake counts
@@ -220,10 +220,9 @@ def _has_password(session: Session, call: Call) -> bool:
     return any(not runner.is_signed_by_token(session, userid, password) for password in call.passwords)
 
 
-def _is_use_due(session: Session) -> bool:
-    """Whether it is to be noted that the token of a command is used."""
-    token = session.bearer
-    return token is not None and (token.used is None or session.now > token.used + USE_NOTED_EVERY)
+def _is_use_due(token: Token | None, now: datetime) -> bool:
+    """Whether it is to be noted that a token is used."""
+    return token is not None and (token.used is None or now > token.used + USE_NOTED_EVERY)
 
 
 def handle_post(server: Server, prepared: PreparedPost) -> Outcome:
@@ -237,11 +236,9 @@ def handle_post(server: Server, prepared: PreparedPost) -> Outcome:
     since = server.now() - KEYS_COUNT_FOR
     with server.store.writing():
         if post.token:
-            token = trust.token(tokens.digest(post.token))
+            token = _noted_token(server, post.token)
             if token is None or session.bearer is None:
-                return _refuse_token(server, prepared)
-            if _is_use_due(session):
-                trust.note_use_of_token(tokens.digest(post.token), server.now())
+                return _outcome(server, prepared, Effect(why=_note_wrong_token(server, post.machine)))
         user = session.known_user
         posted = _digest(prepared)
         if post.key and user and (answered := trust.answered_post(user, post.key, since)):
@@ -287,15 +284,40 @@ def _repeated(answered: AnsweredPost) -> Printed:
     return Printed(code, text, {**data, "repeated": True})
 
 
-def _refuse_token(server: Server, prepared: PreparedPost) -> Outcome:
-    """Refuse a wrong token, and count it for the machine that it came from."""
-    guesses = Guesses(server.store, prepared.post.machine or "", server.now())
+def use_token(server: Server, secret: str, machine: str | None) -> Token:
+    """The token that a program shows. Its use is noted, and a wrong one counts for the machine that it came from.
+
+    Raises WrongPassword, and TooMany.
+    """
+    token = server.store.trust.token(tokens.digest(secret))
+    if token and not _is_use_due(token, server.now()):
+        return token
+    with server.store.writing():
+        token = _noted_token(server, secret)
+        if token:
+            return token
+        why = _note_wrong_token(server, machine)
+    raise why
+
+
+def _noted_token(server: Server, secret: str) -> Token | None:
+    """The token that a program shows; None if there is none. Its use is noted."""
+    trust = server.store.trust
+    token = trust.token(tokens.digest(secret))
+    if _is_use_due(token, server.now()):
+        trust.note_use_of_token(tokens.digest(secret), server.now())
+    return token
+
+
+def _note_wrong_token(server: Server, machine: str | None) -> Refused:
+    """Count a wrong token for the machine that it came from. Returns the refusal."""
+    guesses = Guesses(server.store, machine or "", server.now())
     until = guesses.note_wrong_token()
     guesses.save()
     if until:
         seconds = (until - server.now()).total_seconds()
-        return _refusal(server, prepared, TooMany("Too many wrong tokens or passwords came from there.", seconds), 429)
-    return _refusal(server, prepared, WrongPassword(NO_SUCH), 401)
+        return TooMany("Too many wrong tokens or passwords came from there.", seconds)
+    return WrongPassword(NO_SUCH)
 
 
 def _refusal(server: Server, prepared: PreparedPost, why: Refused, code: int) -> Outcome:

@@ -40,9 +40,10 @@ from pbm.mail import incoming, posts
 from pbm.mail.incoming import Outcome, Printed, ReceivedMail
 from pbm.mail.posts import Post
 from pbm.mail.smtp import MOST_CONNECTIONS, MOST_PEER_CONNECTIONS, SHUTDOWN_SECONDS, Connections, Entry
-from pbm.refusals import Refused, TooMany
+from pbm.refusals import Refused, TooMany, WrongPassword
 from pbm.server import Server
 from pbm.service import calendars
+from pbm.service.events import EventReader, Stream, Streams, allow_open_files, reader_of_page, reader_with_token
 from pbm.session import Session
 from pbm.site.build import MANIFEST
 from pbm.site.pages import POLICY, Gone, Pages, SiteSettings
@@ -107,6 +108,7 @@ class WebServer:
         urls = map(urlsplit, filter(None, (url, server.site, server.web)))
         self.origins = {each.netloc: f"{each.scheme}://{each.netloc}" for each in urls}
         self.posts: Counter[str] = Counter()
+        self.streams = Streams(server)
         self.kept: dict[str, str] = {}
         self.page_thread = ThreadPoolExecutor(1)  # the page of a large board takes a second, and mails must not wait
         self.argon2_thread = ThreadPoolExecutor(1)
@@ -114,6 +116,7 @@ class WebServer:
         """How many posts wait for argon2."""
         routes = [
             Route("/command", self.command, methods=["POST"]),
+            Route("/events", self.events, methods=["GET", "POST"]),
             Route("/answer", self.answer, methods=["GET", "POST"]),
             Route("/guest", self.guest, methods=["POST"]),
             Route("/unsubscribe/{token}", self.unsubscribe, methods=["GET", "POST"]),
@@ -137,10 +140,14 @@ class WebServer:
     async def run(self, connections: Connections, work: Work) -> None:
         """Serve until `close`. Posts are handled as the mails of these *connections* are, and the rest by *work*."""
         self.connections, self.work = connections, work
+        allow_open_files()
+        streaming = asyncio.create_task(self.streams.run())
         await self.uvicorn.serve([self.listening])
+        await streaming
 
     def close(self) -> None:
-        """Take no more requests, and let `run` end."""
+        """Take no more requests, and let `run` end. It waits for all connections, so streams end at once."""
+        self.streams.close()
         self.uvicorn.should_exit = True
 
     async def _handle_within_limits(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -285,6 +292,37 @@ class WebServer:
     def _end_hashing(self, _: object) -> None:
         self.hashing -= 1
 
+    async def events(self, request: Request) -> Stream:
+        """Open a stream of events: for a program with a token, or for the page of a board."""
+        if request.method == "HEAD":
+            raise HTTPException(405, "A stream of events has no end.")
+        try:
+            reader = await self._reader_of(request)
+        except WrongPassword as why:
+            raise HTTPException(401, str(why), BEARER) from why
+        except TooMany as why:
+            raise HTTPException(429, str(why), {"Retry-After": str(ceil(why.seconds))}) from why
+        except Refused as why:
+            raise HTTPException(410, str(why)) from why
+        if reader is None:
+            raise HTTPException(403, REVOKED)
+        return self.streams.open_stream(reader, request.headers.get("last-event-id", ""), request.state.connection)
+
+    async def _reader_of(self, request: Request) -> EventReader | None:
+        """Who wants a stream; None for a page whose reply address has ended. Raises Refused, and HTTPException."""
+        if request.method == "POST":
+            fields = await self._posted(request)
+            return cast("EventReader | None", await self.work(reader_of_page, self.server, fields.get("token", "")))
+        if not self._is_from_this_site(request):
+            raise HTTPException(403, "This was asked for by a page of another site.")
+        token = _token_of(request)
+        if not token:
+            raise HTTPException(401, "A stream of events needs a token, in `Authorization: Bearer TOKEN`.", BEARER)
+        machine = _machine(request)
+        if machine and not self._count_posts(f"events {machine}", 1):
+            raise HTTPException(429, TOO_MANY_POSTS, {"Retry-After": "60"})
+        return cast("EventReader", await self.work(reader_with_token, self.server, token, machine))
+
     # What mails lead to
 
     async def unsubscribe(self, request: Request) -> Response:
@@ -393,7 +431,7 @@ class WebServer:
             error = HTTPException(503, NOT_BUILT, SOON)
         elif error.status_code == 404:
             error = HTTPException(404, NO_PAGE)
-        if request.url.path == "/command":
+        if request.url.path in {"/command", "/events"}:
             data = {"error": error.detail, "status": 2 if error.status_code == 400 else 1}
             response: Response = _answer_to_command(request, Printed(error.status_code, error.detail, data))
         elif _wants_json(request):
@@ -519,19 +557,24 @@ def _post_of(request: Request, body: bytes) -> Post:
         fields = posts.read_json(body.decode()) if media_type == JSON_TYPE else posts.read_text(body.decode())
     except UnicodeDecodeError as why:
         raise HTTPException(400, "What is posted is no text in UTF-8.") from why
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme and scheme.lower() != "bearer":
-        raise HTTPException(401, "Only a token can stand in Authorization, behind the word Bearer.", BEARER)
     key = fields.key or request.headers.get("idempotency-key", "")
     if len(key) > LONGEST_KEY:
         raise HTTPException(400, f"An id has at most {LONGEST_KEY} characters.")
     return fields._replace(
         key=texts.clean(key),
-        token=token.strip() or ("none" if scheme else ""),  # one that is empty is wrong
+        token=_token_of(request),
         machine=_machine(request),
         as_json=_wants_json(request),
         peer=_peer(request),
     )
+
+
+def _token_of(request: Request) -> str:
+    """The token that comes with a request; empty if none does. Raises HTTPException."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme and scheme.lower() != "bearer":
+        raise HTTPException(401, "Only a token can stand in Authorization, behind the word Bearer.", BEARER)
+    return token.strip() or ("none" if scheme else "")  # one that is empty is wrong
 
 
 def _answer_to_command(request: Request, printed: Printed) -> Response:
