@@ -28,6 +28,15 @@ def main(*game: str) -> None:
 def run(args: list[str]) -> int:
     """Run the shell, and return the exit status. Whatever happens, the user gets a sentence and no traceback."""
     try:
+        from pbm import environment
+
+        try:
+            environment.load()
+        except environment.SettingsError as error:
+            from pbm.terminal import fail
+
+            # a mail that is piped to us waits until the settings are mended
+            return fail(str(error), os.EX_TEMPFAIL if "deliver" in args else 1, as_json="--json" in args)
         from pbm import shell
 
         return shell.main(args)

@@ -1,4 +1,4 @@
-"""Settings, all of them environment variables; docs/installing.md lists them."""
+"""Settings, all of them environment variables; docs/installing.md lists them. `environment` fills them from files."""
 
 import os
 import re
@@ -84,26 +84,40 @@ def _is_own(operator: str, server_address: str) -> bool:
     return host == own_host and user.partition("+")[0] in {own_user, "postmaster"}
 
 
+def operator() -> str | None:
+    """The address of the operator: ``PBM_OPERATOR``. Raises Unusable if nobody would read there."""
+    chosen = _chosen("PBM_OPERATOR", is_address, "no address")
+    if chosen and _is_own(chosen, address()):
+        raise Unusable("PBM_OPERATOR is an address of this server; it has to be one at which somebody reads mail.")
+    return chosen
+
+
+def robot_boards() -> int:
+    """On how many active boards a user can play against robots: ``PBM_ROBOT_BOARDS``. Raises Unusable."""
+    chosen = _chosen("PBM_ROBOT_BOARDS", re.compile("[0-9]{1,9}", re.ASCII).fullmatch, "no number of boards")
+    return int(chosen or 5)
+
+
+def robot_minutes() -> float:
+    """How long robots of the last level think about a move: ``PBM_ROBOT_MINUTES``. Raises Unusable."""
+    chosen = _chosen("PBM_ROBOT_MINUTES", _is_some_minutes, "no number of minutes above 0, up to 60")
+    return float(chosen or 1)
+
+
+def _is_some_minutes(text: str) -> bool:
+    is_number = re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,3})?", text, re.ASCII) is not None
+    return is_number and 0 < float(text) <= 60
+
+
 def open_server() -> Server:
     """The server that the settings describe. Raises Unusable."""
-    store = Store(make_data_folder())
-    own_address = address()
-    operator = _chosen("PBM_OPERATOR", is_address, "no address")
-    if operator and _is_own(operator, own_address):
-        raise Unusable("PBM_OPERATOR is an address of this server; it has to be one at which somebody reads mail.")
-    boards = _chosen("PBM_ROBOT_BOARDS", re.compile("[0-9]{1,9}", re.ASCII).fullmatch, "no number of boards")
-    minutes = _chosen(
-        "PBM_ROBOT_MINUTES",
-        lambda text: re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,3})?", text, re.ASCII) and 0 < float(text) <= 60,
-        "no number of minutes above 0, up to 60",
-    )
     return Server(
-        store,
-        own_address,
+        Store(make_data_folder()),
+        address(),
         Passwords(),
-        operator=operator,
-        robot_boards=int(boards or 5),
-        robot_minutes=float(minutes or 1),
+        operator=operator(),
+        robot_boards=robot_boards(),
+        robot_minutes=robot_minutes(),
         site=site(),
         web=site("PBM_WEB"),
     )

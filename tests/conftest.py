@@ -32,6 +32,7 @@ from helpers.shell import Shell, two_players
 hypothesis.settings.register_profile("pbm", examples())
 hypothesis.settings.load_profile("pbm")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # processes of the tests start as users' do: compiled already
+os.environ["PBM_SETTINGS"] = ""  # no file of whoever runs the tests counts
 # as robots have it; else numpy, which sqlite-utils may have imported before, computes with all cores
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 

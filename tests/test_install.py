@@ -188,8 +188,13 @@ def test_the_demo_plays_a_game_to_its_end_quickly_and_leaves_nothing_behind(shel
     assert "| Won by " in told.partition("The last mail to alice:")[2]
 
 
-def test_the_demo_says_when_its_server_does_not_start(shell):
-    assert shell.refused("demo", PBM_SITE="nonsense") == "The server did not start; `pbm serve` says why.\n"
+def test_the_demo_says_when_its_server_does_not_start(shell, monkeypatch):
+    monkeypatch.setattr(demo, "START_PBM", [sys.executable, "-c", "raise SystemExit(1)"])
+    assert shell.refused("demo") == "The server did not start; `pbm serve` says why.\n"
+
+
+def test_the_demo_uses_nothing_of_the_settings_of_a_server(shell):
+    assert "| Won by " in shell.done("demo", PBM_SITE="nonsense", PBM_TRANSPORT="nonsense")
 
 
 def test_the_demo_says_when_no_mail_comes(monkeypatch, tmp_path):

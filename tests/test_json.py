@@ -126,6 +126,7 @@ EXAMPLES = {
     "robots remove": ("signoff", "robots remove robot1 --yes"),
     "robots resume": ("robots", "robots pause robot1; robots resume robot1"),
     "robots run": ("answering", "symple challenge robot1 alice --no-wait; robots run --once"),
+    "settings": ("setting_list", "settings"),
     "site": ("site", "site SITE"),
     "restore": ("restored", "backup COPY; restore COPY --yes"),
     "signoff": ("signoff", "signoff alice alice-secret"),

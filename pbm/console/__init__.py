@@ -40,6 +40,7 @@ COMMANDS_OF_MODULES = {
     "operator.mails": "outbox",
     "operator.people": "addresses users",
     "operator.replay": "picture replay",
+    "operator.settings": "settings",
     "operator.site": "site",
     "operator.status": "status",
     "operator.tournament": "tournament",

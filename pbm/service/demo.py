@@ -135,7 +135,9 @@ def _server(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str]
 
     Raises Refused if it does not start.
     """
-    environment = {name: value for name, value in os.environ.items() if name != "PBM_TRANSPORT"}
+    # nothing of a server's own settings, so that nothing of it is used and no mail leaves
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PBM_")}
+    environment["PBM_SETTINGS"] = ""
     environment["PBM_DB"] = str(folder / "pbm.db")
     environment["PBM_ADDRESS"] = SERVER_ADDRESS
     command = [*START_PBM, "serve", "--listen=127.0.0.1:0", *options]

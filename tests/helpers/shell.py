@@ -37,7 +37,7 @@ class Shell:
         self.folder = folder
         self.environment = {
             name: value for name, value in os.environ.items() if not name.startswith("PBM_")
-        } | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": ADDRESS}  # fmt: skip
+        } | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": ADDRESS, "PBM_SETTINGS": ""}  # fmt: skip
 
     def become(self, done: Done) -> None:
         """Find what there is after that was done in a new folder; it is done once, and copied."""

@@ -1,0 +1,154 @@
+"""Settings from files: what a process's environment does not set, it gets from there.
+
+Every program sees the same settings then, whoever starts it. docs/installing.md says what the files look like. They
+have the form of systemd's EnvironmentFile, a setting a line.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+PREFIX = "PBM_"
+SECRETS = "PBM_PASSWORD", "PBM_IMAP_PASSWORD", "PBM_TRANSPORT_PASSWORD"
+"""The settings that nobody else should read. Each can be in a file of its own, which NAME_FILE names."""
+USERS_FILE = "~/.config/pbm/pbm.env"
+SERVERS_FILE = "/etc/pbm/pbm.env"
+ENVIRONMENT = "the environment"
+
+_LINE = re.compile(r"[ \t]*(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?P<text>.*)")
+_QUOTED = re.compile(r"""'(?P<single>[^']*)'|"(?P<double>(?:[^"\\]|\\.)*)\"""", re.DOTALL)
+
+
+class SettingsError(Exception):
+    """A file of settings that must not be used, or cannot be understood. The text is for the user."""
+
+
+class Layer(NamedTuple):
+    """One of the places that settings come from."""
+
+    source: str
+    """What it is called, such as the path of its file."""
+    values: Mapping[str, str]
+
+
+class Setting(NamedTuple):
+    """A setting, and where it comes from."""
+
+    value: str
+    source: str
+
+
+def load() -> None:
+    """Set the variables that the environment of this process lacks, from the files. Raises SettingsError."""
+    SOURCES.clear()
+    for name, setting in settings_of(layers()).items():
+        os.environ.setdefault(name, setting.value)
+        SOURCES[name] = setting.source
+
+
+SOURCES: dict[str, str] = {}
+"""Where each setting comes from, once `load` was called."""
+
+
+def layers() -> list[Layer]:
+    """The places that settings come from, the strongest one first. Raises SettingsError."""
+    own = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+    places = [Layer(ENVIRONMENT, own)]
+    if folder := os.environ.get("CREDENTIALS_DIRECTORY"):  # systemd's, which only the service can read
+        names = [name for name in SECRETS if os.path.exists(f"{folder}/{name}")]
+        places.append(Layer(f"the credentials in {folder}", {f"{name}_FILE": f"{folder}/{name}" for name in names}))
+    for path in paths():
+        text = read_safely(path)
+        if text is not None:
+            places.append(Layer(path, dict(read_lines(text, path))))
+    return places
+
+
+def paths() -> list[str]:
+    """The files of settings, which need not exist, the strongest one first: those in PBM_SETTINGS, if that is set."""
+    chosen = os.environ.get("PBM_SETTINGS")
+    if chosen is not None:
+        return chosen.split(":") if chosen else []
+    return [os.path.expanduser(USERS_FILE), SERVERS_FILE]
+
+
+def settings_of(places: list[Layer]) -> dict[str, Setting]:
+    """Each setting, from the first place that has it or names a file with it. Raises SettingsError."""
+    settings: dict[str, Setting] = {}
+    for place in places:
+        for name, value in place.values.items():
+            if name.startswith(PREFIX):
+                settings.setdefault(name, Setting(value, place.source))
+        for name in SECRETS:
+            path = place.values.get(f"{name}_FILE")
+            if not path:
+                continue
+            if name in place.values:
+                raise SettingsError(f"{place.source} sets both {name} and {name}_FILE; keep one of them.")
+            if name not in settings:
+                settings[name] = Setting(read_secret_file(path), path)
+    return settings
+
+
+def read_secret_file(path: str) -> str:
+    """What stands in the file of a secret, without the line end. Raises SettingsError."""
+    text = read_safely(path)
+    if text is None:
+        raise SettingsError(f"There is no file {path} that can be read; a setting names it.")
+    return text.rstrip("\r\n")
+
+
+def read_safely(path: str) -> str | None:
+    """The text of a file; None if there is none, or none that this user can read.
+
+    Raises SettingsError if somebody else can write to it, for then somebody else would say what we do.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):  # a pipe, with which a shell hands over a secret
+                return file.read()
+            if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                raise SettingsError(f"Others can write to {path}, so it is not used; `chmod go-w {path}` mends it.")
+            folder = os.path.dirname(os.path.abspath(path))
+            mode = os.stat(folder).st_mode
+            if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:  # with this bit, as of /tmp, nobody can replace it
+                raise SettingsError(f"Others can replace {path}, so it is not used; `chmod o-w {folder}` mends it.")
+            return file.read()
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path} is no text in UTF-8.") from None
+    except OSError:
+        return None
+
+
+def read_lines(text: str, path: str) -> Iterator[tuple[str, str]]:
+    """The names and values in a file of settings. Raises SettingsError, with the number of the line."""
+    text = text.removeprefix("\ufeff").replace("\\\r\n", "").replace("\\\n", "")
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#;":
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise SettingsError(f"Line {number} of {path} is not NAME=VALUE.")
+        written = match["text"].strip()
+        if not written.startswith(("'", '"')):
+            yield match["name"], re.sub(r"\\(.)", r"\1", written)
+            continue
+        quoted = _QUOTED.fullmatch(written)
+        if quoted is None:
+            raise SettingsError(f"The quotes in line {number} of {path} do not match.")
+        if quoted["single"] is not None:
+            yield match["name"], quoted["single"]
+        else:
+            yield match["name"], re.sub(r'\\(["\\$`])', r"\1", quoted["double"])
+
+
+def is_readable_by_others(path: str) -> bool:
+    """Whether users other than its owner and group can read a file."""
+    try:
+        return bool(os.stat(path).st_mode & stat.S_IROTH)
+    except OSError:
+        return False
