@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
     from random import Random
 
-_OWN = {module.name for module in iter_modules(__path__)} - {"boards", "figures", "promises"}
+_OWN = {module.name for module in iter_modules(__path__)} - {"boards", "figures", "promises", "tapping"}
 """The games of this package: all of its modules but those that serve several games."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 """The columns of boards: each cell, such as ``c3``, begins with one."""

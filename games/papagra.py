@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, higher, quoted, read_turn
 from games.boards import Hexagon, bits, union
 from games.figures import BoardText, Figure, Label, Mark, Note, Strokes, Way, honeycomb, honeycomb_in_text
+from games.tapping import NextTaps, Tap, TurnMark
 
 if TYPE_CHECKING:
     from random import Random
@@ -135,7 +136,13 @@ class State(_Fields, Position):
         if len(parts) == 1:
             _check_joined(text, self.board)
         self._check_number(parts)
-        own, canonical = self.stones[self.turn], []
+        canonical, _ = self._follow(parts)
+        return ",".join(canonical)
+
+    def _follow(self, parts: list[str]) -> tuple[list[str], int]:
+        """Some actions in canonical form, and the mover's stones after them. Raises Illegal."""
+        own = self.stones[self.turn]
+        canonical: list[str] = []
         for number, part in enumerate(parts):
             sign, names = _read(part, self.board)
             self._check_kind(number, sign, names, part)
@@ -144,7 +151,47 @@ class State(_Fields, Position):
                 self._check(own, sign, cell)
             own ^= cells
             canonical.append("".join(f"{sign}{name}" for name in self.board.names(cells)))
-        return ",".join(canonical)
+        return canonical, own
+
+    def next_taps(self, text: str) -> NextTaps:
+        """How a turn with these actions goes on: a tap adds a stone on an empty space, and removes an own one."""
+        if self.must_skip:
+            raise Illegal("No action is possible, so this turn is skipped.")
+        parts = [part.strip() for part in text.split(",")] if text else []
+        is_whole = len(parts) >= self.actions
+        if is_whole:
+            self._check_number(parts)
+        canonical, own = self._follow(parts)
+        taps: list[Tap] = []
+        own_names = tuple(self.board.names(own))
+        if not is_whole:
+            before = f"{text}," if text else ""
+            taps.append(Tap(f"{before}*", tuple(self.board.names(self._open & ~own)), is_quiet=True))
+            taps.append(Tap(f"{before}-*", own_names, is_quiet=True))
+        elif self.actions == 2 and self.removals:
+            removed = canonical[2].count("-") if len(parts) == 3 else 0
+            if removed < self.removals:
+                taps.append(Tap(f"{text}-*" if removed else f"{text},-*", own_names, is_quiet=True))
+        return NextTaps(
+            is_whole,
+            tuple(tap for tap in taps if tap.cells),
+            hint=self._hint(canonical, can_remove=bool(taps)),
+            marks=tuple(_marks_of_actions(canonical)),
+            done=(min(len(parts), self.actions), self.actions),
+        )
+
+    def _hint(self, actions: list[str], *, can_remove: bool) -> str:
+        """What comes next after some actions, or what the marks will be."""
+        if len(actions) < self.actions:
+            if self.actions == 1:
+                return "Tap a space to add the first stone."
+            number = ("Two actions", "One action more")[len(actions)]
+            return f"{number}: tap an empty space to add a stone, or one of yours to remove it."
+        pink, black = self.play(",".join(actions)).marks
+        marks = f"The marks will be {pink} for Pink and {black} for Black."
+        if not can_remove or self.actions == 1:
+            return marks
+        return f"{marks} You may remove up to {self.removals} of your stones: tap them."
 
     def _check_number(self, parts: list[str]) -> None:
         """Raise Illegal unless a turn can have so many actions."""
@@ -370,6 +417,13 @@ def _cell(name: str, board: Hexagon) -> int:
     row = [other for other in board.bit if other[0] == name[:1]]
     where = f"row {name[0]} goes from {row[0]} to {row[-1]}" if row else f"its rows are a to {[*board.bit][-1][0]}"
     raise Illegal(f"There is no space {quoted(name)} on this board; {where}.")
+
+
+def _marks_of_actions(actions: list[str]) -> Iterator[TurnMark]:
+    """What actions in canonical form do, with their numbers."""
+    for number, action in enumerate(actions, 1):
+        cells = tuple(action[1:].split("-"))
+        yield TurnMark("piece" if action.startswith("+") else "gone", cells, str(number))
 
 
 def _sign(own: int, cell: int) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import games
 from games import SKIP, Game, Illegal, Option, Options, Result, State, needs_dice, quoted
+from games.tapping import is_legal, next_taps
 
 WIDTH = 78
 """The columns that a line of a picture or of a help text can have."""
@@ -23,6 +24,8 @@ TURNS = 50
 """How many turns are played with the usual options; not every random game ends by itself."""
 FEW_TURNS = 6
 """How many turns are played with each extreme value of an option."""
+MOST_TAPS = 100
+"""How many taps are followed."""
 RUBBISH = (
     "",
     " ",
@@ -250,6 +253,7 @@ def _check_play(game: Game[Any], words: list[str], rng: Random, most: int) -> No
             _check_end(state)
             break
         move = _check_moves(state, rng)
+        _check_taps(state, rng)
         before = state
         state = _thrown(state.play(move), rng)
     if hasattr(game, "GLYPHS") and len(positions) > 4:
@@ -394,6 +398,28 @@ def _check_moves(state: State, rng: Random) -> str:
     for text in (*RUBBISH, f"{chosen},{chosen}", chosen[:-1], f"{chosen}?"):
         _check_rubbish(state, text, known)
     return chosen
+
+
+def _check_taps(state: State, rng: Random) -> None:
+    """Follow taps at random: each of them has to lead on, and together they have to make a legal move."""
+    if state.must_skip:
+        return
+    text = ""
+    for _ in range(MOST_TAPS):
+        try:
+            taps = next_taps(state, text)
+        except Illegal as why:
+            raise Broken(f"A tap makes {quoted(text)}, which next_taps refuses: {why}") from why
+        cells = [cell for tap in taps.taps for cell in tap.cells]
+        _keep(len(cells) == len(set(cells)), f"After {quoted(text)}, next_taps has two taps on one cell.")
+        _keep(
+            taps.is_whole == is_legal(state, text), f"next_taps is wrong about whether {quoted(text)} is a legal move."
+        )
+        texts = [tap.text.replace("*", cell) for tap in taps.taps for cell in tap.cells or ("",)]
+        if taps.is_whole or not (text or texts):  # it lists no move that can be tapped
+            return
+        _keep(texts, f"No tap leads on from {quoted(text)}, which is no legal move.")
+        text = rng.choice(texts)
 
 
 def _check_rubbish(state: State, text: str, known: Mapping[str, None]) -> None:

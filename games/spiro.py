@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self
 
 from games import LETTERS, SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.figures import ROW, BoardText, Cell, Figure, Label, Note, Picture, Piece, Place, Strokes, Way, pile
+from games.tapping import FEW_TURNS_LISTED, NextTaps, Tap, TurnMark, is_legal
 
 SIDES: tuple[str, str] = ("X", "O")
 GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), latest=r"\([XO ]\)")
@@ -44,6 +45,8 @@ OFF = -1
 """The target of a piece that leaves the board."""
 MOST_DICE = 4
 """How many dice a turn can have: those of a double."""
+MOST_WAYS_LISTED = 300
+"""How many ways through a turn are followed to list the few turns to which they lead."""
 
 
 class _Cell(NamedTuple):
@@ -283,6 +286,37 @@ class Turn:
                     stack.append((after, longer))
         return int(fewest), best
 
+    def few_endings(self, ways: Ways, fewest: int) -> list[Uses]:
+        """The legal turns that begin in one of these ways, one for each outcome; none if there are too many to list.
+
+        *fewest* is the number of pips that a turn can leave.
+        """
+        endings: dict[Outcome, Uses] = {}
+        level = ways
+        seen = 0
+        while level:
+            for progress, uses in level.items():
+                if uses and (progress.pips == fewest or self.has_won(progress)):
+                    endings.setdefault(progress.outcome, uses)
+            seen += len(level)
+            if len(endings) > FEW_TURNS_LISTED or seen > MOST_WAYS_LISTED:
+                return []
+            level = self._one_die_more(level)
+        return list(endings.values())
+
+    def can_end(self, progress: Progress, fewest: int, known: dict[Progress, bool]) -> bool:
+        """Whether a turn that has come so far can go on to a legal one; what is *known* already is not looked at again.
+
+        *fewest* is the number of pips that a turn can leave.
+        """
+        if progress not in known:
+            known[progress] = progress.pips == fewest or self.has_won(progress)
+            if not known[progress]:
+                cells = dict.fromkeys(progress.pieces)
+                after = (after for cell in cells for _, after in self.uses(progress, cell))
+                known[progress] = any(self.can_end(longer, fewest, known) for longer in after)
+        return known[progress]
+
     def _one_die_more(self, ways: Ways, goal: Outcome | None = None) -> Ways:
         """All ways that use one die more than these.
 
@@ -405,6 +439,52 @@ class State(_Fields, Position):
             some = " or ".join(sorted(readings)[:6]) + (" or others" if len(readings) > 6 else "")
             raise Illegal(f"{text[:80]} can be {some}, which lead to different positions; write one of these.")
         return readings[0]
+
+    def next_taps(self, text: str) -> NextTaps:
+        """How a turn goes on: a tap chooses a piece, and then where it goes.
+
+        The beginning of a turn may end with the cell of a piece that is chosen, such as ``g4:5,c3``, or with a comma if
+        none is. Otherwise the piece that has moved last is chosen.
+        """
+        turn = Turn(self)
+        fewest, example = turn.fullest({turn.start: ()})
+        if not example:
+            raise Illegal("None of the dice can be used, so this turn is skipped.")
+        begun = _read_beginning(text, self.board)
+        ways = _follow(turn, _read(begun.moves, self.board) if begun.moves else ())
+        known: dict[Progress, bool] = {}
+        ways = {progress: uses for progress, uses in ways.items() if turn.can_end(progress, fewest, known)}
+        if not ways:
+            self.read(begun.moves)  # says why not
+        chosen = begun.chosen
+        if begun.is_last_chosen:
+            chosen = next(iter(ways.values()))[-1].target
+        uses = _uses_to_tap(turn, ways, fewest, known)
+        if begun.chosen is not None and begun.chosen not in uses:
+            name = self.board.names[begun.chosen]
+            raise Illegal(
+                _no_piece(turn, begun.chosen)
+                if begun.chosen not in turn.start.pieces
+                else f"The piece on {name} cannot be moved now."
+            )
+        is_whole = bool(text) and is_legal(self, text)
+        used = next(iter(ways.values()))
+        return NextTaps(
+            is_whole,
+            taps=tuple(_taps_of_pieces(turn, begun, chosen, uses)),
+            hint=self._hint(turn, chosen, uses, is_whole=is_whole),
+            marks=tuple(_marks_of_uses(used, chosen, self.board)),
+            dice=tuple(_dice_used(turn, ways)),
+            turns=tuple(_text(ending, self.board) for ending in turn.few_endings(ways, fewest)),
+        )
+
+    def _hint(self, turn: Turn, chosen: int | None, uses: Mapping[int, Sequence[Use]], *, is_whole: bool) -> str:
+        """What can be tapped next."""
+        if is_whole:
+            return "The turn is complete."
+        if chosen in uses and chosen is not None:
+            return f"Tap a label to say where the piece on {self.board.names[chosen]} goes, or tap another piece."
+        return "Tap a piece to move it."
 
     def moves(self) -> Iterator[str]:
         """Every position that a legal turn leads to, as one way of writing that turn."""
@@ -576,6 +656,28 @@ def _read_cell(name: str, layout: Board) -> int:
     raise Illegal(f"There is no cell {name} on this board; {where}.")
 
 
+class _Beginning(NamedTuple):
+    """The beginning of a turn that is put together by tapping."""
+
+    moves: str
+    """The items of which it is made so far, without a piece that is only chosen."""
+    chosen: int | None
+    """The cell of the piece that was chosen by a tap, if one was."""
+    is_last_chosen: bool
+    """Whether the piece that has moved last is chosen."""
+
+
+def _read_beginning(text: str, layout: Board) -> _Beginning:
+    """Take off the cell or the comma with which the beginning of a turn may end. Raises Illegal."""
+    moves, _, last = text.rpartition(",")
+    last = last.strip()
+    if not last:
+        return _Beginning(moves, None, is_last_chosen=False)
+    if re.fullmatch("[a-z][0-9]{1,3}", last, re.ASCII | re.IGNORECASE):
+        return _Beginning(moves, _read_cell(last.lower(), layout), is_last_chosen=False)
+    return _Beginning(text, None, is_last_chosen=True)
+
+
 Placed = dict[tuple[Progress, int], Uses]
 """Ways of a turn, each with the cell on which the piece that moved last then stands."""
 
@@ -705,6 +807,75 @@ def _text(uses: Uses, layout: Board) -> str:
 
 def _listed(dice: Iterable[int]) -> str:
     return ", ".join(map(str, dice))
+
+
+# Tapping
+
+
+def _uses_to_tap(turn: Turn, ways: Ways, fewest: int, known: dict[Progress, bool]) -> dict[int, list[Use]]:
+    """Each piece's cell with the uses of a die by that piece that lead to a legal turn."""
+    found: dict[int, dict[Use, None]] = {}
+    for progress in ways:
+        for cell in dict.fromkeys(progress.pieces):
+            for use, after in turn.uses(progress, cell):
+                if turn.can_end(after, fewest, known):
+                    found.setdefault(cell, {})[use] = None
+    return {cell: list(uses) for cell, uses in found.items()}
+
+
+def _taps_of_pieces(
+    turn: Turn, begun: _Beginning, chosen: int | None, uses: Mapping[int, Sequence[Use]]
+) -> Iterator[Tap]:
+    """The taps that move the chosen piece, then those that choose another one on a cell that is left."""
+    names = turn.board.names
+    taken = set()
+    before = f"{begun.moves}," if begun.moves else ""
+    if chosen is not None and chosen in uses:
+        moving = begun.moves if begun.is_last_chosen else before + names[chosen]
+        onto_cells = [use for use in uses[chosen] if use.target != OFF]
+        for use in onto_cells:
+            label = "jump" if use.text == "+" else use.text
+            yield Tap(f"{moving}:{use.text}", (names[use.target],), label)
+            taken.add(use.target)
+        if len(onto_cells) < len(uses[chosen]):
+            end = chosen // turn.board.length * turn.board.length + turn.board.length - 1
+            cells = () if end in taken else (names[end],)
+            yield Tap(f"{moving}:x", cells, "off")
+            taken.add(end)
+        if chosen not in taken:
+            let_go = before if begun.is_last_chosen else begun.moves
+            yield Tap(let_go, (names[chosen],), is_quiet=True)
+            taken.add(chosen)
+    others = tuple(names[cell] for cell in uses if cell not in taken)
+    if others:
+        yield Tap(f"{before}*", others, is_quiet=chosen in uses)
+
+
+def _marks_of_uses(uses: Uses, chosen: int | None, layout: Board) -> Iterator[TurnMark]:
+    """The ways of the pieces that were moved, these pieces where they stand now, and the chosen one."""
+    ways: list[list[int]] = []
+    for use in uses:
+        if ways and ways[-1][-1] == use.source:
+            ways[-1].append(use.target)
+        else:
+            ways.append([use.source, use.target])
+    for way in ways:
+        on_board = tuple(layout.names[cell] for cell in way if cell != OFF)
+        yield TurnMark("trail", on_board)
+        if way[-1] == OFF:
+            yield TurnMark("gone", on_board[-1:])
+        else:
+            yield TurnMark("piece", on_board[-1:])
+    if chosen is not None and chosen != OFF:
+        yield TurnMark("halo", (layout.names[chosen],))
+
+
+def _dice_used(turn: Turn, ways: Ways) -> Iterator[tuple[int, bool]]:
+    """The dice of the turn, and whether each was used whichever of these ways was meant."""
+    left = [max(progress.dice.count(die) for progress in ways) for die in range(7)]
+    for die in turn.start.dice:
+        yield die, left[die] == 0
+        left[die] = max(0, left[die] - 1)
 
 
 # Drawing

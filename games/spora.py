@@ -16,6 +16,7 @@ The rules in full, with the notation, are in help/spora.txt.
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +36,7 @@ from games import (
 )
 from games.boards import Square, bits, union
 from games.figures import BoardText, Figure, Label, Mark, Note, Piece, grid, pile
+from games.tapping import NextTaps, Stepper, Tap, TurnMark
 
 if TYPE_CHECKING:
     from random import Random
@@ -148,6 +150,19 @@ class Turn(NamedTuple):
     def places(self) -> int:
         """The points for a drop: the empty ones and those of own stacks."""
         return self.board.all & ~self.enemy[0]
+
+    @property
+    def living_places(self) -> int:
+        """The points for a drop after which the turn can end."""
+        living = 0
+        for part in self.board.groups(self.board.all & ~self.enemy[0]):
+            # a stack that does not touch some own group in its part of the board is alive by the path to that group
+            doubtful = part
+            for group in self.board.groups(part & self.own[0]):
+                doubtful &= self.board.near(group) & ~self.own[0]
+            living |= part & ~doubtful
+            living |= union(point for point in bits(doubtful) if not self.drop(point, 1).is_dead)
+        return living
 
     def drop(self, point: int, count: int) -> "Turn":
         """Drop pieces on an empty point or an own stack."""
@@ -332,6 +347,25 @@ class State(_Fields, Position):
         if text == SKIP:
             raise Illegal("A turn is never skipped; one piece dropped on a stack of four changes nothing on the board.")
         return _read_pie(self, text) if self.pie else _read_turn(self, text)
+
+    def next_taps(self, text: str) -> NextTaps:
+        """How a turn goes on: taps drop pieces, lift another own stack, and choose the points of its path.
+
+        A sowing that was begun is written with a dot for each piece in hand, such as ``e1,d2@n...``.
+        """
+        text = text.lower() if text.isascii() else text
+        if self.pie:
+            return _taps_of_pie(self, text)
+        if self.is_last_turn:
+            return _taps_of_last_turn(self, text)
+        if not text:
+            hint = "Tap an empty point or a stack of yours to drop a piece there."
+            places = tuple(self.board.names(self.begin().living_places))
+            return NextTaps(is_whole=False, taps=(Tap("*", places, is_quiet=True),), hint=hint)
+        sowing = _read_sowing(self, text)
+        if sowing:
+            return _taps_of_sowing(self, sowing)
+        return _taps_of_drop(self, text)
 
     def moves(self) -> Iterator[str]:
         """All legal turns; of the last turns the shorter ones first."""
@@ -541,6 +575,76 @@ def _read_turn(state: State, text: str) -> str:
     return ",".join(items)
 
 
+class Sowing(NamedTuple):
+    """A drop, and a sowing from another stack that may not be finished."""
+
+    drop: str
+    """The drop in canonical form, such as ``e1:3``."""
+    name: str
+    """The point of the stack that is sown."""
+    path: str
+    """The directions that were chosen."""
+    hand: int
+    """How many pieces are still in hand."""
+    turn: Turn
+    """The turn after these."""
+    lifted: Turn
+    """The turn before the first piece was sown."""
+    point: int
+    """The point of the last piece that was sown, or of the stack."""
+
+    @property
+    def can_end(self) -> bool:
+        """Whether the rest of the hand can be sown so that the turn is legal."""
+        return any(True for _ in self.turn.paths(self.point, self.hand, self.path[-1:]))
+
+    @property
+    def steps(self) -> list[int]:
+        """The points of the path, the one of the stack first."""
+        points = [self.turn.board.bit[self.name]]
+        for direction in self.path:
+            points.append(_step(self.turn.board, points[-1], direction))
+        return points
+
+    def text(self, path: str, hand: int) -> str:
+        """The text of a turn with that drop, another path, and so many pieces in hand."""
+        return f"{self.drop},{self.name}@{path}{'.' * hand}"
+
+
+_SOWING = re.compile(r"([^,]*),\s*([a-z][0-9]{1,3})@([nesw]{0,4})(\.{0,4})")
+
+
+def _read_sowing(state: State, text: str) -> Sowing | None:
+    """A drop with a sowing that may not be finished; None if the text is none. Raises Illegal.
+
+    Whether the rest of the hand can be sown is not looked at.
+    """
+    match = _SOWING.fullmatch(text)
+    if not match or not match[3] + match[4]:
+        return None
+    drop, name, path, rest = match.groups()
+    drop, turn = _read_item(state, state.begin(), drop.strip())
+    point = _read_point(name, state.board)
+    hand = len(path) + len(rest)
+    if why := _sowing_objection(state, turn, name, path + "n" * len(rest)):
+        raise Illegal(why)
+    lifted = turn.lift(point, hand)
+    sowing = Sowing(drop, name, "", hand, lifted, lifted, point)
+    for direction in path:
+        if why := sowing.turn.step_objection(sowing.point, direction, sowing.path[-1:], sowing.hand):
+            raise Illegal(f"{name}@{path} is not possible: {why}.")
+        sowing = _sown(sowing, direction)
+    return sowing
+
+
+def _sown(sowing: Sowing, direction: str) -> Sowing:
+    """A sowing after one more piece, which may go there."""
+    point = _step(sowing.turn.board, sowing.point, direction)
+    return sowing._replace(
+        path=sowing.path + direction, hand=sowing.hand - 1, turn=sowing.turn.land(point), point=point
+    )
+
+
 def _check_last_turn(parts: Sequence[str], left: int, board: Square) -> None:
     """Raise Illegal if what is written has more than single drops, or more of them than pieces are left."""
     sowings = []
@@ -649,6 +753,205 @@ def _read_point(name: str, board: Square) -> int:
 
 def _drop_text(name: str, count: int) -> str:
     return name if count == 1 else f"{name}:{count}"
+
+
+# Tapping
+
+
+MOST_LIFTED = 60
+"""How many stacks are looked at to find those that can be sown; the nearest to the drop come first."""
+MOST_RESCUES = 8
+"""The same where the dropped stack is dead, because then few sowings are legal, and all of their paths are tried."""
+
+
+def _taps_of_pie(state: State, text: str) -> NextTaps:
+    """The taps of the turns before the first drop: a number to step through, then a choice of two buttons."""
+    if state.komi is not None:
+        if text:
+            return NextTaps(is_whole=True, hint=f"You will play {_read_pie(state, text)}.")
+        hint = f"The komi is {state.komi}: choose your side."
+        return NextTaps(is_whole=False, taps=tuple(Tap(side, label=side.title()) for side in SIDES), hint=hint)
+    if not text:
+        hint = "Name the komi. The other player then chooses a side."
+        return NextTaps(is_whole=False, taps=(Tap("komi=3", label="Komi 3"),), hint=hint)
+    komi = int(_read_pie(state, text).removeprefix("komi="))
+    stepper = Stepper(
+        "Komi",
+        komi,
+        f"komi={komi - 1}" if komi - 1 in KOMI else "",
+        f"komi={komi + 1}" if komi + 1 in KOMI else "",
+    )
+    return NextTaps(is_whole=True, hint=f"White will get {komi + 0.5} points.", steppers=(stepper,))
+
+
+def _taps_of_last_turn(state: State, text: str) -> NextTaps:
+    """The taps of the last turn: each drops one more piece, as far as the reserve goes."""
+    dropped = _read_turn(state, text).split(",") if text else []
+    turn = state.begin()
+    for name in dropped:
+        turn = turn.drop(state.board.bit[name], 1)
+    left = state.reserve[state.turn] - len(dropped)
+    taps: tuple[Tap, ...] = ()
+    if left:
+        taps = (Tap(",".join([*dropped, "*"]), tuple(state.board.names(turn.living_places)), is_quiet=True),)
+    pieces = "1 piece" if left == 1 else f"{left} pieces"
+    return NextTaps(
+        is_whole=bool(dropped),
+        taps=taps,
+        hint=f"{_captured_so_far(state, turn)}This is the last turn, of single pieces: {pieces} left.",
+        marks=(
+            *_gone(state, turn),
+            *(TurnMark("piece", (name,), f"+{dropped.count(name)}") for name in dict.fromkeys(dropped)),
+        ),
+    )
+
+
+def _taps_of_drop(state: State, text: str) -> NextTaps:
+    """The taps after a drop: one more piece there, or another own stack to be sown."""
+    if "," in text:
+        return NextTaps(is_whole=bool(_read_turn(state, text)))
+    drop, turn = _read_item(state, state.begin(), text)
+    lifts = [
+        Tap(sowing.text("", sowing.hand), (sowing.name,), is_quiet=not turn.is_dead)
+        for sowing in _lifts(state, drop, turn)
+    ]
+    if turn.is_dead and not lifts:
+        _read_turn(state, text)  # says why not
+    point = state.board.name[turn.dropped]
+    is_highest = turn.pieces == min(TALLEST, state.reserve[state.turn])
+    again = "" if is_highest else _drop_text(point, turn.pieces + 1)
+    if turn.is_dead:
+        hint = "The dropped stack would be dead: tap a stack of yours with a dot, and sow it to save that."
+    elif lifts:
+        hint = "Tap the point again to drop more, or another stack of yours to sow it."
+    else:
+        hint = "Tap the point again to drop more."
+    return NextTaps(
+        is_whole=not turn.is_dead,
+        taps=(Tap(again, (point,), is_quiet=True), *lifts),
+        hint=_captured_so_far(state, turn) + hint,
+        marks=(*_gone(state, turn), TurnMark("piece", (point,), f"+{turn.pieces}")),
+        steppers=(_drop_stepper(state, turn, ""),),
+    )
+
+
+def _lifts(state: State, drop: str, turn: Turn) -> Iterator[Sowing]:
+    """The stacks that can be sown after a drop, each with as many of its pieces as possible in hand."""
+    if not state.has_dropped[state.turn]:
+        return
+    column, row = _column_and_row(state.board, turn.dropped)
+
+    def distance(point: int) -> int:
+        x, y = _column_and_row(state.board, point)
+        return abs(x - column) + abs(y - row)
+
+    stacks = sorted(bits(turn.own[0] & ~turn.dropped), key=distance)
+    for point in stacks[: MOST_RESCUES if turn.is_dead else MOST_LIFTED]:
+        for hand in range(_height(turn.own, point), 0, -1):
+            lifted = turn.lift(point, hand)
+            sowing = Sowing(drop, state.board.name[point], "", hand, lifted, lifted, point)
+            if sowing.can_end:
+                yield sowing
+                break
+
+
+def _column_and_row(board: Square, point: int) -> tuple[int, int]:
+    row, column = divmod(point.bit_length() - 1, board.width)
+    return column, row
+
+
+def _taps_of_sowing(state: State, sowing: Sowing) -> NextTaps:
+    """The taps while a stack is sown: the next points of its path."""
+    if not sowing.can_end:
+        if not sowing.hand:
+            _read_turn(state, sowing.text(sowing.path, 0))  # says why not
+        raise Illegal(f"The rest of the stack on {sowing.name} cannot be sown from there so that the turn is legal.")
+    board = state.board
+    taps = []
+    for direction in "nesw" if sowing.hand else "":
+        if sowing.turn.step_objection(sowing.point, direction, sowing.path[-1:], sowing.hand):
+            continue
+        longer = _sown(sowing, direction)
+        if longer.can_end:
+            taps.append(Tap(longer.text(longer.path, longer.hand), (board.name[longer.point],)))
+    if not sowing.path:
+        taps.append(Tap(sowing.drop, (sowing.name,), is_quiet=True))
+    if sowing.hand:
+        pieces = "1 piece" if sowing.hand == 1 else f"{sowing.hand} pieces"
+        hint = f"{pieces} in hand: tap a dot for the next one."
+    else:
+        hint = "Your hand is empty, the turn is complete."
+    point = board.name[sowing.turn.dropped]
+    names = tuple(board.name[step] for step in sowing.steps)
+    marks = [
+        *_gone(state, sowing.turn),
+        TurnMark("trail", names),
+        TurnMark("halo", (sowing.name,)),
+        TurnMark("piece", (point,), f"+{sowing.turn.pieces}"),
+    ]
+    marks += [TurnMark("piece", (name,), str(number)) for number, name in enumerate(names[1:], 1)]
+    steppers = (
+        _drop_stepper(state, sowing.turn, sowing.text(sowing.path, sowing.hand).removeprefix(sowing.drop)),
+        Stepper(
+            f"Sow {sowing.name}",
+            len(sowing.path) + sowing.hand,
+            _with_hand(state, sowing, -1),
+            _with_hand(state, sowing, 1),
+        ),
+    )
+    return NextTaps(
+        is_whole=not sowing.hand,
+        taps=tuple(taps),
+        hint=_captured_so_far(state, sowing.turn) + hint,
+        marks=tuple(marks),
+        steppers=steppers,
+    )
+
+
+def _drop_stepper(state: State, turn: Turn, behind: str) -> Stepper:
+    """The number of dropped pieces; *behind* the drop stands a sowing, which it does not change."""
+    point = state.board.name[turn.dropped]
+    most = min(TALLEST, state.reserve[state.turn])
+    return Stepper(
+        f"Drop {point}",
+        turn.pieces,
+        _drop_text(point, turn.pieces - 1) + behind if turn.pieces > 1 else "",
+        _drop_text(point, turn.pieces + 1) + behind if turn.pieces < most else "",
+    )
+
+
+def _with_hand(state: State, sowing: Sowing, more: int) -> str:
+    """The text of the next legal sowing with *more* pieces, 1 or -1, or further ones; empty if there is none.
+
+    The path stays the same as far as it goes.
+    """
+    pieces = len(sowing.path) + sowing.hand + more
+    while 0 < pieces <= TALLEST:
+        path = sowing.path[:pieces]
+        text = sowing.text(path, pieces - len(path))
+        with suppress(Illegal):
+            changed = _read_sowing(state, text)
+            if changed and changed.can_end:
+                return text
+        pieces += more
+    return ""
+
+
+def _captured_so_far(state: State, turn: Turn) -> str:
+    """Which stacks a turn has captured so far, in sentences with a blank behind them; empty if it has captured none."""
+    sentences = ""
+    if enemy := state.stacks[1 - state.turn][0] & ~turn.enemy[0]:
+        sentences += f"Captures {_listed(state.board, enemy)}. "
+    if turn.lost:
+        sentences += f"Loses {_listed(state.board, turn.lost)}. "
+    return sentences
+
+
+def _gone(state: State, turn: Turn) -> Iterator[TurnMark]:
+    """What a turn has captured so far."""
+    enemy = state.stacks[1 - state.turn][0] & ~turn.enemy[0]
+    if enemy | turn.lost:
+        yield TurnMark("gone", tuple(state.board.names(enemy | turn.lost)))
 
 
 # Drawing

@@ -15,7 +15,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, higher, quoted, read_cells, read_turn
-from games.boards import Graph, bits, covered
+from games.boards import Graph, bits, covered, union
 from games.figures import (
     BoardText,
     Cell,
@@ -30,6 +30,7 @@ from games.figures import (
     honeycomb,
     honeycomb_in_text,
 )
+from games.tapping import NextTaps, Tap, TurnMark
 
 if TYPE_CHECKING:
     from random import Random
@@ -273,6 +274,19 @@ class State(_Fields, Position):
         cells = self.first_cells()
         if not cells:
             return self._parse_removal(items)
+        played, turn = self._follow(items, cells)
+        text = ",".join(played)
+        if turn.left:
+            groups = ", ".join(self.board.first(group) for group in turn.left)
+            whole = text + next(turn.endings())
+            raise Illegal(f"The turn is not complete: enemy groups are left, on {groups}; {whole} would do.")
+        return text
+
+    def _follow(self, items: list[str], cells: int) -> tuple[list[str], Turn]:
+        """Some items in canonical form, the first of which is a stone on one of the *cells*, and the turn after them.
+
+        Raises Illegal.
+        """
         turn, first = self._begin(), items[0]
         if first.startswith("x"):
             raise Illegal(f"A turn begins with a stone, such as {self.board.first(cells)}, and not with {first}.")
@@ -286,12 +300,60 @@ class State(_Fields, Position):
         for item in items[1:]:
             canonical, turn = turn.follow(item)
             played.append(canonical)
-        text = ",".join(played)
+        return played, turn
+
+    def next_taps(self, text: str) -> NextTaps:
+        """How a turn with these items goes on. A tap plays a stone, or removes the enemy group that is tapped."""
+        if self.must_skip:
+            raise Illegal(f"{SIDES[self.turn].title()} must pass in this position.")
+        items = _read(text) if text else []
+        cells = self.first_cells()
+        if not cells:
+            return self._taps_of_removal(items)
+        turn = self._begin()
+        groups = len(turn.left)
+        if not items:
+            are_most = 2 * cells.bit_count() > turn.empty.bit_count()
+            first = Tap("*", tuple(self.board.names(cells)), is_quiet=are_most)
+            hint = "Tap a cell for your first stone; it goes outside both territories."
+            return NextTaps(is_whole=False, taps=(first,), hint=hint, done=(0, groups) if groups else None)
+        enemy = self.stones[1 - self.turn]
+        played, turn = self._follow(items, cells)
+        begun = ",".join(played)
+        places = union(map(turn.places, turn.left))
+        taps = [Tap(f"{begun},*", tuple(self.board.names(places)))] if places else []
+        for group in turn.left:
+            if not turn.places(group):
+                taps.append(Tap(f"{begun},x{self.board.first(group)}", tuple(self.board.names(group))))
+        marks = list(self._marks(played, enemy))
         if turn.left:
-            groups = ", ".join(self.board.first(group) for group in turn.left)
-            whole = text + next(turn.endings())
-            raise Illegal(f"The turn is not complete: enemy groups are left, on {groups}; {whole} would do.")
-        return text
+            marks.append(TurnMark("halo", tuple(self.board.names(union(turn.left)))))
+        answered = groups - len(turn.left)
+        return NextTaps(
+            is_whole=not turn.left,
+            taps=tuple(taps),
+            hint=_progress(answered, groups),
+            marks=tuple(marks),
+            done=(answered, groups) if groups else None,
+        )
+
+    def _taps_of_removal(self, items: list[str]) -> NextTaps:
+        """The taps of a turn that is the removal of one group, or none if that was tapped."""
+        enemy = self.stones[1 - self.turn]
+        if items:
+            removed = self._parse_removal(items)
+            return NextTaps(is_whole=True, hint="One group goes away.", marks=tuple(self._marks([removed], enemy)))
+        taps = [Tap(f"x{self.board.first(group)}", tuple(self.board.names(group))) for group in self.eyeless()]
+        return NextTaps(is_whole=False, taps=tuple(taps), hint="No stone can be put first: tap a group to remove it.")
+
+    def _marks(self, items: list[str], enemy: int) -> Iterator[TurnMark]:
+        """What items in canonical form do, with their numbers."""
+        for number, item in enumerate(items, 1):
+            if item.startswith("x"):
+                group = self.board.group(self.board.bit[item[1:]], enemy)
+                yield TurnMark("gone", tuple(self.board.names(group)), str(number))
+            else:
+                yield TurnMark("piece", (item,), str(number))
 
     def moves(self) -> Iterator[str]:
         """All turns. Two orders of the same items are two turns."""
@@ -434,6 +496,16 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
                 raise Illegal(f"{name} cannot be an eye of {owner} with a stone of {owner} on it.")
             filled[side] |= cell & stones[1 - side]
     return start._replace(stones=(stones[0], stones[1]), filled=(filled[0], filled[1]), turn=read_turn(view, SIDES))
+
+
+def _progress(answered: int, groups: int) -> str:
+    """How many of the enemy's groups a turn has answered, and what is left to do."""
+    if not groups:
+        return "There is no enemy group to answer, so the turn is complete."
+    counted = f"{answered} of {groups} enemy group{'s' * (groups != 1)} answered."
+    if answered == groups:
+        return f"{counted} The turn is complete."
+    return f"{counted} Tap a dot next to a ringed group; tap a group that has none to remove it."
 
 
 # Notation

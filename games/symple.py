@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, higher, quoted, read_turn
 from games.boards import Square, bits, union
 from games.figures import BoardText, Figure, Note, grid
+from games.tapping import NextTaps, Tap, TurnMark
 
 if TYPE_CHECKING:
     from random import Random
@@ -104,17 +105,11 @@ class State(_Fields, Position):
             raise Illegal(
                 f"No turn can be skipped, because moving is compulsory; {next(self.moves())} is a legal turn."
             )
-        points: list[int] = []
-        for part in text.split(","):
-            points.append(self._point(part.strip(), points))
-        founding = sum(points) & self.founding_points
-        growth = sum(points) & ~founding
-        if founding & (founding - 1):
-            raise Illegal(f"{self._two(founding)} would found two groups; a turn founds only one.")
-        if founding and growth:
-            self._check_balance(points, founding, growth)
-        if growth:
-            self._check_growth(growth, is_whole=not founding)
+        points = self._points(text)
+        growth, founding = self._checked(points)
+        left = self._room(growth)
+        if growth and left and not founding:
+            raise Illegal(self._incomplete(growth, left))
         return self._text(growth, founding)
 
     def moves(self) -> Iterator[str]:
@@ -126,6 +121,47 @@ class State(_Fields, Position):
         for point in bits(founding) if self.may_balance else ():
             for some in _growths(self.groups, growth & ~self.board.near(point)):
                 yield self._text(some, point)
+
+    def next_taps(self, text: str) -> NextTaps:
+        """How a turn goes on that has these points. Each tap adds one; a founding stone stays the last."""
+        points = self._points(text) if text else []
+        growth, founding = self._checked(points)
+        left = self._room(growth)
+        founding_points = self.founding_points & ~self.board.near(growth)
+        if founding or (growth and not self.may_balance):
+            founding_points = 0
+        if founding and not self.may_balance:
+            left = 0
+        left &= ~self.board.near(founding)
+        before = ",".join([self.board.name[point] for point in points if point != founding] + ["*"])
+        behind = f",{self.board.first(founding)}" if founding else ""
+        taps = [
+            Tap(before + behind, tuple(self.board.names(left))),
+            Tap(before, tuple(self.board.names(founding_points)), is_quiet=True),
+        ]
+        grown = sum(1 for group in self.groups if group.liberties & growth)
+        waiting = sum(1 for group in self.groups if group.liberties & left and not group.liberties & growth)
+        return NextTaps(
+            is_whole=bool(founding or (growth and not left)),
+            taps=tuple(tap for tap in taps if tap.cells),
+            hint=self._hint(grown, waiting, founding),
+            marks=(TurnMark("piece", tuple(map(self.board.name.__getitem__, points))),) if points else (),
+            done=(grown, grown + waiting) if growth and not founding else None,
+        )
+
+    def _hint(self, grown: int, waiting: int, founding: int) -> str:
+        """What a turn does that grows so many groups and founds one, and how many groups it can still grow."""
+        if founding:
+            grows = f"{grown} of your groups grow, and " if grown else ""
+            return f"{grows}{self.board.first(founding)} founds a group."
+        groups = f"{grown + waiting} group{'s' * (grown + waiting != 1)}"
+        if not grown and not waiting:
+            return "Tap a point to found a group."
+        if not grown:
+            return f"Tap a dot to grow your {groups}, or another point to found one."
+        if waiting:
+            return f"{grown} of {groups} grown; {waiting} can still grow."
+        return f"All {groups} that can grow have grown."
 
     def random(self, rng: "Random") -> str:
         """A legal turn of one of the kinds that there are; no kind is rare."""
@@ -204,6 +240,13 @@ class State(_Fields, Position):
         names = sorted(self.board.names(growth), key=itemgetter(0))
         return ",".join(names + self.board.names(founding))
 
+    def _points(self, text: str) -> list[int]:
+        """The points that a text names, in its order. Raises Illegal."""
+        points: list[int] = []
+        for part in text.split(","):
+            points.append(self._point(part.strip(), points))
+        return points
+
     def _point(self, name: str, points: Sequence[int]) -> int:
         """The point of that name. Raises Illegal unless it is vacant and none of those written before."""
         if name.isascii():  # the Kelvin sign would become a k
@@ -224,6 +267,17 @@ class State(_Fields, Position):
 
     # Refusals
 
+    def _checked(self, points: list[int]) -> tuple[int, int]:
+        """The growth points and the founding point among these. Raises Illegal if no turn has all of them."""
+        founding = sum(points) & self.founding_points
+        growth = sum(points) & ~founding
+        if founding & (founding - 1):
+            raise Illegal(f"{self._two(founding)} would found two groups; a turn founds only one.")
+        if founding and growth:
+            self._check_balance(points, founding, growth)
+        self._check_growth(growth)
+        return growth, founding
+
     def _check_balance(self, points: list[int], founding: int, growth: int) -> None:
         """Raise Illegal unless these points may grow and found in one turn; the growth itself is not looked at."""
         side, name = SIDES[self.turn].capitalize(), self.board.first(founding)
@@ -242,23 +296,27 @@ class State(_Fields, Position):
                 f"{apart} but founds one; the founding stone is written last: {self._text(growth, founding)}."
             )
 
-    def _check_growth(self, growth: int, *, is_whole: bool) -> None:
-        """Raise Illegal if a group grows twice, or if the growth has to be a whole one and more groups could grow."""
-        excluded = 0
+    def _check_growth(self, growth: int) -> None:
+        """Raise Illegal if a group grows twice."""
         for stones, liberties in self.groups:
             new = liberties & growth
             if new & (new - 1):
                 raise Illegal(f"{self._two(new)} are both next to the group of {self._stone(stones, new)}; "
                               "a group grows by one stone a turn.")  # fmt: skip
-            if new:
-                excluded |= liberties
-        left = self.growth_points & ~excluded
-        if is_whole and left:
-            whole = self._text(growth | next(self._whole_growths(left)))
-            founding = ", or end the turn with a founding stone" if self.may_balance else ""
-            stone = self._stone(self.stones[self.turn], left)
-            raise Illegal(f"The group of {stone} can still grow, at {self.board.first(left)}, "
-                          f"and a turn that grows has to grow every group it can: play {whole}{founding}.")  # fmt: skip
+
+    def _room(self, growth: int) -> int:
+        """Where a stone can still be added to a growth."""
+        return self.growth_points & ~union(group.liberties for group in self.groups if group.liberties & growth)
+
+    def _incomplete(self, growth: int, left: int) -> str:
+        """Why a growth is not a whole turn while stones can be added to it on the points that are *left*."""
+        whole = self._text(growth | next(self._whole_growths(left)))
+        founding = ", or end the turn with a founding stone" if self.may_balance else ""
+        stone = self._stone(self.stones[self.turn], left)
+        return (
+            f"The group of {stone} can still grow, at {self.board.first(left)}, "
+            f"and a turn that grows has to grow every group it can: play {whole}{founding}."
+        )
 
     def _two(self, points: int) -> str:
         return " and ".join(self._text(points).split(",")[:2])

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from games import Glyphs, Illegal, Option, promises, spiro, symple
+from games.tapping import NextTaps, Tap
 from pbm import referee
 
 from helpers import helptexts
@@ -111,6 +112,11 @@ def remembers(self, move):
     return after
 
 
+def leads_astray(self, text):
+    taps = symple.State.next_taps(self, text)
+    return taps._replace(taps=(Tap("zz", ("a1",)),))
+
+
 SEEN = []
 
 
@@ -132,6 +138,11 @@ SEEN = []
         ({"view": lambda _: {"cells": {}}}, "A view has no 'turn'."),
         ({"view": lambda self: symple.State.view(self) | {"winner": "draw"}}, "winner 'draw', but result() is None."),
         ({"view": lambda self: symple.State.view(self) | {"cells": {}}}, "look"),
+        (
+            {"next_taps": lambda _, _text: NextTaps(is_whole=True)},
+            "next_taps is wrong about whether '' is a legal move.",
+        ),
+        ({"next_taps": leads_astray}, "A tap makes 'zz', which next_taps refuses"),
     ],
 )
 def test_a_broken_promise_of_a_position_is_found(state, why):
