@@ -142,6 +142,68 @@ def test_a_token_that_is_none_does_nothing(web, token):
     assert everything(web.shell) == before
 
 
+def test_a_token_that_is_broken_and_one_of_another_board_say_so(web):
+    before = everything(web.shell)
+    whole = web.token("alice", "101")
+    for broken in (whole[:-1], whole[:20], f"{whole}x", "u" + whole[1:], "alice"):
+        status, said = web.post(token=broken, text="e5")
+        assert (status, said["error"][:31]) == (403, "This link is not whole, or wron")
+    status, said = web.post(token=FORGED, text="e5")
+    assert (status, said["error"][:40]) == (403, "You can no longer answer from this page:")
+    status, said = web.post(token=whole, text="e5", game="symple", board="102")
+    assert (status, said["error"]) == (
+        403,
+        "This link is for Symple board 101, not for the board of this page; nothing was done.",
+    )
+    assert everything(web.shell) == before
+    assert web.post(token=whole, text="show", game="Symple", board="101")[0] == 200
+
+
+def test_an_error_is_a_page_for_people_without_a_form_and_a_form_keeps_what_was_typed(web):
+    path, token = web.shell.folder / "pbm.db", web.token("bob", "136")
+    web.shell.done("boards", "remove", "symple", "136", "--yes")
+    for method, address, status in (
+        ("GET", "/nothing", 404),
+        ("GET", "/symple/9999.html", 404),
+        ("POST", "/unsubscribe/u1-0123456789abcdef0123456789abcdef", 403),
+        ("GET", "/calendar/c1-0123456789abcdef0123456789abcdef.ics", 403),
+        ("POST", "/symple/101.html", 405),
+    ):
+        code, headers, body = web.ask(method, address, Accept="text/html")
+        assert (code, headers["Content-Type"]) == (status, "text/html; charset=utf-8")
+        assert "<form" not in body
+        assert f"Error {status}." in body
+        assert '<p role="alert">' in body
+    sql(path, "ALTER TABLE quotas RENAME TO hidden")
+    code, _, body = web.submit({"game": "symple"}, "/guest")
+    sql(path, "ALTER TABLE hidden RENAME TO quotas")
+    assert (code, "<form" in body) == (503, False)
+    for wrong, status in ((token, 410), (FORGED, 403), ("r1-0", 403)):
+        code, _, body = web.submit({"token": wrong, "text": "c3", "comment": "Hello <bob>"})
+        assert code == status
+        assert 'value="c3"' in body
+        assert ">Hello &lt;bob&gt;</textarea>" in body
+
+
+@pytest.mark.parametrize("path", ["/.pbm-site.json", "/.pbm-site.pages", "/symple/.hidden.html", "/.git/config"])
+def test_no_file_whose_name_begins_with_a_dot_is_handed_out(web, path):
+    file = web.shell.folder / "site" / path[1:]
+    file.parent.mkdir(exist_ok=True)
+    if not file.exists():
+        file.write_text("nobody's business")
+    assert web.ask("GET", path)[0] == 404
+    assert web.ask("GET", path.replace(".", "%2e"))[0] == 404
+
+
+def test_search_engines_are_told_what_is_not_for_them(web):
+    status, headers, body = web.ask("GET", "/robots.txt")
+    assert (status, headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    assert body == (
+        "User-agent: *\nDisallow: /answer\nDisallow: /calendar/\nDisallow: /unsubscribe/\n"
+        "Sitemap: https://known.example/sitemap.xml\n"
+    )
+
+
 def test_a_board_that_is_removed_has_no_page_and_whoever_has_its_page_open_is_told_so(web):
     token, page = web.token("bob", "139"), web.shell.folder / "site" / "symple" / "139.html"
     assert web.post(token=token, text="show")[0] == 200
@@ -408,7 +470,8 @@ def state(club):
     rows = {table: stored(club.store, table) for table in tables}
     for row in rows["users"]:
         row["password"] = row["password"] and club.server.passwords.is_right(row["password"], "new-secret")
-    kinds = {"answer", "bytes of answers", "signed answer", "signed bytes of answers"}  # of mails that answer
+    kinds = {"answer", "bytes of answers", "error"}  # of mails that answer, and of mistakes that they answer
+    kinds |= {f"signed {kind}" for kind in kinds}
     rows["quotas"] = [row for row in rows["quotas"] if row["kind"] not in kinds]
     return rows
 
@@ -439,11 +502,21 @@ def test_an_odd_text_does_the_same_by_post_and_by_mail(clubs):
         assert to_bob[0] == to_bob[1], repr(text)
 
 
-def test_after_twenty_mistakes_of_a_day_a_post_is_told_that_there_were_too_many(web):
+def test_each_refusal_on_a_page_says_why_however_many_there_were(web):
     token = web.token("alice", "110")
-    statuses = [web.post(token=token, text="nonsense, and again")[0] for _ in range(25)]
-    assert {*statuses} == {422, 429}
-    assert statuses == sorted(statuses)
+    mistakes = web.shell.folder / "pbm.db", "SELECT sum(used) FROM quotas WHERE kind LIKE '%error%'"
+    before = sql(*mistakes)
+    refused = {
+        "z9": "There is no point z9",
+        "e5,e6": "a turn founds only one",
+        "nonsense, and again": "Write your move alone",
+    }
+    for text, why in refused.items():
+        answers = [web.post(token=token, text=text) for _ in range(9)]
+        assert {status for status, _ in answers} == {422}
+        assert len({said["error"] for _, said in answers}) == 1
+        assert why in answers[-1][1]["error"]
+    assert sql(*mistakes) == before
     assert web.post(token=token, text="e5")[0] == 200
 
 
@@ -545,6 +618,48 @@ def test_a_stranger_gets_a_board_whose_page_is_there(web):
     assert web.post(token=token, text="e5")[1]["userid"].startswith("guest-")
     for fields in ({"game": "chess"}, {"game": "spiro", "options": "-x"}):
         assert web.post("/guest", **fields)[0] == 422
+
+
+@pytest.mark.parametrize("machine", ["198.51.100.77", "192.168.7.7", "10.7.7.7", "fd00:7::7"])
+def test_five_guests_an_hour_begin_from_one_machine_whatever_its_address(web, machine):
+    statuses = [web.submit({"game": "symple"}, "/guest", X_Forwarded_For=machine)[0] for _ in range(6)]
+    assert statuses == [303] * 5 + [429]
+    body = web.submit({"game": "symple"}, "/guest", X_Forwarded_For=machine)[2]
+    assert "Too many guests have begun to play in this hour" in body
+    assert "<textarea" not in body
+
+
+def test_all_guests_behind_a_proxy_that_names_no_machine_are_one_machine(club, virtual_time):
+    async def begin_six():
+        web_server = WebServer(club.server, None, None, "")
+        web_server.work, web_server.connections = call, Noted()
+        statuses = []
+        for _ in range(6):
+            try:
+                statuses.append((await web_server.guest(posted_form("127.0.0.1", b"game=symple"))).status_code)
+            except HTTPException as refused:
+                statuses.append(refused.status_code)
+        return statuses
+
+    async def call(do, *args):
+        return do(*args)
+
+    class Noted:
+        def note(self, entry):
+            pass
+
+    assert virtual_time(begin_six()) == [303] * 5 + [429]
+
+
+def posted_form(machine, body):
+    """A request with a form."""
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    headers = [(b"content-type", FORM.encode())]
+    scope = {"type": "http", "method": "POST", "path": "/guest", "headers": headers, "client": (machine, 1)}
+    return Request(scope, receive)
 
 
 # Limits

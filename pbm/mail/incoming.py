@@ -519,7 +519,10 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     if done.why is None:
         return outcome
 
-    # It was refused. A person hears why; a program, or a newsletter that looks like no command, does not.
+    # It was refused. What comes from a page is proved by its reply address, and no mail answers it: no mistake counts.
+    if session.is_printed:
+        return outcome
+    # A person hears why; a program, or a newsletter that looks like no command, does not.
     if command.is_probably_automatic:
         return Outcome("automatic", outcome.command)
     is_close = command.typed.reads_as_command or any(map(root.knows, line.words[:2]))
@@ -533,8 +536,7 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
         [letter] = outcome.letters
         last_letter = letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))
         outcome = outcome._replace(letters=[last_letter])
-    if not session.is_printed:
-        delivery.queue(session, *outcome.letters)
+    delivery.queue(session, *outcome.letters)
     return outcome
 
 

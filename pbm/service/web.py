@@ -84,9 +84,21 @@ REVOKED = (
     "You can no longer answer from this page: a reply address ends 30 days after its game, or with a new password, and "
     "that of a guest after seven days."
 )
+BROKEN_LINK = (
+    "This link is not whole, or wrong: it has no token with which you could answer. Open the link of the mail again, "
+    "or copy all of it."
+)
 NO_PAGE = "There is no page at this address. If it was that of a board, that board may have been removed."
 NOT_BUILT = "The pages of this site are being written for the first time; please try again in some seconds."
 TOO_MANY_REQUESTS = "There are too many requests from your machine or network; please try again in some seconds."
+TITLES = {
+    403: "This link does not work",
+    404: "No page is here",
+    410: "This is gone",
+    429: "That was too much",
+    503: "Please try again",
+}
+"""The titles of the pages that say why something cannot be done, by their status; others say `Not done`."""
 TOO_MANY_POSTS = "There are too many posts; please wait for a minute."
 SOON = {"Retry-After": "5"}
 """What a response has whose request may come again in some seconds."""
@@ -207,8 +219,9 @@ class WebServer:
         except Refused as why:
             raise HTTPException(410, str(why)) from why
         if posted is None:
-            raise HTTPException(403, REVOKED)
+            raise HTTPException(403, REVOKED if _is_like_reply_token(address) else BROKEN_LINK)
         player, mail = posted
+        _check_page(player, fields)
         return player, await self._hand_in(mail)
 
     async def _hand_in(self, received: ReceivedMail) -> Outcome:
@@ -235,9 +248,7 @@ class WebServer:
         peer = _peer(request)
         begin = time.perf_counter()
         try:
-            player, token = await self.work(
-                users.begin_as_guest, self.server, game, level, options, incoming.machine_of(peer)
-            )
+            player, token = await self.work(users.begin_as_guest, self.server, game, level, options, _origin_of(peer))
         except users.Crowded as why:
             raise HTTPException(429, str(why)) from why
         except (Refused, Illegal) as why:
@@ -409,11 +420,24 @@ class WebServer:
             return False
         return not Path(self.site, MANIFEST).exists()
 
+    def _error_page(self, request: Request, error: HTTPException) -> Response:
+        """A page that says why something cannot be done. What was typed as an answer stands in a form."""
+        if request.url.path == "/answer" and request.method == "POST":
+            return self._page(request, error.status_code, error=error.detail)
+        page = self.pages.render(
+            "error.html",
+            request.url.path.removeprefix("/"),
+            title=TITLES.get(error.status_code, "Not done"),
+            error=error.detail,
+            status=error.status_code,
+        )
+        return HTMLResponse(page, error.status_code, headers={"Cache-Control": "no-store"})
+
     def _page(self, request: Request, status: int = 200, text: str = "", error: str = "") -> Response:
         """A page with a letter or a refusal, and a form in which the last post can be changed and posted again."""
         title = "Answer a board mail"
         if error:
-            title = "Not done"
+            title = TITLES.get(status, "Not done")
         elif text:
             title = "Done"
         path = request.url.path.removeprefix("/")
@@ -438,9 +462,23 @@ class WebServer:
             body = {"error": error.detail, "status": error.status_code}
             response = JSONResponse(body, error.status_code)
         else:
-            response = self._page(request, error.status_code, error=error.detail)
+            response = self._error_page(request, error)
         response.headers.update(error.headers or {})
         return response
+
+
+def _is_like_reply_token(address: str) -> bool:
+    """Whether the token of an address has the form of one with which a player answers."""
+    token = tokens.token_of(address)
+    return token.startswith(tokens.REPLY) and tokens.TOKEN.fullmatch(token) is not None
+
+
+def _check_page(player: Reply, fields: Mapping[str, str]) -> None:
+    """Check that the board of a token is that of the page, if the page says which one that is. Raises HTTPException."""
+    page = fields.get("game", "").lower(), fields.get("board", "").lower()
+    if all(page) and page != (player.game, player.board):
+        own = f"{player.game.capitalize()} board {player.board}"
+        raise HTTPException(403, f"This link is for {own}, not for the board of this page; nothing was done.")
 
 
 def _warn_of_page(why: Exception) -> None:
@@ -457,6 +495,12 @@ async def _wait_for(page: Path) -> None:
 
 class Files(StaticFiles):
     """The files of a site. Each is read as a whole before it is sent, because it may be written anew meanwhile."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The response with a file, but none whose name begins with a dot: in these the site remembers what it is."""
+        if any(part.startswith(".") for part in Path(path).parts):
+            raise HTTPException(404)
+        return await super().get_response(path, scope)
 
     async def check_config(self) -> None:
         """Do not mind a folder that is not there: another process makes it."""
@@ -649,8 +693,6 @@ def _wants_json(request: Request) -> bool:
 
 def _refusal(outcome: Outcome) -> HTTPException:
     """The status, and the sentence, of an outcome in which nothing was done."""
-    if outcome.word == "capped":
-        return HTTPException(429, f"This was no command, and {outcome.reason}.")
     if outcome.word == "failed":
         return HTTPException(503, "This could not be stored; please try again later.")
     if outcome.word == "unknown":

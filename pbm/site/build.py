@@ -13,6 +13,7 @@ from importlib.resources import files
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import games
 from pbm.drawing import svg
@@ -32,6 +33,8 @@ MOST_DRAWN = 500
 ADDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 """How NAMES is opened: not through a link that somebody has put in its place."""
 ASSETS = "site.css", "board.js", "favicon.svg"
+NOT_FOR_ROBOTS = "answer", "calendar/", "unsubscribe/"
+"""What `pbm serve --web` answers beside the pages, for people."""
 FOR_ALL = "index", "rules", "standings"
 """The pages of each game of which search engines are told."""
 MOST_PUZZLES = 20
@@ -214,6 +217,7 @@ class StalePages:
         for name in ASSETS:
             yield Page(name, partial((files("pbm.site") / "assets" / name).read_text))
         yield Page("board.css", lambda: svg.STYLE)
+        yield Page("robots.txt", partial(_robots, self.site.url))
         for game in self.games:
             yield Page(f"{game}/rules.html", partial(self.pages.rules, game))
 
@@ -304,6 +308,16 @@ def _names(folder: Path) -> set[str]:
         lines = (folder / NAMES).read_text(errors="replace").split("\n")
         return {name for name in lines if name and _is_inside(name)}
     return set()
+
+
+def _robots(url: str) -> str:
+    """What search engines may not ask for, and where the map of the site is."""
+    root = urlsplit(url).path or "/"
+    lines = ["User-agent: *"]
+    lines += [f"Disallow: {root}{path}" for path in NOT_FOR_ROBOTS]
+    if url:
+        lines.append(f"Sitemap: {url}sitemap.xml")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _is_inside(path: str) -> bool:
