@@ -170,6 +170,34 @@ def test_nobody_makes_time_by_proposing_and_withdrawing(game, relay):
     assert live(game, relay, 1).forfeited == 1
 
 
+def test_nobody_makes_time_by_proposing_and_withdrawing_while_their_reminder_waits(game, relay):
+    relay.refusal = lambda _: SMTPServerDisconnected("gone")
+    live(game, relay, 20)
+    for word in "propose", "reject":
+        game.signs("alice", f"symple move 101 ME {word}")
+    relay.refusal = lambda _: None
+    game.wait(hours=6)
+    sending.flush(game.server, relay)
+    assert game.at().row.notified_at == game.time
+
+
+def test_a_reminder_to_answer_a_proposal_is_dropped_when_that_is_withdrawn(game, relay):
+    game.signs("alice", "symple move 101 ME propose")
+    game.wait(days=7)
+    assert cleanup.clean_up(Session(game.server)).reminded == 1
+    game.signs("alice", "symple move 101 ME reject")
+    assert [mail for mail in game.mails() if mail.reminds] == []
+
+
+def test_days_of_vacation_that_are_taken_make_no_second_reminder_beside_one_that_waits(game, relay):
+    game.signs("alice", "vacation ME auto")
+    live(game, relay, 20)
+    relay.refusal = lambda _: SMTPServerDisconnected("gone")
+    live(game, relay, 5)
+    assert len([mail for mail in game.mails("alice") if mail.reminds]) == 1
+    assert len(game.store.users.vacation_days("alice", game.time.date().replace(day=1))) == 5
+
+
 def test_a_total_time_that_runs_out_is_named_by_a_reminder_before_it_is_lost(four, relay):
     four.begin("symple challenge -size=5 --totaltime=3 alice bob")
     four.plays("c3", "b1")

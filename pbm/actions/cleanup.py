@@ -91,9 +91,11 @@ def _do_due(session: Session, board: Board) -> str:
     step, late = clocks.due(session.store, board.row, board.seat, session.now)
     if step is DueStep.NOTHING:
         return ""
+    if step is DueStep.SPARE:
+        session.store.users.take_vacation_day(late, session.now.date())
+        if session.store.outbox.will_remind(board.name, late):
+            return ""
     if step in {DueStep.REMIND, DueStep.SPARE}:
-        if step is DueStep.SPARE:
-            session.store.users.take_vacation_day(late, session.now.date())
         delivery.queue(session, reminders.remind(session, board, late))
         return "reminded"
     delivery.queue(session, *_end_game(session, board, step, late))

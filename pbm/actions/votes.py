@@ -41,8 +41,10 @@ def reject(session: Session, board: Board, name: str) -> list[Letter]:
     _check_open(board)
     proposal = PROPOSALS[str(board.row.vote)]
     _set_comment(session, board, name)
+    asked = board.row.opponent(str(board.row.voter))
+    if asked != board.mover:  # the player to move is still reminded of their move
+        session.store.outbox.drop_reminders(board.name, asked)
     board.change(vote=None, voter=None)
-    session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(board.row)
     return turns.letters_about(session, board, f"{name} has rejected the proposal: {proposal}.")
 

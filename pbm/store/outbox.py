@@ -160,9 +160,9 @@ class Outbox(Questions):
         dropped = set(self.column(f"DELETE FROM outbox WHERE {BY_IDS} RETURNING id", [mail.id for mail in mails]))
         return [mail for mail in mails if mail.id in dropped]
 
-    def drop_reminders(self, board: str) -> None:
-        """Delete the reminders of a board, such as ``spiro 101``, that are not sent yet."""
-        self.execute("DELETE FROM outbox WHERE reminds = ?", board)
+    def drop_reminders(self, board: str, userid: str | None = None) -> None:
+        """Delete the reminders of a board, such as ``spiro 101``, that are not sent yet: all, or those to a user."""
+        self.execute("DELETE FROM outbox WHERE reminds = ? AND userid = coalesce(?, userid)", board, userid)
 
     def will_remind(self, board: str, userid: str) -> bool:
         """Whether a reminder of a board, such as ``spiro 101``, waits to be sent to a user."""
