@@ -7,9 +7,9 @@ import pytest
 
 from pbm.actions import absences, challenges, cleanup, users
 from pbm.actions.cleanup import Done
+from pbm.board import clocks
 from pbm.session import Session
 from pbm.store import Store, copies
-from pbm.store.absences import Absences
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -86,6 +86,57 @@ def test_a_clock_that_grows_stands_still_in_an_absence(four):
     assert given(four) == 20
 
 
+@pytest.mark.parametrize("options", ["--clock=10+2", "--clock=10+2 --noweekends", "--forfeittime=22 --noweekends"])
+def test_a_weekend_or_a_vacation_in_an_absence_counts_once(four, options):
+    four.begin(f"symple challenge -size=5 {options} alice bob")  # on a Friday at noon
+    four.plays("c3", "b1")
+    four.clean()
+    if options == "--clock=10+2":
+        four.signs("alice", "vacation ME 2026-11-21 2026-11-22")
+    four.wait(days=11)
+    clean(four)
+    row = four.at().row
+    # the server is away from Saturday noon on, and the hours of Saturday before that are free as well
+    assert clocks.age(row, four.time, clocks.days_off(four.store, row)) == timedelta(hours=12)
+
+
+def test_nobody_loses_by_a_command_before_the_clean_up_that_puts_their_time_back(four):
+    four.begin("symple challenge -size=5 --totaltime=5 alice bob")
+    four.plays("c3", "b1")
+    four.pass_time(days=4)
+    four.clean()
+    four.wait(days=25)
+    four.signs("alice", "symple move 101 ME d4")
+    assert four.played()[-1] == "d4"
+    clean(four)
+    assert four.at().row.first_used == 5 * DAY
+
+
+def test_a_move_before_the_clean_up_makes_no_time_on_a_clock_that_had_run_out_in_the_absence(four):
+    four.begin("symple challenge -size=5 --clock=10+2/14 alice bob")
+    four.plays("c3", "b1")  # 12 days each
+    four.pass_time(days=8)
+    four.clean()
+    four.wait(days=25)
+    four.signs("alice", "symple move 101 ME d4")
+    clean(four)
+    assert four.at().row.first_left == (12 - 8 - 1 + 2) * DAY
+    for name, word in (("bob", "undo"), ("alice", "accept")):
+        four.signs(name, f"symple move 101 ME {word}")
+    assert four.at().row.first_left == (12 - 8 - 1) * DAY
+
+
+def test_days_that_were_given_before_an_absence_are_not_lost_by_it(four):
+    four.begin("symple challenge -size=5 --totaltime=30 alice bob")
+    four.plays("c3", "b1")
+    four.clean()
+    four.signs("bob", "symple give 101 ME 9")
+    four.wait(days=5)
+    four.signs("alice", "symple move 101 ME d4")
+    clean(four)
+    assert four.at().row.first_used == (1 - 9) * DAY
+
+
 def test_rounds_end_later(up):
     up.say("symple challenge -size=5 --name=a1 alice bob")
     until = up.time + timedelta(days=9)
@@ -94,6 +145,16 @@ def test_rounds_end_later(up):
     up.wait(days=5)
     clean(up)
     assert up.at("a1").row.until == until + timedelta(days=4)
+
+
+def test_time_that_is_added_by_hand_also_helps_where_a_round_is_over(up):
+    up.say("symple challenge -size=5 --name=a1 alice bob")
+    until = up.time - timedelta(hours=1)
+    with up.store.writing():
+        up.store.boards.save(up.at("a1").row._replace(until=until))
+        up.store.absences.add(up.time, up.time, 2 * DAY)
+    absences.give_time(up.store)
+    assert up.at("a1").row.until == until + timedelta(days=2)
 
 
 def test_seeks_and_guests_stay_as_much_longer(up):
@@ -110,6 +171,17 @@ def test_what_is_counted_from_lies_within_an_absence_only_as_far_as_needed(up):
     clean(up)
     up.wait(days=2)
     assert up.store.absences.counted_from(up.time, timedelta(days=1)) == up.time - timedelta(days=1)
+
+
+def test_what_is_counted_from_is_found_at_once_where_it_lies_within_an_absence_by_a_moment(up):
+    up.wait(days=11)
+    clean(up)
+    up.wait(days=2)
+    queries = []
+    up.store.db.set_trace_callback(queries.append)
+    begin = up.store.absences.counted_from(up.time, timedelta(days=2, milliseconds=1))
+    assert begin == up.time - timedelta(days=12, milliseconds=1)
+    assert len(queries) == 1
 
 
 def test_each_running_board_says_so_in_its_next_mail_only(up):
@@ -148,14 +220,14 @@ def test_a_clean_up_that_is_killed_is_finished_by_the_next_one_before_anybody_lo
         up.begin()
         up.plays("c3", "b1", board=board)
     up.wait(days=25)
-    real = Absences.give_time
+    real = absences.give_time_to_some
     with monkeypatch.context() as patched:
         deeds = iter([*[lambda store: real(store, 1)] * boards_done, killed])
 
-        def give_time(store):
+        def give_time_to_some(store):
             return next(deeds)(store)
 
-        patched.setattr(Absences, "give_time", give_time)
+        patched.setattr(absences, "give_time_to_some", give_time_to_some)
         with pytest.raises(KeyboardInterrupt):
             clean(up)
     assert sum(given(up, board) > 0 for board in ("101", "102", "103")) == boards_done
@@ -218,6 +290,7 @@ def test_the_time_between_a_copy_and_its_restore_counts_for_nobody(up, tmp_path)
     now = last + timedelta(days=3)
     copies.bring_up_to_date(copy, copy, now)
     with Store(copy) as store:
+        absences.give_time(store)
         assert store.boards.get("symple", "101").given_seconds == 3 * DAY
         assert store.absences.are_done()
         assert store.events.since(0, 100)[-1].kind == "absence"
@@ -233,17 +306,17 @@ def test_a_clean_up_looks_at_a_board_only_when_something_is_due_after_the_absenc
 KILLED_AT_BOARD = """
 import os, signal, sys
 from pbm import shell
-from pbm.store.absences import Absences
+from pbm.actions import absences
 
-give, boards = Absences._give, []
+give, boards = absences._give, []
 
-def give_or_be_killed(self, *args):
+def give_or_be_killed(*args):
     boards.append(args)
     if len(boards) == {number}:
         os.kill(os.getpid(), signal.SIGKILL)
-    give(self, *args)
+    give(*args)
 
-Absences._give = give_or_be_killed
+absences._give = give_or_be_killed
 sys.exit(shell.main({words}))
 """
 """A program that carries out a command, and is killed when so many boards have got their time."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from games import Illegal
 from pbm import delivery, letters, texts
-from pbm.actions import stored_plans, turns
+from pbm.actions import absences, stored_plans, turns
 from pbm.board import clocks
 from pbm.board.board import FIRST_MOVES, FORFEIT, RESIGN, Board
 from pbm.letters import Letter
@@ -93,13 +93,16 @@ def forfeit_by_round(session: Session, board: Board) -> list[Letter]:
 def enforce_time(session: Session, board: Board) -> None:
     """Make the player to move forfeit if their total time is used up, or their round is over, and they had notice.
 
+    Nobody does while the server has been away, and the clean-up that puts their time back has still to come.
     Raises Refused then; the forfeit stands.
     """
     name = str(board.mover)
     row = board.row
     if name in board.about.robots:  # it is not their fault if nobody lets them play
         return
-    if not clocks.has_notice(row, name, session.now) or not session.store.absences.are_done():
+    if not clocks.has_notice(row, name, session.now):
+        return
+    if absences.away_since(session) or not session.store.absences.are_done():
         return
     if clocks.is_out_of_time(session.store, row, board.seat, session.now):
         forfeit_letters = forfeit_by_total_time(session, board)

@@ -188,8 +188,18 @@ class Board:
         """The seconds that each player has left on a clock that grows. No time counts while a robot is to move."""
         left = [self.row.first_left or 0.0, self.row.second_left or 0.0]
         if self.mover is not None and self.mover not in self.about.robots:
-            left[self.seat] = max(0.0, clocks.left_on_clock(self.row, self.seat, now, self.about.days_off))
+            left[self.seat] = max(0.0, self._rest(now))
         return left
+
+    def _missing(self, now: datetime) -> float:
+        """The seconds by which a clock that grows has run out; 0 if it has not, and while a robot is to move."""
+        if self.row.base_seconds is None or self.mover in self.about.robots:
+            return 0.0
+        return max(0.0, -self._rest(now))
+
+    def _rest(self, now: datetime) -> float:
+        """The seconds that the player to move has left on a clock that grows; less than 0 if it has run out."""
+        return clocks.left_on_clock(self.row, self.seat, now, self.about.days_off)
 
     def player(self, state: State, side: int) -> str:
         """The userid of the player who plays a side in a position."""
@@ -201,11 +211,15 @@ class Board:
         Its time is that of the clock. Nothing is stored.
         """
         left = self.row.first_left, self.row.second_left
+        missing = self._missing(now)
         self.stop_clock(now)
+        thrown = self.state.dice if games.needs_dice(self.state) else ()
         if text in LEAVING:  # no move has stopped the clock: a game that is reinstated goes on with what was left
             self.change(first_left=left[0], second_left=left[1])
-        thrown = self.state.dice if games.needs_dice(self.state) else ()
-        turn = TurnRow(userid, text, thrown, automatic, self.row.happened, self._grow_clock(text))
+            gained = 0.0
+        else:
+            gained = missing + self._grow_clock(text)
+        turn = TurnRow(userid, text, thrown, automatic, self.row.happened, gained)
         self._add_state(turn)
         self.turns.append(turn)
         self.judge()
@@ -248,7 +262,7 @@ class Board:
     def _grow_clock(self, text: str) -> float:
         """Let the clock of the player to move grow for a turn. Returns by how many seconds; 0 if it does not."""
         clock = clocks.clock_of(self.row)
-        if clock is None or text == SKIP or text in LEAVING or len(self.turns) < self.row.given:
+        if clock is None or text == SKIP or len(self.turns) < self.row.given:
             return 0.0
         left = [self.row.first_left or 0.0, self.row.second_left or 0.0]
         before = left[self.seat]

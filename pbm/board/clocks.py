@@ -158,22 +158,27 @@ def age(row: BoardRow, now: datetime, off: Collection[date] = ()) -> timedelta:
     That is weekends, on some boards, and the days *off*, which are days in UTC.
     """
     since = row.happened
-    now = next_time(row, now)
-    pauses = list(_weekends(row, now))
+    passed = counted_time(since, next_time(row, now), row.weekends, off)
+    return passed - timedelta(seconds=row.given_seconds)
+
+
+def counted_time(begin: datetime, end: datetime, weekends: str | None, off: Collection[date]) -> timedelta:
+    """The time between two moments, less the days *off* in UTC, and less weekends in a time zone if there is one."""
+    pauses = list(_weekends(begin, end, weekends))
     for day in off:
-        begin = datetime.combine(day, time(), UTC)
-        pauses.append((begin, begin + DAY))
-    return now - since - timedelta(seconds=row.given_seconds) - _overlap(pauses, since, now)
+        midnight = datetime.combine(day, time(), UTC)
+        pauses.append((midnight, midnight + DAY))
+    return end - begin - _overlap(pauses, begin, end)
 
 
-def _weekends(row: BoardRow, now: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """The weekends that do not count between the last step on a board and now, each with its begin and end in UTC."""
-    if row.weekends is None:
+def _weekends(since: datetime, until: datetime, zone_name: str | None) -> Iterator[tuple[datetime, datetime]]:
+    """The weekends between two moments in a time zone, each with its begin and end in UTC; none without a zone."""
+    if zone_name is None:
         return
-    zone = zone_of(row.weekends)
-    day = row.happened.astimezone(zone).date()
+    zone = zone_of(zone_name)
+    day = since.astimezone(zone).date()
     day += (SATURDAY - day.weekday()) * DAY  # on a Sunday the day before
-    while (begin := datetime.combine(day, time(), zone)) < now:
+    while (begin := datetime.combine(day, time(), zone)) < until:
         end = datetime.combine(day + 2 * DAY, time(), zone)
         yield begin.astimezone(UTC), end.astimezone(UTC)
         day += 7 * DAY
@@ -312,11 +317,17 @@ def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
 
 def days_off(store: Store, row: BoardRow) -> frozenset[date]:
     """The days on which a clock that grows stands still, because the player to move is on vacation."""
-    if row.base_seconds is None or row.turn is None or row.novacation:
+    if row.turn is None:
         return frozenset()
-    since = row.happened.date()
-    days = set(store.users.vacation_days(row.turn, since))
-    for away in store.users.vacations(row.turn, since):
+    return days_off_of(store, row, row.turn, row.happened)
+
+
+def days_off_of(store: Store, row: BoardRow, userid: str, since: datetime) -> frozenset[date]:
+    """The days from that of a moment on, on which the clock of a player stands still, if it grows."""
+    if row.base_seconds is None or row.novacation:
+        return frozenset()
+    days = set(store.users.vacation_days(userid, since.date()))
+    for away in store.users.vacations(userid, since.date()):
         days.update(away.days)
     return frozenset(days)
 

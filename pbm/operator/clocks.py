@@ -34,6 +34,7 @@ def add_time(days: float, game: str | None, board: str | None) -> None:
         raise Refused(f"{days:g} is no number of days; it is above 0, and at most {MOST_ADDED_DAYS}.")
     server = open_existing()
     session = Session(server)
+    now = session.now
     with server.store.writing():
         if game is not None and not games.exists(game := game.lower()):
             raise Refused(f"There is no game {game!r}.")
@@ -42,7 +43,7 @@ def add_time(days: float, game: str | None, board: str | None) -> None:
             if row.ended:
                 raise Refused(f"The game on {game.capitalize()} board {row.board} is over.")
             board = row.board
-        server.store.absences.add(session.now, session.now, days * 86400, game, board)
+        server.store.absences.add(now, now, days * 86400, game, board)
     give_time(server.store)
     where = "all boards"
     if game is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from pbm import texts
+from pbm.actions.absences import give_time
 from pbm.actions.finding import find_row
 from pbm.board import clocks, dice, records
 from pbm.board.board import FAULTS, SERVER, told_of_fault
@@ -22,7 +23,7 @@ from pbm.refusals import Refused, refusing_os_errors
 from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import database_path, make_data_folder
-from pbm.store import BoardRow, copies
+from pbm.store import BoardRow, Store, copies
 from pbm.store.boards import BoardFilter
 from pbm.terminal import say, warn
 
@@ -92,6 +93,8 @@ def restore(file: Path, *, yes: bool) -> None:
     with refusing_os_errors(f"{target} cannot be written"), whole(target) as copy:
         copies.copy(file, copy)
         foreign = copies.bring_up_to_date(copy, file, now)
+        with Store(copy) as store:
+            give_time(store)
         with copies.keep_others_out(target) if is_there else nullcontext():
             copies.replace(target, copy, old)
     sentences = [f"{target} is what {file} holds."]

@@ -5,11 +5,10 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from pbm.store.base import Questions
+from pbm.store.boards import OF_BOARD, BoardRow
 
 MOST_ADDED_DAYS = 3650
 """How many days the operator can add to the clocks at once."""
-BOARDS_PER_STEP = 1000
-"""How many boards get their time in one transaction, which keeps others from writing for about a tenth of a second."""
 
 
 class Absence(NamedTuple):
@@ -30,6 +29,15 @@ class Absence(NamedTuple):
     done_board: str
     is_done: bool
 
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether the operator has added it to the clocks."""
+        return self.begun == self.ended
+
+    def delays(self, until: datetime) -> bool:
+        """Whether what ends then ends later because of it; what is added by hand also helps where it is late."""
+        return self.is_by_hand or until > self.begun
+
     def seconds_since(self, moment: datetime) -> float:
         """How much of it belongs to what began at that moment."""
         if moment > self.ended:
@@ -43,7 +51,7 @@ class Absences(Questions):
     def add(
         self, begun: datetime, ended: datetime, seconds: float, game: str | None = None, board: str | None = None
     ) -> None:
-        """Note an absence, also as an event, and shift the ends of rounds; `give_time` gives the boards their time."""
+        """Note an absence, also as an event, and shift the ends of rounds; the boards have still to get their time."""
         columns = {"begun": begun, "ended": ended, "seconds": seconds, "game": game, "board": board}
         self.insert("absences", columns)
         detail = {"begun": begun.isoformat(), "seconds": seconds}
@@ -52,7 +60,7 @@ class Absences(Questions):
         if board is None:
             query = "SELECT game, pool, until FROM tournaments WHERE until IS NOT NULL AND game = coalesce(?, game)"
             for its_game, pool, until in self.execute(query, game):
-                if datetime.fromisoformat(until) > begun:
+                if begun == ended or datetime.fromisoformat(until) > begun:  # as `Absence.delays` says
                     later = datetime.fromisoformat(until) + timedelta(seconds=seconds)
                     self.update("tournaments", {"until": later}, "game = ? AND pool = ?", its_game, pool)
 
@@ -60,83 +68,49 @@ class Absences(Questions):
         """Whether all boards have got the time of all absences."""
         return self.value("SELECT 1 FROM absences WHERE NOT is_done") is None
 
-    def give_time(self, most: int = BOARDS_PER_STEP) -> bool:
-        """Give the time of the first absence that is not done to *most* further boards. Returns whether all are done.
+    def first_open(self) -> Absence | None:
+        """The first absence whose time some boards have still to get; None if all are done."""
+        return self.row(Absence, "SELECT * FROM absences WHERE NOT is_done ORDER BY id LIMIT 1")
 
-        Call it in a transaction; the place that was reached is stored with it.
-        """
-        absence = self.row(Absence, "SELECT * FROM absences WHERE NOT is_done ORDER BY id LIMIT 1")
-        if absence is None:
-            return True
+    def next_boards(self, absence: Absence, most: int) -> list[BoardRow]:
+        """The next running boards to which an absence gives time, in the order of games and numbers, at most *most*."""
         query = """
-            SELECT game, board, started, changed, until, total_days, base_seconds, first_player, second_player
-            FROM boards INDEXED BY boards_by_number
+            SELECT * FROM boards INDEXED BY boards_by_number
             WHERE ended IS NULL AND (game, length(board), board) > (?1, length(?2), ?2)
                 AND game = coalesce(?3, game) AND board = coalesce(?4, board)
             ORDER BY game, length(board), board LIMIT ?5
         """
-        found = self.execute(query, absence.done_game, absence.done_board, absence.game, absence.board, most)
-        for board in found:
-            self._give(absence, *board)
-        if len(found) < most:
-            self.update("absences", {"is_done": True}, "id = ?", absence.id)
-            return self.are_done()
-        done_game, done_board, *_ = found[-1]
-        self.update("absences", {"done_game": done_game, "done_board": done_board}, "id = ?", absence.id)
-        return False
+        return self.rows(BoardRow, query, absence.done_game, absence.done_board, absence.game, absence.board, most)
 
-    def _give(
-        self,
-        absence: Absence,
-        game: str,
-        board: str,
-        started: str,
-        changed: str | None,
-        until: str | None,
-        total_days: int | None,
-        base_seconds: int | None,
-        *players: str,
-    ) -> None:
-        """Give a board the part of an absence that belongs to its present move, and put back that of earlier ones."""
-        begun = datetime.fromisoformat(started)
-        happened = datetime.fromisoformat(changed or started)
-        if begun > absence.ended:
-            return
-        if given := absence.seconds_since(happened):
-            # a reminder from before says a time that does not hold any more
-            self.execute(
-                "UPDATE boards SET given_seconds = given_seconds + ?, nagged = NULL, notified_at = NULL, "
-                "vote_notified_at = NULL WHERE game = ? AND board = ?",
-                given,
-                game,
-                board,
-            )
-            self.execute("DELETE FROM outbox WHERE reminds = ?", f"{game} {board}")
-        if until and datetime.fromisoformat(until) > absence.begun:
-            later = datetime.fromisoformat(until) + timedelta(seconds=absence.seconds)
-            self.update("boards", {"until": later}, "game = ? AND board = ?", game, board)
-        is_timed = total_days or base_seconds
-        if is_timed and players[0] != players[1] and happened > absence.begun:
-            self._put_back(absence, game, board, begun, players)
+    def note_given(self, absence: Absence, last: BoardRow | None) -> None:
+        """Note the *last* board that has got the time of an absence; None if all boards have."""
+        changes: dict[str, object] = {"is_done": True}
+        if last:
+            changes = {"done_game": last.game, "done_board": last.board}
+        self.update("absences", changes, "id = ?", absence.id)
 
-    def _put_back(self, absence: Absence, game: str, board: str, begun: datetime, players: Sequence[str]) -> None:
-        """Give the players of a board back what they have used in an absence for moves that are made."""
-        before = begun
-        back = dict.fromkeys(players, 0.0)
-        query = "SELECT userid, played FROM turns WHERE game = ? AND board = ? ORDER BY number"
-        for userid, text in self.execute(query, game, board):
-            played = datetime.fromisoformat(text)
-            overlap = min(played, absence.ended) - max(before, absence.begun)
-            back[userid] += max(0.0, overlap.total_seconds())
-            before = played
-        for seat, name in zip(("first", "second"), players, strict=True):
-            self.execute(
-                f"UPDATE boards SET {seat}_used = max(0, {seat}_used - ?1), "
-                f"{seat}_left = min(max(most_seconds, {seat}_left), {seat}_left + ?1) WHERE game = ?2 AND board = ?3",
-                back[name],
-                game,
-                board,
-            )
+    def give(self, row: BoardRow, seconds: float) -> None:
+        """Give a board time for its present move. A reminder from before, which names another time, counts no more."""
+        query = f"""
+            UPDATE boards SET given_seconds = given_seconds + ?, nagged = NULL, notified_at = NULL,
+                vote_notified_at = NULL
+            WHERE {OF_BOARD}
+        """
+        self.execute(query, seconds, *row.place)
+        self.execute("DELETE FROM outbox WHERE reminds = ?", f"{row.game} {row.board}")
+
+    def put_back(self, row: BoardRow, used: Sequence[float], left: Sequence[float]) -> None:
+        """Give the players of a board back what they have used of their times: of total times, and of clocks.
+
+        Nobody has more on their clock then than its most, or than they had before.
+        """
+        for seat, used_seconds, left_seconds in zip(("first", "second"), used, left, strict=True):
+            query = f"""
+                UPDATE boards SET {seat}_used = {seat}_used - ?,
+                    {seat}_left = min(max(most_seconds, {seat}_left), {seat}_left + ?)
+                WHERE {OF_BOARD}
+            """
+            self.execute(query, used_seconds, left_seconds, *row.place)
 
     def seconds_since(
         self, moment: datetime, now: datetime, game: str | None = None, board: str | None = None
@@ -151,8 +125,11 @@ class Absences(Questions):
     def counted_from(self, now: datetime, span: timedelta) -> datetime:
         """The moment since which as much time has counted as *span*."""
         begin = now - span
-        while (earlier := now - span - timedelta(seconds=self.seconds_since(begin, now))) < begin:
-            begin = earlier
+        query = "SELECT ended, seconds FROM absences WHERE game IS NULL AND ended <= ? ORDER BY ended DESC"
+        for ended, seconds in self.execute(query, now):
+            if datetime.fromisoformat(ended) < begin:
+                break
+            begin -= timedelta(seconds=seconds)
         return begin
 
     def last_sign_of_life(self) -> datetime | None:

@@ -176,7 +176,7 @@ class TurnRow(NamedTuple):
     """Whether the server played it."""
     played: datetime
     gained: float = 0.0
-    """The seconds that the player's clock got for it; 0 if it does not grow."""
+    """The seconds that the player's clock got for it, if it grows; also what was missing, if it had run out."""
 
 
 class BoardFilter(NamedTuple):
@@ -246,6 +246,14 @@ class Boards(Questions):
         self.update("boards", row._asdict(), OF_BOARD, *row.place)
         for number, turn in enumerate(turns, first):
             self.insert("turns", {**row.place_data, "number": number, **turn._asdict()})
+
+    def change_gain(self, row: BoardRow, number: int, seconds: float) -> None:
+        """Change by how much the clock of a player has grown for the turn of that number."""
+        self.update("turns", {"gained": seconds}, f"{OF_BOARD} AND number = ?", *row.place, number)
+
+    def end_round(self, row: BoardRow, until: datetime) -> None:
+        """Change when the round of a board's tournament ends."""
+        self.update("boards", {"until": until}, OF_BOARD, *row.place)
 
     def take_back_turns(self, row: BoardRow) -> None:
         """Store the row of a board, delete the turns behind its number of moves, and mark what was said of them."""

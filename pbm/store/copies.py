@@ -69,6 +69,8 @@ def check(path: Path) -> None:
 def bring_up_to_date(copied: Path, source: Path, now: datetime) -> str:
     """Bring the copy of a backup up to date, and note in it that it was restored *now*.
 
+    The time since its last sign of life is noted as an absence, whose time the boards have still to get.
+
     Returns the sentence that names the tables of other programs in it; empty if there are none. Raises Unusable, which
     names the *source*.
     """
@@ -83,8 +85,6 @@ def bring_up_to_date(copied: Path, source: Path, now: datetime) -> str:
             last = absences.last_sign_of_life()
             if last and last < now:  # what has happened since is undone, so it counts for nobody
                 absences.add(last, now, (now - last).total_seconds())
-                while not absences.give_time():
-                    pass
             db.execute("INSERT OR REPLACE INTO notes VALUES ('restored', ?)", [now])
             db.execute("COMMIT")
             db.execute("PRAGMA journal_mode = WAL")  # so that readers do not wait for a writer
