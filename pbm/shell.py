@@ -2,17 +2,17 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import games
-from pbm import console, letters, runner, texts
+from pbm import arguments, console, letters, runner, texts
+from pbm.arguments import Arguments
 from pbm.language import masking
 from pbm.language.commands import root
 from pbm.language.grammar import ShellContext
 from pbm.language.help import help_letter
 from pbm.language.line import Line
-from pbm.language.words import SHELL_OPTIONS
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -21,24 +21,13 @@ from pbm.settings import open_server
 from pbm.store import Unusable
 from pbm.terminal import fail, print_answer, read_input, read_secret, warn
 
-SHELL_ONLY = frozenset(SHELL_OPTIONS) | {"-h"}
-"""Arguments that are no part of the line, beside the comment."""
 
-
-def read(args: Iterable[str]) -> tuple[list[str], str, frozenset[str]]:
-    """The line in the arguments, its comment, and the options that only a shell understands.
-
-    The comment ``-`` stands for standard input.
-    """
-    words = [arg.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for arg in args]
-    comments = [word.partition("=")[2] for word in words if word.startswith("--comment=")]
-    line = [word for word in words if word not in SHELL_ONLY and not word.startswith("--comment=")]
-    options = SHELL_ONLY.intersection(words)
-    comment = comments[-1] if comments else ""
-    if options & {"--help", "-h"}:
-        named = [word.lower() for word in line if not word.startswith("-")]
-        line = ["help", *_subject(named)]
-    return line, comment, options
+def read(args: Sequence[str]) -> Arguments:
+    """The arguments of a shell; with ``--help`` their line is `help`."""
+    given = arguments.read_arguments(args)
+    if given.wants_help:
+        return given._replace(line=["help", *_subject(given.words)])
+    return given
 
 
 def _subject(named: list[str]) -> list[str]:
@@ -57,10 +46,11 @@ def main(args: Sequence[str]) -> int:
 
     Several commands in one return the highest of their statuses.
     """
-    line, comment, options = read(args)
-    as_json = "--json" in options
+    given = read(args)
+    line, comment, options = given
+    as_json = given.as_json
     if "--comment" in line:
-        return fail("--comment needs a text: --comment=TEXT, or --comment=- for standard input.", 1, as_json=as_json)
+        return fail(arguments.LACKS_COMMENT, 1, as_json=as_json)
     if not line:
         reason = "There is no command; `pbm help commands` lists all commands."
         return fail(help_letter("").body, 2, as_json=as_json, reason=reason)
@@ -69,11 +59,9 @@ def main(args: Sequence[str]) -> int:
 
         text = f"pbm {version('pbm-server')}"
         return print_answer(text, {"reply": text}, as_json=as_json)
-    words = [word.lower() for word in line if not word.startswith("-")]
+    words = given.words
     first = words[0] if words else ""
-    # `puzzles` is a command of players, and with a game behind it the operator's
-    is_operators = first in console.MODULES and (first not in root.commands or games.exists("".join(words[1:2])))
-    if is_operators:
+    if arguments.is_operators(words):
         position = [word.lower() for word in line].index(first)
         return console.main(first, line[:position] + line[position + 1 :], as_json=as_json)
     answers: list[Letter] = []
@@ -93,7 +81,7 @@ def main(args: Sequence[str]) -> int:
     typed = Line.read(" ".join(line))
     try:
         if line:
-            answers += runner.run(typed, open_session, ShellContext(read_secret, list(console.MODULES)))
+            answers += runner.run(typed, open_session, ShellContext(read_secret, list(arguments.MODULES)))
     except (Refused, Unusable, games.Unloadable) as why:
         return _print_failure(typed, why, session, as_json=as_json)
     if session and "--no-wait" not in options:

@@ -21,6 +21,7 @@ from click.exceptions import NoArgsIsHelpError
 
 import games
 from pbm import texts
+from pbm.arguments import MODULES
 from pbm.refusals import Refused, refusing_os_errors
 from pbm.server import Server
 from pbm.settings import database_path, open_server
@@ -28,32 +29,6 @@ from pbm.store import Store, Unusable
 from pbm.store.base import problem
 from pbm.terminal import fail, print_answer
 
-COMMANDS_OF_MODULES = {
-    "lab.arena": "arena",
-    "lab.duel": "duel",
-    "operator.boards": "boards",
-    "operator.clocks": "clocks",
-    "operator.completion": "complete completion",
-    "operator.doctor": "doctor promises",
-    "operator.events": "events hook",
-    "operator.exchange": "backup export import restore",
-    "operator.mails": "outbox",
-    "operator.people": "addresses users",
-    "operator.replay": "picture replay",
-    "operator.settings": "settings",
-    "operator.site": "site",
-    "operator.status": "status",
-    "operator.tournament": "tournament",
-    "robot_players.accounts": "robots",
-    "robot_players.analysis": "analyse",
-    "robot_players.engine": "robot",
-    "robot_players.puzzles": "puzzles",
-    "robot_players.scripts": "play wait",
-    "service.commands": "cleanup deliver demo fetch referee serve",
-}
-"""The operator's commands, by the module that has them."""
-MODULES = dict(sorted((name, module) for module, names in COMMANDS_OF_MODULES.items() for name in names.split()))
-"""The module of each command."""
 ABOUT_VALUES = click.NoSuchOption, click.BadOptionUsage, click.BadParameter
 """The refusals that are about an option or a value, and not about the number of words."""
 HELPER_NICENESS = 5

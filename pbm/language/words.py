@@ -79,8 +79,6 @@ MEANT = {
     "tutorial": "help",
 }
 """What people mean by words that are no commands, and are not near those that are."""
-SHELL_OPTIONS = "--help", "--json", "--no-wait", "--picture"
-"""Options that may stand anywhere in a shell. ``--comment=TEXT`` is another."""
 LAST_LINES = "end", "quit", "--"
 """The lines that end the commands in a body."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 import games
-from pbm import console
+from pbm import arguments, console
 from pbm.actions.finding import KINDS, STATES
 from pbm.console import answer
 from pbm.console.usage import Commands
@@ -29,7 +29,7 @@ MOST_OFFERED = 100
 """How many boards, pools or users are offered."""
 STATES_OF_POOLS = {"join": ["open"], "leave": ["open", "running", "closing"]}
 """The states of the tournaments that are offered, by command."""
-OFFERED_ANYWHERE = "--comment=", *words.SHELL_OPTIONS
+OFFERED_ANYWHERE = "--comment=", *arguments.SHELL_OPTIONS
 
 BASH = """\
 # What bash offers for pbm and its games; ~/.bashrc can have the line: source <(pbm completion bash)
@@ -108,7 +108,7 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     rest = words.tidied(" ".join(given))
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
     node: click.Command | None = root
-    if rest and rest[0].lower() in console.MODULES:
+    if rest and rest[0].lower() in arguments.MODULES:
         node = console.OPERATORS
     while isinstance(node, click.Group) and rest:
         word = rest.pop(0)
@@ -139,7 +139,7 @@ def _names(group: click.Group) -> list[str]:
     names = [name for name, command in group.commands.items() if not command.hidden]
     if group is root:
         names += games.names()
-        names += [name for name in console.MODULES if name != complete.name]
+        names += [name for name in arguments.MODULES if name != complete.name]
     return names
 
 
