@@ -89,6 +89,8 @@ class Outcome(NamedTuple):
     """What a page prints."""
     printed: Printed | None = None
     """The answer to a command that was posted over HTTP; None for a mail, and for a page."""
+    waiting: Session | None = None
+    """With the boards of that command on which robots have to move, if its answer waits for them."""
 
     @property
     def shown_word(self) -> str:

@@ -5,6 +5,7 @@ What is guessed of mails does not apply: a post has one line and a comment. Its 
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from operator import methodcaller
@@ -17,6 +18,7 @@ from pbm.access.quotas import most
 from pbm.language import masking, words
 from pbm.language.grammar import Call
 from pbm.language.line import Line
+from pbm.letters import Letter
 from pbm.mail.incoming import Outcome, Printed, logged_line, logged_reason
 from pbm.refusals import Misused, NotAllowed, Refused, TooMany, WrongPassword
 from pbm.runner import Effect, Ready
@@ -56,6 +58,8 @@ class Post(NamedTuple):
     as_json: bool = False
     peer: str = ""
     """The machine, as it is logged."""
+    wait_seconds: int = 0
+    """How long the answer may wait for robots that have to move behind the command."""
     sender: str = ""
     """No mail address."""
 
@@ -148,13 +152,16 @@ def hashing_of(server: Server, post: Post) -> Hashing:
     for call in _calls(session, post):
         userid = str(call.given.get("userid", "")).lower()
         password = call.given.get("password")
+        new_password = call.given.get("new_password")
+        stored = server.store.users.password_of(userid) or None
         if password and not runner.is_signed_by_token(session, userid, password):
             _, until = session.guesses.failures_of(userid) if session.guesses else ({}, None)
-            stored = server.store.users.password_of(userid) or None
             if until is None and not passwords.knows(stored, password):
                 checked[stored, password] = None
-        if call.given.get("new_password"):
-            new[call.given["new_password"]] = None
+        if new_password:
+            new[new_password] = None
+        if new_password and post.key and stored and not passwords.knows(stored, new_password):
+            checked[stored, new_password] = None  # for `_user_of_repetition`
     if len(checked) + len(new) > MOST_PASSWORDS:
         raise Refused(f"One post can have {MOST_PASSWORDS} different passwords.")
     return Hashing([*checked], [*new])
@@ -239,9 +246,9 @@ def handle_post(server: Server, prepared: PreparedPost) -> Outcome:
             token = _noted_token(server, post.token)
             if token is None or session.bearer is None:
                 return _outcome(server, prepared, Effect(why=_note_wrong_token(server, post.machine)))
-        user = session.known_user
         posted = _digest(prepared)
-        if post.key and user and (answered := trust.answered_post(user, post.key, since)):
+        repeating = session.known_user or _user_of_repetition(server, prepared)
+        if post.key and repeating and (answered := trust.answered_post(repeating, post.key, since)):
             if answered.line != posted:
                 return _refusal(server, prepared, Refused(OTHER_LINE), 409)
             outcome = _outcome(server, prepared, Effect())
@@ -257,10 +264,37 @@ def handle_post(server: Server, prepared: PreparedPost) -> Outcome:
             )
             return _refusal(server, prepared, why, 429)
         outcome = _outcome(server, prepared, done)
+        if post.wait_seconds and done.why is None:
+            outcome = outcome._replace(letters=done.letters, waiting=_waiting_session(session))
+        user = session.known_user
         if post.key and user and outcome.printed and _is_kept(prepared):
             kept = json.dumps(outcome.printed[:3], default=methodcaller("isoformat"))
             trust.save_post(user, post.key, AnsweredPost(posted, tokens.masked(kept)), server.now(), since)
         return outcome
+
+
+def _user_of_repetition(server: Server, prepared: PreparedPost) -> str | None:
+    """The user whose password a post has changed, or who has signed off by it, if it may be that post once more.
+
+    The password in it is wrong from then on. Whoever knows the new one is that user. Of one who has signed off nothing
+    private is left; the answer says no more than that.
+    """
+    call = prepared.ready.call
+    if not prepared.post.key or not isinstance(call, Call):
+        return None
+    userid = str(call.given.get("userid", "")).lower()
+    stored = server.store.users.password_of(userid)
+    if call.command.name == "password" and stored:
+        return userid if server.passwords.is_right(stored, call.given["new_password"]) else None
+    if call.command.name == "signoff" and stored is None:
+        return userid
+    return None
+
+
+def _waiting_session(session: Session) -> Session | None:
+    """The session with the boards on which a robot has to move for whoever gives the command; None if there is none."""
+    awaited = [place for place in session.boards if session.store.robots.awaited(*place)]
+    return replace(session, comment="", body="", boards=dict.fromkeys(awaited)) if awaited else None
 
 
 def _is_kept(prepared: PreparedPost) -> bool:
@@ -332,11 +366,15 @@ def _outcome(server: Server, prepared: PreparedPost, done: Effect) -> Outcome:
     why = done.why
     logged = logged_line(server, line, prepared.ready.call, why) if line.command else ""
     if why is None:
-        data = letters.as_one(done.letters)
-        return Outcome("command", logged, printed=Printed(200, escaped(letters.printed(done.letters)), data))
+        return Outcome("command", logged, printed=printed_answers(done.letters))
     refusal = line.refusal(why, is_user=server.store.users.is_taken)
     printed = refusal_printed(why, refusal.body, refusal.data["error"])
     return Outcome("command", logged, logged_reason(line, refusal, logged), printed=printed)
+
+
+def printed_answers(answers: Sequence[Letter]) -> Printed:
+    """The answer to a command that was done."""
+    return Printed(200, escaped(letters.printed(answers)), letters.as_one(answers))
 
 
 def refusal_printed(why: Refused, text: str, reason: str) -> Printed:

@@ -460,20 +460,44 @@ def _answer_of_robot(session: Session, place: tuple[str, str], signers: Collecti
                     continue
                 opponent = task.opponent if task.opponent in signers else None
                 answers = do_task(session, task, opponent) or []
-        if session.store.robots.awaited(*place):
-            return None
-        board = finding.find_board(session, *place)
-    except Refused:
-        return None
+        shown = _board_as_now(session, place, signers)
     except Exception as why:
         warn(f"{robot} could not answer ({type(why).__name__}: {why}).")
         return None
-    reader = next((name for name in board.players if name in signers), None)
     for letter in answers:
-        if reader and letter.to == reader:
+        if shown and shown.to and letter.to == shown.to:
             return letter
+    return shown
+
+
+def _board_as_now(session: Session, place: tuple[str, str], signers: Collection[str]) -> Letter | None:
+    """The letter that shows a board to whoever has signed; None if a robot has to move there, or if it is removed."""
+    if session.store.robots.awaited(*place):
+        return None
+    try:
+        board = finding.find_board(session, *place)
+    except Refused:
+        return None
+    reader = next((name for name in board.players if name in signers), None)
     [letter] = letters.of_board(session, board.present, reader)
     return letter
+
+
+def are_awaited(session: Session) -> bool:
+    """Whether a robot has still something to do on one of the boards of a command."""
+    return any(_is_awaited(session, *place) for place in session.boards)
+
+
+def answers_after_robots(session: Session, answers: Sequence[Letter]) -> list[Letter]:
+    """The answers to a command with its boards as they are now, but for those on which a robot has still to move."""
+    shown = list(answers)
+    signers = frozenset(session.signers)
+    with session.store.reading():
+        for place in session.boards:
+            letter = _board_as_now(session, place, signers)
+            if letter and (letter.to or not signers):
+                shown = _with_board(shown, letter._replace(to=None))
+    return shown
 
 
 def _with_board(answers: Sequence[Letter], shown: Letter) -> list[Letter]:

@@ -5,6 +5,7 @@ Starlette and uvicorn speak HTTP. It stands behind a proxy. A GET changes nothin
 
 import asyncio
 import json
+import re
 import secrets
 import socket
 import time
@@ -41,6 +42,7 @@ from pbm.mail.incoming import Outcome, Printed, ReceivedMail
 from pbm.mail.posts import Post
 from pbm.mail.smtp import MOST_CONNECTIONS, MOST_PEER_CONNECTIONS, SHUTDOWN_SECONDS, Connections, Entry
 from pbm.refusals import Refused, TooMany, WrongPassword
+from pbm.robot_players import tasks
 from pbm.server import Server
 from pbm.service import calendars
 from pbm.service.events import EventReader, Stream, Streams, allow_open_files, reader_of_page, reader_with_token
@@ -67,6 +69,14 @@ MOST_POSTS_A_MINUTE = 120
 """How often a peer may post; a machine of ours, which brings what others post, as often as it likes."""
 MOST_HASHING = 20
 """How many posts wait for argon2, which checks passwords in a thread of its own."""
+MOST_WAITING_ANSWERS = 30
+"""How many answers wait for robots; others come at once. Each keeps a connection open."""
+MOST_WAIT_SECONDS = 50
+"""How long an answer waits for robots; many proxies give up after a minute."""
+ROBOT_LOOK_SECONDS = 0.1
+"""How long it waits before it looks again whether they have moved."""
+OF_THIS_MACHINE = "pbm-from", "this machine"
+"""The header of a client on this machine. A proxy that does not say for whom it asks is not distinguished otherwise."""
 HASHING_WAIT = 5
 """After how many seconds a post may come again that found too many waiting."""
 MOST_KEPT = 100
@@ -126,6 +136,8 @@ class WebServer:
         self.argon2_thread = ThreadPoolExecutor(1)
         self.hashing = 0
         """How many posts wait for argon2."""
+        self.waiting = 0
+        """How many answers wait for robots."""
         routes = [
             Route("/command", self.command, methods=["POST"]),
             Route("/events", self.events, methods=["GET", "POST"]),
@@ -276,7 +288,23 @@ class WebServer:
         outcome = (await asyncio.shield(self.connections.hand_in(post))).outcome
         if outcome.printed is None:  # it has failed, or takes too long
             raise HTTPException(503, "This could not be done; please try again later.", {"Retry-After": "10"})
-        return _answer_to_command(request, outcome.printed)
+        printed = outcome.printed
+        if outcome.waiting and self.waiting < MOST_WAITING_ANSWERS:
+            printed = await self._answer_after_robots(outcome, post.wait_seconds)
+        return _answer_to_command(request, printed)
+
+    async def _answer_after_robots(self, outcome: Outcome, seconds: int) -> Printed:
+        """The answer to a command when the robots have moved that have to move behind it, or after so many seconds."""
+        self.waiting += 1
+        try:
+            for _ in range(round(seconds / ROBOT_LOOK_SECONDS)):
+                is_awaited = await self.work(tasks.are_awaited, outcome.waiting)
+                if self.uvicorn.should_exit or not is_awaited:
+                    break
+                await asyncio.sleep(ROBOT_LOOK_SECONDS)
+        finally:
+            self.waiting -= 1
+        return posts.printed_answers(await self.work(tasks.answers_after_robots, outcome.waiting, outcome.letters))
 
     def _admit_lines(self, post: Post) -> None:
         """Count the lines of a post for its token, and for its machine. Raises TooMany."""
@@ -610,6 +638,7 @@ def _post_of(request: Request, body: bytes) -> Post:
         machine=_machine(request),
         as_json=_wants_json(request),
         peer=_peer(request),
+        wait_seconds=_wanted_wait(request),
     )
 
 
@@ -619,6 +648,12 @@ def _token_of(request: Request) -> str:
     if scheme and scheme.lower() != "bearer":
         raise HTTPException(401, "Only a token can stand in Authorization, behind the word Bearer.", BEARER)
     return token.strip() or ("none" if scheme else "")  # one that is empty is wrong
+
+
+def _wanted_wait(request: Request) -> int:
+    """How many seconds the answer may wait for robots, as the header ``Prefer: wait=20`` says (RFC 7240)."""
+    wanted = re.search(r"\bwait *= *(\d{1,4})\b", request.headers.get("prefer", ""), re.ASCII)
+    return min(MOST_WAIT_SECONDS, int(wanted[1])) if wanted else 0
 
 
 def _answer_to_command(request: Request, printed: Printed) -> Response:
@@ -656,6 +691,9 @@ def _machine(request: Request) -> str | None:
         return None
     if request.client.port == 0 and not address.is_loopback:
         return incoming.network_of(str(getattr(address, "ipv4_mapped", None) or address))
+    name, value = OF_THIS_MACHINE
+    if address.is_loopback and request.client.port and request.headers.get(name) == value:
+        return str(address)
     return incoming.machine_of(request.client.host)
 
 
