@@ -37,6 +37,10 @@ def run(args: list[str]) -> int:
 
             # a mail that is piped to us waits until the settings are mended
             return fail(str(error), os.EX_TEMPFAIL if "deliver" in args else 1, as_json="--json" in args)
+        if os.environ.get("PBM_SERVER"):
+            from pbm import remote
+
+            return remote.main(args)
         from pbm import shell
 
         return shell.main(args)

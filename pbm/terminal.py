@@ -7,12 +7,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
+from getpass import getpass
 from io import TextIOWrapper
 from itertools import cycle
 from operator import methodcaller
 from typing import TextIO
-
-from click.termui import hidden_prompt_func
 
 from pbm import disk
 from pbm.texts import escaped
@@ -44,7 +43,7 @@ def read_secret(variable: str = "PBM_PASSWORD", ask: Callable[[], str] | None = 
     try:
         if ask:
             return ask()
-        return hidden_prompt_func("Password: ")
+        return getpass("Password: ")
     except (EOFError, UnicodeDecodeError):  # control-D, or bytes that are no text
         return ""
 
@@ -69,11 +68,17 @@ def print_answer(text: str, data: Mapping[str, object], *, as_json: bool = False
     try:
         say(text, data, as_json=as_json)
     except OSError as error:
-        if has_changed or not isinstance(error, BrokenPipeError):
-            warn(f"The command was done, but its answer cannot be printed: {disk.reason(error)}.")
-        if not has_changed:
-            return 1
-    return 0  # also if what has changed could not be printed: nobody should do it again
+        return warn_of_unprinted(error, has_changed=has_changed)
+    return 0
+
+
+def warn_of_unprinted(error: OSError, *, has_changed: bool) -> int:
+    """Say that a command was done whose answer cannot be printed. Returns the exit status; see `print_answer`."""
+    if has_changed or not isinstance(error, BrokenPipeError):
+        warn(f"The command was done, but its answer cannot be printed: {disk.reason(error)}.")
+    if has_changed:
+        return 0  # nobody should do it again
+    return 1
 
 
 def warn(text: str) -> None:

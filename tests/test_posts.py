@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import threading
 import time
 from contextlib import suppress
@@ -20,11 +21,11 @@ from pbm.session import Session
 from pbm.texts import clean, escaped, written
 
 from helpers.club import PASSWORDS, Club
-from helpers.database import sql, stored
+from helpers.database import restore, sql, store_of_tests, stored
 from helpers.grammar import commands_of
 from helpers.mail import handle, mail_of
 from helpers.shell import Shell
-from helpers.web import serving
+from helpers.web import serving, shell_elsewhere
 
 MACHINE = "198.51.100.7"
 FROM_MACHINE = {"X_Forwarded_For": MACHINE}
@@ -436,6 +437,28 @@ def test_a_key_keeps_no_secret(started):
     assert "alice-secret" not in json.dumps(kept)
 
 
+@pytest.mark.parametrize("line", ["change password alice alice-secret alice-changed", "signoff alice alice-secret"])
+def test_a_command_by_which_its_own_password_ends_is_answered_again_as_the_first_time(started, line):
+    first = post(started, line, key="k")
+    assert first.code == 200
+    before = contents(started)
+    again = post(started, line, key="k")
+    assert (again.code, again.text) == (200, first.text)
+    assert again.data == {**first.data, "repeated": True}
+    assert contents(started) == before
+    assert post(started, line).code == post(started, line, key="other").code == 401
+
+
+def test_a_key_does_not_stand_for_a_password(started):
+    post(started, "change password alice alice-secret alice-changed", key="k")
+    assert post(started, "change password alice alice-secret alice-guessed", key="k").code == 401
+    assert post(started, "symple move 101 alice alice-secret c3", key="k").code == 401
+    assert post(started, "signoff bob wrong-secret", key="k").code == 401
+    post(started, "signoff bob bob-secret", key="k")
+    assert post(started, "vacation bob bob-secret", key="k").code == 401
+    assert len(stored(started.store, "posts")) == 2
+
+
 def masked(data):
     """The data of the answer with a token, without it."""
     return json.loads(tokens.masked(json.dumps({name: data[name] for name in ("token", "reply")})))
@@ -637,3 +660,84 @@ def test_a_server_that_is_killed_during_posts_with_keys_has_done_once_what_it_ha
     assert number > 100
     assert [notes.count(f"n{done}.") for done in range(number)] == [1] * number
     assert notes.count(f"n{number}.") <= 1
+
+
+# By the client
+
+CLIENT_COMMENT = "Hello bob, from here"
+
+
+@pytest.fixture(scope="module")
+def begun_shell(tmp_path_factory):
+    """A shell with the boards of `begun`, and a token of alice."""
+    shell = Shell(tmp_path_factory.mktemp("begun"))
+    shell.sign_up("alice", "bob", "carol", has_mail=True)
+    for _ in range(2):
+        shell.run("symple", "challenge", "-size=5", "alice", "bob")
+    shell.run("spiro", "challenge", "-small", "alice", "bob")
+    shell.run("symple", "challenge", "-size=5", "alice", "bob")
+    for move in ("alice alice-secret c3", "bob bob-secret a1", "alice alice-secret resign"):
+        shell.run("symple", "move", "104", *move.split())
+    shell.token = shell.json("token", "alice", "alice-secret", "laptop")["token"]
+    return shell
+
+
+@pytest.fixture(scope="module")
+def twins(begun_shell, tmp_path_factory):
+    """A shell with a database of its own, and one elsewhere whose server has another with the same contents."""
+    here = Shell(tmp_path_factory.mktemp("here"))
+    there = Shell(tmp_path_factory.mktemp("there"))
+    for shell in (here, there):
+        restore(shell.folder / "pbm.db", begun_shell.folder / "pbm.db")
+    with serving(there) as web:
+        elsewhere = shell_elsewhere(web, tmp_path_factory.mktemp("elsewhere"))
+        yield here, there, elsewhere
+        assert list(elsewhere.folder.iterdir()) == []
+
+
+def told_by(shell, line, *options, **how):
+    """The exit status and what is printed, without times."""
+    done = shell.run(*line.split(), *options, **how)
+    return done.returncode, *(without_times(text) for text in (done.stdout, done.stderr))
+
+
+def without_times(text):
+    return re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|\+00:00)?", "TIME", text)
+
+
+def effect(shell):
+    """All that is stored, but for mails, what counts what comes in, times and hashes of passwords."""
+    with store_of_tests(shell.folder / "pbm.db") as store:
+        db = store.db
+        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        rows = {table: stored(store, table) for table in tables if table not in OF_NOBODY | {"outbox", "tokens"}}
+    text = without_times(json.dumps(rows, default=str))
+    text = re.sub(r'(argon2id[^"]*?)\$[^"]*', r"\1", text)
+    return re.sub(r'("\w+_used": )[\d.]+', r"\1SECONDS", text)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SAME)
+def test_by_the_client_a_command_has_the_answer_the_status_and_the_effect_that_it_has_in_a_shell(
+    twins, begun_shell, name
+):
+    line = SAME[name].replace("103", "104")
+    here, there, elsewhere = twins
+    for shell in (here, there):
+        restore(shell.folder / "pbm.db", begun_shell.folder / "pbm.db")
+    told = [told_by(shell, line, f"--comment={CLIENT_COMMENT}") for shell in (here, elsewhere)]
+    assert told[1] == told[0]
+    assert effect(there) == effect(here)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in SAME if "alice-secret" in SAME[name] and name not in NOT_BY_TOKEN])
+def test_by_the_client_a_token_stands_for_userid_and_password_and_the_json_is_that_of_a_shell(twins, begun_shell, name):
+    line = SAME[name].replace("103", "104")
+    here, there, elsewhere = twins
+    for shell in (here, there):
+        restore(shell.folder / "pbm.db", begun_shell.folder / "pbm.db")
+    words = f"--comment={CLIENT_COMMENT}", "--json"
+    told = told_by(here, line, *words)
+    short = f"{line} ".replace("alice alice-secret ", "").strip()
+    assert told_by(elsewhere, short, *words, PBM_TOKEN=begun_shell.token) == told

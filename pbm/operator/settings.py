@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from pbm import environment, settings, texts
+from pbm import client, environment, settings, texts
 from pbm.console import answer
 from pbm.console.usage import Commands
 from pbm.environment import ENVIRONMENT, PREFIX, SECRETS, SOURCES
@@ -29,6 +29,8 @@ SETTING_NAMES = (
     "PBM_SITE",
     "PBM_WEB",
     "PBM_PASSWORD",
+    "PBM_SERVER",
+    "PBM_TOKEN",
     "PBM_ROBOT_BOARDS",
     "PBM_ROBOT_MINUTES",
     "PBM_SETTINGS",
@@ -101,13 +103,14 @@ def wrong_values() -> Iterator[str]:
         lambda: settings.site("PBM_WEB"),
         settings.robot_boards,
         settings.robot_minutes,
+        client.from_environment,
     ]
     if os.environ.get("PBM_TRANSPORT"):
         checks.append(settings.transport)
     for check in checks:
         try:
             check()
-        except (Refused, Unusable) as why:
+        except (Refused, Unusable, client.NoAnswer) as why:
             yield str(why)
     if not is_address(settings.address()):
         yield f"PBM_ADDRESS is no address: {settings.address()!r}."

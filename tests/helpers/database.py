@@ -48,6 +48,12 @@ def sql(path: Path, query: str, *values: object) -> list[Any]:
         return db.execute(query, values).fetchall()
 
 
+def restore(path: Path, source: Path) -> None:
+    """Give a database the contents of another one, also while servers use it."""
+    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(path)) as db:
+        old.backup(db)
+
+
 def people_in(path: Path) -> list[str]:
     """The users in the file of a database who are no robots."""
     return [userid for (userid,) in sql(path, "SELECT userid FROM users WHERE userid NOT LIKE 'robot%' ORDER BY 1")]

@@ -82,6 +82,14 @@ def token_of(shell, name, board):
         return tokens.token_of(tokens.reply_address(Server(store, ADDRESS, Passwords()), "symple", board, name))
 
 
+def shell_elsewhere(web, folder, **settings):
+    """A shell on another machine, whose commands go to a server; it has no database."""
+    folder.mkdir(exist_ok=True)
+    shell = Shell(folder)
+    shell.environment |= {"PBM_SERVER": f"http://127.0.0.1:{web.port}", "PBM_DB": str(folder / "none.db"), **settings}
+    return shell
+
+
 @contextmanager
 def serving(shell, *args, **settings):
     """Run `pbm serve` with a web server; what it logs goes to a file."""
