@@ -446,6 +446,8 @@ class State(_Fields, Position):
         The beginning of a turn may end with the cell of a piece that is chosen, such as ``g4:5,c3``, or with a comma if
         none is. Otherwise the piece that has moved last is chosen.
         """
+        if not self.dice:
+            return _taps_without_dice(self, text)
         turn = Turn(self)
         fewest, example = turn.fullest({turn.start: ()})
         if not example:
@@ -810,6 +812,29 @@ def _listed(dice: Iterable[int]) -> str:
 
 
 # Tapping
+
+
+def _taps_without_dice(state: State, text: str) -> NextTaps:
+    """The taps of a turn that is planned before its dice are known: from a cell to any other, such as ``f3-g1``."""
+    begun = _read_beginning(text, state.board)
+    marks: list[TurnMark] = []
+    for item in _read(begun.moves, state.board) if begun.moves else ():
+        cells = [item.cell, *(link.target for link in item.links if link.target not in {None, OFF})]
+        way = tuple(state.board.names[cell] for cell in cells if cell is not None)
+        marks += [TurnMark("trail", way), TurnMark("piece", way[-1:])]
+    before = f"{begun.moves}," if begun.moves else ""
+    if begun.chosen is None:
+        taps = Tap(f"{before}*", state.board.names, is_quiet=True)
+        hint = "The dice are not known yet: tap a piece, then where it goes."
+        return NextTaps(bool(text), (taps,), hint, tuple(marks))
+    others = tuple(name for cell, name in enumerate(state.board.names) if cell != begun.chosen)
+    chosen = state.board.names[begun.chosen]
+    return NextTaps(
+        is_whole=False,
+        taps=(Tap(f"{text}-*", others, is_quiet=True), Tap(begun.moves, (chosen,), is_quiet=True)),
+        hint=f"Tap the cell to which the piece on {chosen} goes.",
+        marks=(*marks, TurnMark("halo", (chosen,))),
+    )
 
 
 def _uses_to_tap(turn: Turn, ways: Ways, fewest: int, known: dict[Progress, bool]) -> dict[int, list[Use]]:
