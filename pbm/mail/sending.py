@@ -180,7 +180,10 @@ def note(server: Server, tried: Iterable[Tried]) -> int:
     """
     untried = 0
     now = server.now()
-    for mail in server.store.outbox.drop([mail for mail, problem in tried if problem is None]):
+    sent = [mail for mail, problem in tried if problem is None]
+    if sent:
+        server.store.events.note_maintenance("sent", now)
+    for mail in server.store.outbox.drop(sent):
         _give_notice(server, mail, now)
     for mail, problem in tried:
         if problem is None:
@@ -194,6 +197,7 @@ def note(server: Server, tried: Iterable[Tried]) -> int:
                 _give_notice(server, mail, now + REFUSED_FOR)
         server.store.outbox.postpone(mail, None if is_hopeless else due, str(problem))
         if problem.for_all:
+            server.store.events.note_maintenance("unsendable", now)
             untried = server.store.outbox.postpone_due(now, now + FIRST_DELAY, str(problem))
     return untried
 

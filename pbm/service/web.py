@@ -44,7 +44,7 @@ from pbm.mail.smtp import MOST_CONNECTIONS, MOST_PEER_CONNECTIONS, SHUTDOWN_SECO
 from pbm.refusals import Refused, TooMany, WrongPassword
 from pbm.robot_players import tasks
 from pbm.server import Server
-from pbm.service import calendars
+from pbm.service import calendars, health
 from pbm.service.events import EventReader, Stream, Streams, allow_open_files, reader_of_page, reader_with_token
 from pbm.session import Session
 from pbm.site.build import MANIFEST
@@ -63,6 +63,8 @@ REQUEST_SECONDS = 10
 """How long a request may take to come in, and a connection may take requests."""
 PAGE_SECONDS = 5
 """How long the response to a post may wait for the page of its board; then it comes without."""
+HEALTH_SECONDS = 5
+"""How long the main thread may be busy before that is a fault."""
 RESPONSE_SECONDS = 60
 """How long after that a connection may take what it is sent."""
 MOST_POSTS_A_MINUTE = 120
@@ -145,6 +147,7 @@ class WebServer:
             Route("/guest", self.guest, methods=["POST"]),
             Route("/unsubscribe/{token}", self.unsubscribe, methods=["GET", "POST"]),
             Route("/calendar/{token}.ics", self.calendar),
+            Route("/health", self.health),
             *([Mount("/", Files(directory=site, html=True, check_dir=False))] if site else []),
         ]
         self.app = Starlette(routes=routes, exception_handlers={HTTPException: self._refuse, Exception: self._refuse})
@@ -383,6 +386,16 @@ class WebServer:
         if made is None:
             raise HTTPException(403, "This calendar no longer works: a new password ends it.")
         return Response(made, media_type="text/calendar", headers={"Cache-Control": "private"})
+
+    async def health(self, request: Request) -> Response:
+        """Whether the server can do its work: ``ok``, or with the status 503 a word for what does not."""
+        checking = asyncio.ensure_future(self.work(health.complaint, self.server.store, self.server.now()))
+        try:
+            word = await asyncio.wait_for(asyncio.shield(checking), HEALTH_SECONDS)
+        except TimeoutError:
+            word = "busy"
+        status = 503 if word else 200
+        return Response(f"{word or 'ok'}\n", status, media_type=TEXT_TYPE)
 
     # What all requests have in common
 

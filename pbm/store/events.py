@@ -136,7 +136,8 @@ class Events(Questions):
     def last_maintenance(self, name: str) -> datetime | None:
         """When ``cleanup``, ``backup`` or ``restored`` was done last; None if never.
 
-        ``begun`` is when the database was made.
+        ``begun`` is when the database was made, ``sent`` when a mail has left last, and ``unsendable`` when a try to
+        send one has failed last for a reason that holds for all mails.
         """
         return self.moment("SELECT moment FROM notes WHERE name = ?", name)
 
