@@ -23,10 +23,10 @@ class Drawn(NamedTuple):
 def tap_answer(board: Board, words: Sequence[str], drawn: Drawn | None, *, is_planned: bool) -> dict[str, Any]:
     """What a page can do with the text of a turn, ready for JSON. The text is the last of the *words*.
 
-    Before it stand the turns of a plan that lead to its position, `ANY_MOVE` among them. It has ``error`` alone if one of
-    these is not legal, or if no legal turn begins with the text. Otherwise it has `NextTaps`: ``whole``, ``hint``, and
-    ``taps``, ``steppers``, ``done``, ``dice`` and ``turns`` where there are any; and ``over``, what lies over the
-    picture of the present position.
+    Before it stand the turns of a plan that lead to its position, `ANY_MOVE` among them. The answer has ``error`` alone
+    if one of these is not legal, or if no legal turn begins with the text. Otherwise it has `NextTaps`: ``whole`` and
+    ``hint``; ``taps``, ``steppers``, ``done``, ``dice`` and ``turns`` where there are any; and ``over``, what lies over
+    the picture of the present position.
     """
     *turns, text = words
     over = ""
