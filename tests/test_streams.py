@@ -1,8 +1,9 @@
 """Streams of events: what a program or a page hears of boards, when, and what nobody hears."""
 
 import asyncio
+import socket
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,6 +25,7 @@ from pbm.store.trust import Token
 
 from helpers import next_version
 from helpers.club import PASSWORDS, Club
+from helpers.patience import PATIENCE
 from helpers.shell import Shell
 from helpers.streams import Listener, events_in, reading, settle
 from helpers.web import FORM, serving
@@ -291,6 +293,7 @@ SECRETS = {
     "a move for any": ("alice", "queue 101 ME a2", "bob carol"),
     "a note": ("alice", "note 101 ME", "bob carol"),
     "a chat of others, and one of somebody who is blocked": ("alice", "chat 101 ME", "carol bob"),
+    "a resignation that waits": ("alice", "move 101 ME resign", "bob carol"),
     "a draft that is dropped": ("bob", "submit 101 ME a2", "alice carol"),
 }
 
@@ -402,6 +405,18 @@ def test_a_slow_reader_gets_the_latest_state_and_one_that_does_not_read_is_dropp
     assert (slow.transport.is_aborted, dead.transport.is_aborted) == (False, True)
 
 
+def test_nothing_is_written_to_a_connection_that_is_lost(played):
+    async def listen():
+        hearing = Hearing(played)
+        alice = await hearing.program("alice")
+        before = alice.text
+        alice.transport.abort()
+        await hearing.after("bob", "move 101 ME a1")
+        return alice.text == before
+
+    assert asyncio.run(listen())
+
+
 def test_each_stream_has_a_comment_every_fifteen_seconds(played, virtual_time):
     async def listen():
         hearing = Hearing(played)
@@ -472,6 +487,18 @@ def test_a_stream_ends_when_its_token_or_its_address_ends(web):
         assert page.is_over()
     with reading(web, **token) as program:
         assert program.status == 401
+
+
+def test_what_is_sent_behind_the_request_of_a_stream_ends_it(web):
+    request = f"GET /events HTTP/1.1\r\nHost: x\r\nAuthorization: {bearer(web.shell, 'alice')['Authorization']}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", web.port), timeout=PATIENCE) as connection:
+        connection.sendall(request.encode())
+        assert connection.recv(15) == b"HTTP/1.1 200 OK"
+        with suppress(OSError):
+            for _ in range(100):
+                connection.sendall(b"x" * 10_000)
+            while connection.recv(10_000):
+                pass
 
 
 OWN = {"Origin": "https://known.example"}

@@ -154,7 +154,8 @@ class Stream:
 
     async def _write(self, send: Send) -> None:
         try:
-            while self.waiting or self.is_comment_due:
+            # uvicorn writes on to a connection that is lost, and asyncio logs each time
+            while (self.waiting or self.is_comment_due) and not self.connection.transport.is_closing():
                 await self._send(send, self._next_part(), is_last=False)
             if self.is_ending:
                 self.send = None

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -615,6 +616,13 @@ class WebConnection(H11Protocol):
     @property
     def _peer(self) -> str:
         return self.client[0] if self.client else ""
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP; or end the connection if a response has begun, where uvicorn itself would fail."""
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            super().send_400_response(msg)
+        else:
+            self.transport.abort()
 
     def cut(self) -> None:
         """End the connection at once."""

@@ -90,6 +90,9 @@ class Transport:
     def abort(self) -> None:
         self.is_aborted = True
 
+    def is_closing(self) -> bool:
+        return self.is_aborted
+
     def set_write_buffer_limits(self, high: int) -> None:
         """Have no buffer."""
 
