@@ -1,7 +1,7 @@
 """The server: a database and what is needed to serve it."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
@@ -30,6 +30,9 @@ class Server(NamedTuple):
 
     web: str | None = None
     """The address of the web server in the same form; None if mails do not link to it."""
+
+    notice_kinds: Sequence[str] = ()
+    """The kinds of notices that are sent, such as ``ntfy``, as the operator names them."""
 
     @property
     def host(self) -> str:

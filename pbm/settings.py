@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ from pbm.server import Server
 from pbm.store import Store, Unusable
 
 if TYPE_CHECKING:
+    from ipaddress import IPv4Network, IPv6Network
+
     from pbm.mail.transports import Transport
 
 
@@ -77,6 +79,36 @@ def transport() -> "Transport":
     return transports.Maildirs(Path(make_data_folder()).parent / "mail", make=True)
 
 
+def notice_kinds() -> tuple[str, ...]:
+    """The kinds of notices that are sent: ``PBM_NOTICES``, such as ``ntfy,matrix,https``. Raises Unusable."""
+    chosen = _chosen(
+        "PBM_NOTICES",
+        re.compile("[a-z][a-z0-9]*(,[a-z][a-z0-9]*)*", re.ASCII).fullmatch,
+        "no list of kinds of notices, such as ntfy,matrix,https",
+    )
+    kinds = tuple(dict.fromkeys((chosen or "").split(","))) if chosen else ()
+    for kind in {"http", "mailto", "mailtos"}.intersection(kinds):
+        raise Unusable(f"PBM_NOTICES cannot have {kind}: webhooks are https, and mails are sent anyway.")
+    return kinds
+
+
+def inner_networks() -> "Sequence[IPv4Network | IPv6Network]":
+    """The networks that are not public and to which notices go all the same: ``PBM_NOTICES_INNER``, none unless set.
+
+    For example, ``10.0.0.5,192.168.1.0/24``. Raises Unusable.
+    """
+    from ipaddress import ip_network  # 4 ms
+
+    networks = []
+    for text in os.environ.get("PBM_NOTICES_INNER", "").split(","):
+        try:
+            if text.strip():
+                networks.append(ip_network(text.strip()))
+        except ValueError as error:
+            raise Unusable(f"PBM_NOTICES_INNER is no list of addresses and networks: {error}.") from error
+    return networks
+
+
 def _is_own(operator: str, server_address: str) -> bool:
     """Whether mail to the operator would come back to the server."""
     user, _, host = operator.lower().rpartition("@")
@@ -120,4 +152,5 @@ def open_server() -> Server:
         robot_minutes=robot_minutes(),
         site=site(),
         web=site("PBM_WEB"),
+        notice_kinds=notice_kinds(),
     )

@@ -18,6 +18,7 @@ SAME = {
     "challenge": "the deed, and the letter about it",
     "commands": "what each module of the operator brings, see pbm.console",
     "confirm": "a move, or that an operator means it",
+    "deliver": "what each channel does with a letter",
     "main": "a program, as it is called from outside",
     "queue": "moves, and mails",
     "read": "a text becomes a value of its module",

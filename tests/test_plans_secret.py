@@ -64,7 +64,7 @@ block ME alice | alice block ME bob; unblock ME alice; broadcast ME on; broadcas
 mail ME text; mail ME pictures; puzzles ME on; change password ME new-secret; change address ME x@players.example;
 signoff ME; vacation ME 2026-12-01; vacation ME auto; vacation ME; signup alice other-secret; signup plan other-secret;
 reset alice; confirm-address 123; multiple; all plan 101 ME; plan 101 ME; all queue alice; token ME laptop read;
-tokens ME
+tokens ME; notices ME list
 """
 ANSWERED = """
 show; preview e5; preview e5 a1 b5 d1; preview zz; plan; plan clear; plan if e5 then a1; if e5 then a1; if a1 then e5;

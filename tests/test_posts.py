@@ -140,11 +140,12 @@ SAME = {
     "signoff": "signoff alice alice-secret",
     "change password": "change password alice alice-secret alice-changed",
     "tokens": "tokens alice alice-secret",
+    "notices": "notices alice alice-secret list",
 }
 """Commands that are answered over HTTP as in a shell."""
 APART = {"GAME challenge", "signup", "reset", "change address", "multiple", "token"}
 """Commands of which section 15 says something else; each has a test below."""
-NOT_BY_TOKEN = {"signoff", "change password", "tokens"}
+NOT_BY_TOKEN = {"signoff", "change password", "tokens", "notices"}
 COMMENT = "Hello bob"
 
 

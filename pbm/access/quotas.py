@@ -68,6 +68,11 @@ LIMITS: Mapping[str, Sequence[Quota]] = {
     "postmaster": [Quota("address", 20, A_DAY)],
     # what a user who has signed may do
     "text": [Quota("user", 100, A_DAY)],
+    # codes that go where nobody may have asked for them
+    "notice code": [
+        Quota("user", 10, A_DAY),
+        Quota("all", 45, AN_HOUR),
+    ],
     "joining": [Quota("user", 20, A_DAY)],
     "shown": [Quota("user", 100, A_DAY)],
     "digest": [Quota("user", 1, A_DAY)],

@@ -35,8 +35,9 @@ POSTMASTER = "postmaster"
 """The kind of the address of whoever runs the server (RFC 5321, 4.5.1), which has none either."""
 TOKEN = re.compile("([rbucp])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
-API_TOKEN = re.compile("pbm_[0-9a-f]{16,}", re.ASCII | re.IGNORECASE)
-"""A token with which a program gives commands over HTTP, or a part of one that is too long to be shown."""
+API_TOKEN = re.compile("pbm_(?:webhook_)?[0-9a-f]{16,}", re.ASCII | re.IGNORECASE)
+"""A token with which a program gives commands over HTTP, the secret of a webhook, or a part of one of them that is too
+long to be shown."""
 
 
 def reply_address(server: Server, game: str, board: str, userid: str) -> str:

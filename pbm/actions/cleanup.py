@@ -9,7 +9,7 @@ from datetime import timedelta, tzinfo
 from typing import NamedTuple
 
 from pbm import blocks, delivery, texts
-from pbm.actions import absences, challenges, directing, endings, puzzles, reminders, users
+from pbm.actions import absences, challenges, directing, endings, notices, puzzles, reminders, users
 from pbm.actions.finding import board_of
 from pbm.blocks import Block, NextCommand, Paragraph, Rule
 from pbm.board import clocks
@@ -67,6 +67,7 @@ def clean_up(session: Session) -> Done:
         challenges.end_seeks(session)
         users.forget_guests(session)
         session.store.forget_old(session.now - KEPT_FOR)
+        session.store.notices.forget(session.now - notices.FORGOTTEN_AFTER)
         session.store.events.note_maintenance("cleanup", session.now)
         try:
             puzzles.send_puzzle(session)

@@ -15,7 +15,7 @@ from pbm.access import bars
 from pbm.access.guesses import NO_FAILURES
 from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same, password_address, reply_address, token_of
-from pbm.actions import challenges, endings, finding, turns
+from pbm.actions import challenges, endings, finding, notices, turns
 from pbm.board.board import FAULTS
 from pbm.board.clocks import Clocks
 from pbm.budget import uncounted
@@ -228,6 +228,7 @@ def replace_password(session: Session, name: str, new: str) -> Letter:
     session.store.users.change(name, password=session.server.passwords.hash(new))
     session.store.trust.revoke_replies(name)
     session.store.trust.revoke_tokens(name)
+    notices.ask_again(session, name)
     text = f"The password of {name} was changed. Tokens, and replies to older board mails, do not work any more."
     return settled(text, f"all show {name}", userid=name)
 

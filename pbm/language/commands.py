@@ -322,6 +322,20 @@ OF_ALL = (
         """),
     Command("tokens", SIGNED, "actions.tokens.list_tokens", reads=True,
         text="""List your tokens: their names, what they are for, when you made them, and when they were last used."""),
+    Command("notices",
+        [*SIGNED, argument("change", "add|confirm|list|drop"), argument("url", "[URL"), argument("full", "full]")],
+        "actions.notices.change_notices", check="actions.notices.check_not_mailed_secret",
+        text="""Be notified by other ways than mail: that it is your turn, that a game is over, that somebody has
+        written to you.
+
+        `add URL` says where your notices go. URL is one of those that Apprise knows, such as `ntfy://TOPIC`, or that of
+        a program of yours that takes webhooks (`https://...`), as far as the operator allows the kind. A code comes
+        there; `confirm CODE` confirms it. Before that, nothing else is sent.
+
+        A notice is a sentence, with a link to the page of the board. What others write is in it only after `add URL
+        full`. `list` shows where your notices go, and `drop N` ends number N. You can have 10. What cannot be reached
+        for 3 days gets nothing more, and you get a mail. A new password asks for a new code.
+        """),
     Command("multiple", [], "",
         text="""Carry out the commands in the body, one in each line. In a shell they stand in --comment=TEXT or come
         from --comment=-.

@@ -194,7 +194,7 @@ class Command(click.Command):
             given = list(zip(names, others, strict=False))
             if all(LOOKS_RIGHT[name](word) for name, word in given if name in LOOKS_RIGHT):
                 fits = True
-                passwords += [word for name, word in given if "password" in name]
+                passwords += [word for name, word in given if is_secret(name, word)]
         return passwords if fits else None
 
     def syntax(self, name: str) -> str:
@@ -237,6 +237,11 @@ def _as_written(option: str, value: str) -> str:
     return f"--{option}={value}" if value else f"--{option}"
 
 
+def is_secret(name: str, word: str) -> bool:
+    """Whether a word that stands for this argument is a password, or a URL of notices, which may have one in it."""
+    return "password" in name or (name == "url" and ":" in word)
+
+
 class Call(NamedTuple):
     """A command, with what its words stand for."""
 
@@ -246,7 +251,7 @@ class Call(NamedTuple):
     @property
     def passwords(self) -> list[str]:
         """The passwords among its words."""
-        return [value for name, value in self.given.items() if "password" in name and value]
+        return [value for name, value in self.given.items() if value and is_secret(name, value)]
 
 
 def misplaced(session: Session, command: Command, game: str, board: str, userid: str, **_: str) -> Misused:
@@ -403,5 +408,6 @@ LOOKS_RIGHT: Mapping[str, Callable[[str], bool]] = {
     "boards": lambda word: _names_board(word) or is_userid(word),
     "userid": lambda word: is_userid(word) and word.lower() not in finding.WORDS,
     "addresses": is_address,
+    "change": lambda word: word.lower() in words.CHANGES_OF_NOTICES,
 }
 """Whether a word can stand for an argument; a line in which one cannot is not understood."""

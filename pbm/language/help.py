@@ -27,7 +27,7 @@ TOPICS = {
     "Follow games of others": "subscribe unsubscribe notify",
     "Find opponents": "seek all-seekers accept reject limit",
     "Take part in tournaments": "table join leave bye tournament",
-    "Choose your mails, times and days off": "GAME-mail mail puzzles timezone vacation",
+    "Choose your mails, times and days off": "GAME-mail mail notices puzzles timezone vacation",
     "Your userid, password and addresses": "signup confirm-address change-password change-address reset signoff",
     "Let programs play for you": "token tokens",
     "Help, and several commands at once": "help GAME-help multiple",

@@ -1,8 +1,8 @@
 """Passwords in texts that go out: found by where they stand, and replaced by the word PASSWORD.
 
 A word is taken for a password where the grammar of a command has one (``symple move 101 alice swordfish e5``), beside
-the userid of a user that stands beside the number of a board, and behind a word such as "password:". What was found
-once is masked wherever else it stands. Other prose stays as it is.
+the userid of a user that stands beside the number of a board, and behind a word such as "password:". So is a URL for
+notices. What was found once is masked wherever else it stands. Other prose stays as it is.
 """
 
 import re
@@ -14,7 +14,7 @@ import games
 from pbm.access.tokens import API_TOKEN
 from pbm.language import words
 from pbm.language.commands import root
-from pbm.language.grammar import LOOKS_RIGHT
+from pbm.language.grammar import LOOKS_RIGHT, is_secret
 from pbm.names import SHORTEST_PASSWORD, IsUser, is_userid
 from pbm.texts import MASK, MOST_COMMENT, PASSWORD_WORDS, latin, written
 
@@ -33,6 +33,8 @@ BETWEEN = frozenset("is was are ist war of for von für to my mine the new old".
 """Words between "password" and the password."""
 PLACES = frozenset({"board", "boards", "followed", "userid"})
 """The arguments by which a command is told from prose."""
+SECRET_URL = re.compile(r"(?!(?:https?|ftp)://)[a-z][a-z0-9]*://", re.ASCII | re.IGNORECASE)
+"""How a URL for notices begins, such as ``ntfy://``, which may have a password in it."""
 MOST_WORDS = 8
 """How many words behind the name of a command are looked at."""
 
@@ -62,6 +64,7 @@ def without_passwords(text: str, is_user: IsUser | None) -> Masked:
     hidden.update(_beside_users(tokens, is_user))
     hidden.update(_named(text, tokens, is_user))
     hidden.update(place for place, token in enumerate(tokens) if API_TOKEN.search(token.plain))
+    hidden.update(place for place, token in enumerate(tokens) if SECRET_URL.match(token.plain))
     secrets = {tokens[place].plain for place in hidden}
     parts: list[str] = []
     end = 0
@@ -157,7 +160,8 @@ def _by_grammar(tokens: Sequence[TypedToken], is_user: IsUser | None) -> Iterato
             if not all(LOOKS_RIGHT[name](tokens[places[name]].plain) for name in places.keys() & PLACES):
                 continue
             for name, number in places.items():
-                if "password" in name and len(tokens[number].plain) >= SHORTEST_PASSWORD:
+                word = tokens[number].plain
+                if is_secret(name, word) and len(word) >= SHORTEST_PASSWORD:
                     yield number
 
 

@@ -79,6 +79,8 @@ MEANT = {
     "tutorial": "help",
 }
 """What people mean by words that are no commands, and are not near those that are."""
+CHANGES_OF_NOTICES = "add", "confirm", "list", "drop"
+"""What can stand behind `notices USERID PASSWORD`."""
 LAST_LINES = "end", "quit", "--"
 """The lines that end the commands in a body."""
 

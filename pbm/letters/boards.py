@@ -284,6 +284,21 @@ def status(row: BoardRow | BoardState) -> str:
     return f"{row.turn}'s turn" if row.moves else f"{row.turn} to start"
 
 
+def state_of(row: BoardRow | BoardState) -> dict[str, Any]:
+    """A board as events and notices tell it to programs: what anybody may know, without its position."""
+    return {
+        "game": row.game,
+        "board": row.board,
+        "moves": row.moves,
+        "turn": row.turn,
+        "players": [row.first_player, row.second_player],
+        "status": status(row),
+        "over": row.ended is not None,
+        "vote": row.vote,
+        "voter": row.voter,
+    }
+
+
 def status_of(point: Point) -> str:
     """Who is to move or has won, in a sentence."""
     if point.is_over:

@@ -9,7 +9,7 @@ from pbm.console import answer, answer_list, open_existing, prepare_helper, time
 from pbm.console.usage import WHOLE_NUMBER, Commands
 from pbm.refusals import Refused
 from pbm.server import Server
-from pbm.settings import open_server, transport
+from pbm.settings import inner_networks, open_server, transport
 from pbm.store import Mail
 
 commands = Commands("pbm")
@@ -38,6 +38,33 @@ def send_mails() -> None:
 
     prepare_helper()
     keep_sending(open_existing(), transport(), wait_for_end)
+
+
+@outbox.command("notify")
+def send_notices_due() -> int:
+    """Send all notices that are due, by other ways than mail. `pbm serve` does this by itself."""
+    from pbm.delivery.notices import schemes
+    from pbm.notices.sending import SentNotices, prepare_process, send_notices
+
+    server = open_server()
+    inner = inner_networks()
+    done = SentNotices()
+    if server.store.notices.are_due(server.now(), schemes(server)):
+        prepare_process(inner)  # which cannot be undone in this process
+        done = send_notices(server)
+    answer(f"{done.sent} sent, {done.failed} not sent.", done._asdict())
+    return 1 if done.failed else 0
+
+
+@outbox.command("keep-notifying", hidden=True)
+def keep_notifying() -> None:
+    """Send notices as they come, until standard input ends; `pbm serve` runs this."""
+    from pbm.notices.sending import keep_sending_notices, prepare_process
+
+    prepare_helper()
+    server = open_existing()
+    prepare_process(inner_networks())
+    keep_sending_notices(server, wait_for_end)
 
 
 @outbox.command("list")

@@ -34,6 +34,8 @@ SETTING_NAMES = (
     "PBM_ROBOT_BOARDS",
     "PBM_ROBOT_MINUTES",
     "PBM_SETTINGS",
+    "PBM_NOTICES",
+    "PBM_NOTICES_INNER",
     "PBM_DEBUG",
 )
 """The settings, in the order of docs/installing.md."""
@@ -104,6 +106,8 @@ def wrong_values() -> Iterator[str]:
         settings.robot_boards,
         settings.robot_minutes,
         client.from_environment,
+        settings.notice_kinds,
+        settings.inner_networks,
     ]
     if os.environ.get("PBM_TRANSPORT"):
         checks.append(settings.transport)

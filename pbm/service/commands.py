@@ -3,12 +3,14 @@
 import os
 import socket
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import click
 
 from pbm.console import answer
 from pbm.console.usage import GAME_ARGUMENT, Commands, WholeNumber
+from pbm.delivery.notices import WEBHOOK
 from pbm.mail import incoming
 from pbm.refusals import Refused, refusing_os_errors
 from pbm.session import Session
@@ -110,6 +112,7 @@ def serve_(
     with refusing_os_errors(f"{certificate} and {key} are no certificate and its key"):
         tls = Certificate(certificate, key) if certificate and key else None
     opened = open_server()
+    _check_notices(opened)
     # systemd adds the time to what goes into its journal
     clock = None if "JOURNAL_STREAM" in os.environ else opened.now
     journal = Journal(clock, as_json=log_format == "json")
@@ -180,6 +183,15 @@ def _web_server_class() -> "type[WebServer]":
             "`python3 bin/make_environment.py web` in a clone, or pip install '.[web]'."
         ) from why
     return WebServer
+
+
+def _check_notices(opened: "Server") -> None:
+    """Raises Refused if notices need Apprise, and it is not installed; the process that sends could not say so."""
+    if {*opened.notice_kinds} - {WEBHOOK} and find_spec("apprise") is None:
+        raise Refused(
+            "The kinds of PBM_NOTICES but https need Apprise: "
+            "`python3 bin/make_environment.py notices` in a clone, or pip install '.[notices]'."
+        )
 
 
 def _start_metrics(opened: "Server", metrics: str) -> "Callable[[Entry], None]":

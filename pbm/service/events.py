@@ -345,19 +345,9 @@ class Streams:
     def _event(self, state: BoardState, **more: object) -> bytes:
         """The event with the state of a board, and what else a page is told."""
         event_id = f"{self.generation}-{state.number}"
-        data: dict[str, Any] = {"game": state.game, "board": state.board}
         if state.moves is None:
-            return _event_text("gone", event_id, data)
-        data |= {
-            "moves": state.moves,
-            "turn": state.turn,
-            "players": [state.first_player, state.second_player],
-            "status": letters.status(state),
-            "over": state.ended is not None,
-            "vote": state.vote,
-            "voter": state.voter,
-        }
-        return _event_text("board", event_id, data | more)
+            return _event_text("gone", event_id, {"game": state.game, "board": state.board})
+        return _event_text("board", event_id, letters.state_of(state) | more)
 
     def _cut_unproved(self, userids: Collection[str]) -> None:
         """End the streams of these users whose token or reply address has ended."""

@@ -53,6 +53,8 @@ LARGE_BYTES = 128 * 1024
 """The value of that parameter with which glibc begins. It raises it with each mail that is larger, up to 32 MB."""
 HOOKS = (*START_PBM, "hook", "run", "--follow")
 """A process that runs programs for events."""
+NOTIFIER = (*START_PBM, "outbox", "keep-notifying")
+"""A process that sends notices."""
 PLAYER = (*START_PBM, "robots", "run")
 """A process that plays for robots; the mails that it causes are sent by SENDER."""
 SITE = (*START_PBM, "site", "--follow")
@@ -370,6 +372,8 @@ async def serve(
     loop = asyncio.get_running_loop()
     service = Service(server.store)
     helpers = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
+    if server.notice_kinds:
+        helpers.append(Helper(NOTIFIER, "sends notices", service))
     helpers += [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
     if site:
         helpers.append(Helper((*SITE, *site), "writes the site", service))

@@ -31,6 +31,7 @@ from pbm.store.base import (
 from pbm.store.boards import BoardRow, Boards, TurnRow
 from pbm.store.events import Changes, Events
 from pbm.store.health import Health
+from pbm.store.notices import Notices
 from pbm.store.outbox import Handled, HeldMail, Mail, Outbox
 from pbm.store.players import ESTABLISHED, PlayerRow, Players, ResultRow, Section
 from pbm.store.robots import Robot, Robots
@@ -106,6 +107,7 @@ class Store:
         self.robots = Robots(self.db)
         self.outbox = Outbox(self.db)
         self.handled = Handled(self.db)
+        self.notices = Notices(self.db)
         self.trust = Trust(self.db)
         self.tournaments = Tournaments(self.db)
         self.events = Events(self.db)

@@ -744,3 +744,42 @@ def board_states(db: Database) -> None:
             END
         """)
     _create_noting_triggers(db, {"tokens", "replies"})
+
+
+@migrations()
+def notice_targets(db: Database) -> None:
+    """Let users be notified by other ways than mail."""
+    db.execute("""
+        CREATE TABLE notice_targets (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            userid TEXT NOT NULL REFERENCES users,
+            kind TEXT NOT NULL,
+            url TEXT NOT NULL,
+            secret TEXT,
+            is_full INTEGER NOT NULL,
+            made TEXT NOT NULL,
+            code TEXT,
+            confirmed TEXT,
+            due TEXT,
+            tries INTEGER NOT NULL DEFAULT 0,
+            failing_since TEXT,
+            problem TEXT,
+            seconds REAL NOT NULL DEFAULT 0,
+            UNIQUE (userid, url)
+        ) STRICT
+    """)
+    db.execute("""
+        CREATE TABLE notices (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            target INTEGER NOT NULL REFERENCES notice_targets ON DELETE CASCADE,
+            about TEXT NOT NULL,
+            game TEXT,
+            board TEXT,
+            moves INTEGER,
+            text TEXT NOT NULL,
+            detail TEXT,
+            queued TEXT NOT NULL,
+            begun INTEGER NOT NULL DEFAULT 0
+        ) STRICT
+    """)
+    db.execute("CREATE INDEX notices_target ON notices (target)")

@@ -106,7 +106,7 @@ class Users(Questions):
         self.change(userid, password="", reset_code=None, muted=None, signed_off=now)
         self._forget_words(userid)
         tables = "addresses board_notes followers vacations vacation_days replies digests robots blocked tokens posts "
-        for table in f"{tables} reminders analysis_requests".split():
+        for table in f"{tables} reminders analysis_requests notice_targets".split():
             self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
         self.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", userid)
         self.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", userid)

@@ -23,6 +23,7 @@ OURS = [
     schema.absences,
     schema.tokens,
     schema.board_states,
+    schema.notice_targets,
 ]
 """The migrations of this version."""
 
