@@ -11,7 +11,7 @@ import pytest
 
 from pbm.mail.sending import flush
 from pbm.mail.transports import Transport, Undelivered
-from pbm.service.health import complaint
+from pbm.service.health import word_for_fault
 from pbm.service.metrics import Metrics
 
 from helpers.database import sql
@@ -50,7 +50,7 @@ def words_while(club, way=None):
         club.time = began + timedelta(seconds=seconds)
         if way:
             flush(club.server, way)
-        words.append(complaint(club.store, club.time))
+        words.append(word_for_fault(club.store, club.time))
     return words
 
 
@@ -77,12 +77,12 @@ def test_the_server_is_well_again_when_a_mail_has_left(waiting):
     assert words_while(waiting, CLOSED)[-1] == "mail"
     waiting.time += timedelta(days=1)
     flush(waiting.server, Way())
-    assert complaint(waiting.store, waiting.time) == ""
+    assert word_for_fault(waiting.store, waiting.time) == ""
 
 
 def test_a_database_that_cannot_be_written_is_named(waiting, monkeypatch):
     monkeypatch.setattr(type(waiting.store.health), "objection", lambda _: "the disk is full")
-    assert complaint(waiting.store, waiting.time) == "database"
+    assert word_for_fault(waiting.store, waiting.time) == "database"
 
 
 def test_health_is_told_by_http(shell):

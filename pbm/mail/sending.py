@@ -182,7 +182,7 @@ def note(server: Server, tried: Iterable[Tried]) -> int:
     now = server.now()
     sent = [mail for mail, problem in tried if problem is None]
     if sent:
-        server.store.events.note_maintenance("sent", now)
+        server.store.events.forget_maintenance("unsendable")
     for mail in server.store.outbox.drop(sent):
         _give_notice(server, mail, now)
     for mail, problem in tried:

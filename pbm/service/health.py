@@ -8,7 +8,7 @@ PATIENCE = timedelta(minutes=30)
 """How long a mail may wait that nobody can send, before that is a fault of this server."""
 
 
-def complaint(store: Store, now: datetime) -> str:
+def word_for_fault(store: Store, now: datetime) -> str:
     """In a word, what does not work: ``database`` if it cannot be written, or ``mail``; empty if all does.
 
     A mail that its reader's own server does not take is no fault of this one.
@@ -20,11 +20,9 @@ def complaint(store: Store, now: datetime) -> str:
             if store.outbox.are_due(now - PATIENCE, 0):
                 return "mail"  # no process sends
             oldest = store.outbox.counts().oldest
-            sent = store.events.last_maintenance("sent")
-            unsendable = store.events.last_maintenance("unsendable")
+            is_way_closed = store.events.last_maintenance("unsendable") is not None
     except Unusable:
         return "database"
-    is_way_closed = unsendable is not None and (sent is None or sent < unsendable)
     if is_way_closed and oldest and oldest < now - PATIENCE:
         return "mail"
     return ""

@@ -390,7 +390,7 @@ class WebServer:
 
     async def health(self, request: Request) -> Response:
         """Whether the server can do its work: ``ok``, or with the status 503 a word for what does not."""
-        checking = asyncio.ensure_future(self.work(health.complaint, self.server.store, self.server.now()))
+        checking = asyncio.ensure_future(self.work(health.word_for_fault, self.server.store, self.server.now()))
         try:
             word = await asyncio.wait_for(asyncio.shield(checking), HEALTH_SECONDS)
         except TimeoutError:

@@ -133,11 +133,15 @@ class Events(Questions):
         """Note when something was done last."""
         self.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, now)
 
+    def forget_maintenance(self, name: str) -> None:
+        """Forget when something was last, because it no longer counts."""
+        self.execute("DELETE FROM notes WHERE name = ?", name)
+
     def last_maintenance(self, name: str) -> datetime | None:
         """When ``cleanup``, ``backup`` or ``restored`` was done last; None if never.
 
-        ``begun`` is when the database was made, ``sent`` when a mail has left last, and ``unsendable`` when a try to
-        send one has failed last for a reason that holds for all mails.
+        ``begun`` is when the database was made. ``unsendable`` is when a try to send has failed last for a reason that
+        holds for all mails, if none has left since.
         """
         return self.moment("SELECT moment FROM notes WHERE name = ?", name)
 
