@@ -246,6 +246,26 @@ def test_a_list_has_pages(started):
     assert "standings 2" in post(started, "symple standings").text
 
 
+def test_the_standings_of_a_page_in_json_are_those_of_its_page_and_all_pages_have_all(started):
+    for number in range(250):
+        started.store.users.add(f"user{number}", "", started.time)
+        started.store.players.change("symple", f"user{number}", most=None, seeking=1)
+    for number in range(230):
+        started.store.db.execute(
+            "UPDATE players SET rating = ?, won = 20 WHERE game = 'symple' AND userid = ?",
+            [2000 + number, f"user{number}"],
+        )
+    pages = [post(started, f"symple standings {page}", as_json=True).data for page in (1, 2, 3)]
+    names = [[player["userid"] for player in page["players"]] for page in pages]
+    assert [len(page) for page in names] == [200, 32, 0]  # alice and bob have played
+    assert names[0][:2] == ["user229", "user228"]
+    assert len({*names[0], *names[1]}) == 232
+    seekers = [[seeker["userid"] for seeker in page["seekers"]] for page in pages]
+    assert [len(page) for page in seekers] == [20, 0, 0]
+    whole = shell_answer(started, "symple standings", "")[2]
+    assert [player["userid"] for player in whole["players"]] == names[0] + names[1]
+
+
 # Tokens
 
 

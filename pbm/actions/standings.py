@@ -70,7 +70,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
         blocks,
         subject=f"{game.capitalize()} Standings",
         answer=f"{game} challenge USERID1 USERID2",
-        **_data(session, game, is_whole=number < 2 and not following),
+        **_data(session, game, number),
     )
     return [lists.with_next(letter, f"{game} standings", following)]
 
@@ -257,12 +257,18 @@ def _mark(player: PlayerRow) -> str:
     return "E" if Rating(games=player.games).is_established else "P"
 
 
-def _data(session: Session, game: str, *, is_whole: bool) -> dict[str, Any]:
-    """The standings for programs; unless *is_whole*, without players, as for one page of several."""
-    if not is_whole:
-        return {"game": game}
+def _data(session: Session, game: str, page: int) -> dict[str, Any]:
+    """The standings for programs: all for page 0, else as much of each list as a page has lines.
+
+    The text has a table for each list, so no list goes on behind its last page.
+    """
     store = session.store
-    rated = store.players.by_rating(game)
+    on_page = slice(None)
+    most = -1
+    if page:
+        most = page * lists.LINES_OF_PAGE
+        on_page = slice(most - lists.LINES_OF_PAGE, most)
+    rated = store.players.by_rating(game, most=most)[on_page]
     userids = [player.userid for player in rated]
     active = store.boards.active_counts(userids, game)
     robots = store.robots.among(userids)
@@ -273,11 +279,11 @@ def _data(session: Session, game: str, *, is_whole: bool) -> dict[str, Any]:
         ],
         "pools": [
             {"pool": pool, "userid": userid, "won": won, "lost": lost, "tied": tied}
-            for pool, userid, won, lost, tied in store.tournaments.pool_players(game)
+            for pool, userid, won, lost, tied in list(store.tournaments.pool_players(game))[on_page]
         ],
         "seekers": [
             {"userid": player.userid, "seeking": player.seeking}
-            for player in store.players.seekers(game, session.now.date())
+            for player in list(store.players.seekers(game, session.now.date()))[on_page]
         ],
     }
 
