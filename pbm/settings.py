@@ -76,7 +76,7 @@ def transport() -> "Transport":
 
     if chosen := os.environ.get("PBM_TRANSPORT"):
         return transports.transport(chosen, os.environ.get("PBM_TRANSPORT_PASSWORD", ""))
-    return transports.Maildirs(Path(make_data_folder()).parent / "mail", make=True)
+    return transports.Maildirs(Path(make_data_folder()).parent / "mail")
 
 
 def notice_kinds() -> tuple[str, ...]:

@@ -832,7 +832,7 @@ def test_the_doctor_finds_what_is_wrong_with_the_file_and_its_folder(several, fi
         ({"PBM_ADDRESS": "pbm at home"}, "PBM_ADDRESS", "no mail address"),
         ({"PBM_TRANSPORT": "maildir:/nowhere"}, "PBM_ADDRESS", "is not set"),
         ({"PBM_TRANSPORT": "pigeon:home"}, "PBM_TRANSPORT", "is not maildir:FOLDER"),
-        ({"PBM_TRANSPORT": "maildir:/nowhere"}, "PBM_TRANSPORT", "no folder /nowhere"),
+        ({"PBM_TRANSPORT": "maildir:/nowhere/mail"}, "PBM_TRANSPORT", "no folder /nowhere"),
         ({"PBM_TRANSPORT": "sendmail:/nowhere/sendmail"}, "PBM_TRANSPORT", "no program /nowhere/sendmail"),
         ({"PBM_TRANSPORT": "smtp://127.0.0.1:1"}, "PBM_TRANSPORT", "127.0.0.1 does not answer"),
     ],

@@ -276,7 +276,7 @@ def test_a_mail_goes_out_with_the_address_of_the_server_that_sends_it_whatever_t
     here, pair.server = pair.server, pair.server._replace(address="games@localhost")
     pair.say("spiro subscribe carol carol-secret 101")
     pair.move("alice", "e3:5")
-    assert flush(here, Maildirs(tmp_path, make=True)).failed == 0
+    assert flush(here, Maildirs(tmp_path)).failed == 0
     texts = [path.read_text() for path in tmp_path.glob("*/new/*")]
     assert sum("Reply-To: pbm+r" in text and "References: <" in text for text in texts) == 2
     assert sum("unsubscribe" in text for text in texts) == 1

@@ -209,9 +209,15 @@ def test_a_sendmail_that_is_not_there_puts_off_all_mails_after_one_try(waiting, 
     assert [tries for _, tries, *_ in left(waiting)] == [1, 0, 0, 0]
 
 
-def test_of_folders_only_the_default_one_is_made(waiting, tmp_path):
+def test_the_folder_of_maildirs_is_made_for_its_owner_alone(waiting, tmp_path):
+    folder = tmp_path / "mail"
+    assert flush(waiting.server, transport(f"maildir:{folder}"))[:2] == (4, 0)
+    assert (len(list(folder.iterdir())), folder.stat().st_mode & 0o777) == (4, 0o700)
+
+
+def test_the_folder_that_it_is_in_is_not_made(waiting, tmp_path):
     missing = tmp_path / "not-there"
-    assert flush(waiting.server, transport(f"maildir:{missing}"))[:2] == (0, 4)
+    assert flush(waiting.server, transport(f"maildir:{missing}/mail"))[:2] == (0, 4)
     assert not missing.exists()
     assert "there is no such file or folder" in left(waiting)[0][3]
 
@@ -236,7 +242,7 @@ class Syncing:
 
 def test_before_a_mail_is_noted_as_sent_it_is_on_the_disk_and_then_its_folder(waiting, tmp_path, monkeypatch):
     syncing = Syncing(monkeypatch, waiting)
-    assert flush(waiting.server, Maildirs(tmp_path / "mail", make=True))[:2] == (4, 0)
+    assert flush(waiting.server, Maildirs(tmp_path / "mail"))[:2] == (4, 0)
     assert syncing.steps == [(f"{name}/{part}", 4) for name in NAMES for part in ("tmp", "new")]
 
 
@@ -244,13 +250,13 @@ def test_before_a_mail_is_noted_as_sent_it_is_on_the_disk_and_then_its_folder(wa
 def test_what_may_not_be_on_the_disk_is_sent_again_to_the_same_file(waiting, tmp_path, monkeypatch, part):
     syncing = Syncing(monkeypatch, waiting)
     syncing.failing = part
-    assert flush(waiting.server, Maildirs(tmp_path / "mail", make=True))[:2] == (0, 4)
+    assert flush(waiting.server, Maildirs(tmp_path / "mail"))[:2] == (0, 4)
     assert len([*(tmp_path / "mail").glob("*/new/*")]) == (4 if part == "new" else 0)
     assert [tries for _, tries, *_ in left(waiting)] == [1] * 4
     assert all(problem.endswith(": the disk is broken") for *_, problem in left(waiting))
     syncing.failing = ""
     waiting.pass_time(minutes=6)
-    assert flush(waiting.server, Maildirs(tmp_path / "mail", make=True))[:2] == (4, 0)
+    assert flush(waiting.server, Maildirs(tmp_path / "mail"))[:2] == (4, 0)
     assert len([*(tmp_path / "mail").glob("*/*/*")]) == 4
 
 

@@ -84,8 +84,7 @@ class Maildirs(Transport):
 
     batch = 8
     folder: Path
-    make: bool = False
-    """Whether the folder is made if it is not there."""
+    """It is made if it is not there; the folder that it is in has to be."""
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Write the message to a file, and show it to mail programs; a second time it is the same file."""
@@ -107,8 +106,7 @@ class Maildirs(Transport):
             raise Undelivered(f"{path}: {reason(error)}") from error
 
     def _make(self, maildir: Path) -> None:
-        if self.make:
-            self.folder.mkdir(mode=0o700, exist_ok=True)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
         for part in ("", "new", "cur", "tmp"):  # the last one shows that all are there
             (maildir / part).mkdir(mode=0o700, exist_ok=True)
 

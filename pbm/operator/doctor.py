@@ -311,8 +311,10 @@ def _settings() -> Iterator[Finding]:
 def _unreachable(way: Transport) -> str:
     """Why mail cannot go out; empty if it can."""
     match way:
-        case Maildirs(folder=folder) if not os.access(folder, os.W_OK | os.X_OK):
-            return f"there is no folder {folder} that can be written to."
+        case Maildirs(folder=folder):
+            place = folder if folder.exists() else folder.parent  # in which it will be made
+            if not os.access(place, os.W_OK | os.X_OK):
+                return f"there is no folder {place} that can be written to."
         case Sendmail(program=program) if not os.access(program, os.X_OK):
             return f"there is no program {program}."
         case Smtp(host=host, port=port):

@@ -528,7 +528,7 @@ def sent(server: Server, folder: Path) -> float:
     for name in PLAYERS:
         server.store.users.set_form(name, "html")
     start = time.process_time()
-    mails = flush(server, Maildirs(folder / "mail", make=True)).sent
+    mails = flush(server, Maildirs(folder / "mail")).sent
     return (time.process_time() - start) / mails * 2
 
 
