@@ -5,6 +5,7 @@ import gc
 import os
 import signal
 from collections.abc import Callable, Coroutine, Iterator
+from functools import lru_cache
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from pbm.drawing import images
 from pbm.operator.events import EVENT_KINDS
 from pbm.passwords import Passwords
 
@@ -79,6 +81,23 @@ def cheap_hashes() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patched:
         hash_cheaply(patched)
         yield patched
+
+
+@pytest.fixture(autouse=True, scope="session")
+def pictures_drawn_once() -> Iterator[None]:
+    """Draw a picture that this process has just drawn no second time: a mail that is tried each day has the same."""
+    if not images.is_available():
+        yield
+        return
+    from resvg_py import svg_to_bytes
+
+    @lru_cache(20)
+    def drawn(font_file: str, **how: Any) -> bytes:
+        return svg_to_bytes(font_files=[font_file], **how)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("resvg_py.svg_to_bytes", lambda font_files, **how: drawn(*font_files, **how))
+        yield
 
 
 @pytest.fixture
