@@ -52,7 +52,7 @@ def read(words):
     return name, games.read_options(games.load(name), options)
 
 
-@pytest.mark.parametrize("words", BOARDS + LARGER_BOARDS)
+@pytest.mark.parametrize("words", [*BOARDS, *(pytest.param(words, marks=pytest.mark.long) for words in LARGER_BOARDS)])
 def test_a_win_that_turns_at_random_find_is_played(words):
     name, options = read(words)
     rng, found = Random(words), 0

@@ -26,7 +26,7 @@ def month(tmp_path, monkeypatch):
     month.store.close()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_whatever_players_do_the_secretary_does_the_same(month, seed):
     month.rng = Random(seed)
     month.sign_up("alice", "alice@players.example", "alice@work.example")

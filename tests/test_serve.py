@@ -345,7 +345,13 @@ def break_off(port, raw, together, origin):
     peer.close()
 
 
-@pytest.mark.parametrize("raw", [b"x" * 7_800_000, (b"x" * 98 + b"\r\n") * 78_000], ids=["one line", "many lines"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        pytest.param(b"x" * 7_800_000, id="one line", marks=pytest.mark.long),
+        pytest.param((b"x" * 98 + b"\r\n") * 78_000, id="many lines"),
+    ],
+)
 def test_a_hundred_mails_of_8_mb_that_are_broken_off_take_up_no_memory(players, raw):
     with running(players, *SERVE) as process:
         port = port_of(process)

@@ -834,7 +834,7 @@ def is_closed(connection):
         return True
 
 
-@pytest.mark.parametrize("killed_after", [0.2, 0.5])
+@pytest.mark.parametrize("killed_after", [0.2, pytest.param(0.5, marks=pytest.mark.long)])
 def test_what_was_acknowledged_is_stored_when_the_server_is_killed(tmp_path, killed_after):
     shell = Shell(tmp_path)
     shell.become(alice_and_bob)
