@@ -142,6 +142,7 @@ EXAMPLES = {
     "tournament": ("schedule", "tournament symple new alice bob carol"),
     "users list": ("users", "users list"),
     "users password": ("done_to_user", "users password alice"),
+    "users export": ("exported_user", "users export alice COPY"),
     "users mute": ("done_to_user", "users mute alice"),
     "users unmute": ("done_to_user", "users mute alice; users unmute alice"),
     "users bar": ("done_to_bar", "users bar @players.example"),

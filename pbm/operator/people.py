@@ -1,8 +1,12 @@
 """The operator's commands for users and their addresses."""
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import click
 
@@ -12,9 +16,10 @@ from pbm.actions import users
 from pbm.actions.finding import no_user
 from pbm.console import answer, answer_list, confirm, open_existing, time_text
 from pbm.console.usage import ADDRESS_ARGUMENT, BAR_ARGUMENT, USER_ARGUMENT, YES, Commands, Listing
+from pbm.disk import whole
 from pbm.mail.incoming import is_ours
 from pbm.names import is_address
-from pbm.refusals import Refused
+from pbm.refusals import Refused, refusing_os_errors
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store.users import Address, UserRow
@@ -25,6 +30,9 @@ MUTED = (
     "them, and you can write no chats, messages and broadcasts."
 )
 UNMUTED = "The operator of this server lets others read again what you write."
+
+LONG_HEX = re.compile("(?:pbm_(?:webhook_)?|[rbucp][0-9]+-)?[0-9a-f]{32,}", re.ASCII | re.IGNORECASE)
+"""A token or a code of ours, or a hash of one, in a text that is stored."""
 
 commands = Commands("pbm")
 
@@ -42,7 +50,7 @@ def find_user(server: Server, userid: str) -> UserRow:
 
 @commands.group("users", cls=Listing)
 def users_() -> None:
-    """List users, set a password, mute a user or sign one off, or bar an address."""
+    """List users, set a password, mute a user or sign one off, export what is stored of one, or bar an address."""
 
 
 @users_.command("list")
@@ -175,6 +183,33 @@ def remove_user(userid: str, *, yes: bool) -> None:
         answers = users.sign_off(Session(server), user.userid)
     text = f"{user.userid} is signed off."
     answer(text, letters.as_one(answers) | {"reply": text})
+
+
+@users_.command("export")
+@USER_ARGUMENT
+@click.argument("file", type=click.Path(path_type=Path))
+def export_user(userid: str, file: Path) -> None:
+    """Write all that is stored of a user to a new FILE, a zip with JSON, for that user.
+
+    There is a file for each table. Hashes of passwords and tokens are left out, and so are secrets of others, such as
+    who blocks the user. In texts, tokens and codes stand as TOKEN. Only the owner of FILE can read it.
+    """
+    server = open_existing()
+    user = find_user(server, userid)
+    with server.store.reading():
+        data = server.store.persons.data_of(user.userid)
+    with refusing_os_errors(f"{file} cannot be written"):
+        if file.exists():
+            raise Refused(f"There is a file {file} already.")
+        with whole(file) as copy:
+            with ZipFile(copy, "w", ZIP_DEFLATED) as archive:
+                for table, rows in data.items():
+                    text = json.dumps(rows, indent=1, ensure_ascii=False)
+                    archive.writestr(f"{table}.json", f"{LONG_HEX.sub('TOKEN', text)}\n")
+            copy.rename(file)
+    count = sum(map(len, data.values()))
+    text = f"All that is stored of {user.userid} is in {file}: {texts.counted(count, 'row')} of {len(data)} tables."
+    answer(text, {"userid": user.userid, "file": str(file), "rows": {table: len(rows) for table, rows in data.items()}})
 
 
 @users_.command("mute")

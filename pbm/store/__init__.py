@@ -33,6 +33,7 @@ from pbm.store.events import Changes, Events
 from pbm.store.health import Health
 from pbm.store.notices import Notices
 from pbm.store.outbox import Handled, HeldMail, Mail, Outbox
+from pbm.store.persons import Persons
 from pbm.store.players import ESTABLISHED, PlayerRow, Players, ResultRow, Section
 from pbm.store.robots import Robot, Robots
 from pbm.store.states import BoardState, States
@@ -103,6 +104,7 @@ class Store:
         self.states = States(self.db)
         self.talk = Talk(self.db)
         self.users = Users(self.db)
+        self.persons = Persons(self.db)
         self.players = Players(self.db)
         self.robots = Robots(self.db)
         self.outbox = Outbox(self.db)

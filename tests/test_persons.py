@@ -1,0 +1,182 @@
+"""What is stored of one user: all of it can be exported, and their words and name can be taken away."""
+
+import json
+import re
+import stat
+from zipfile import ZipFile
+
+import pytest
+
+from pbm.mail.posts import Post, handle_post, prepare_post
+from pbm.store.persons import PERSONAL
+
+from helpers.database import stored
+from helpers.fixtures import set_up
+from helpers.leagues import League
+from helpers.mail import handle, mail_of
+from helpers.schema import check
+
+NAMELESS = {
+    "_sqlite_migrations": "the versions of the tables",
+    "absences": "when the server was away",
+    "analyses": "chances and turns, without names",
+    "commands": "counts by the hour",
+    "hooks": "programs of the operator",
+    "keys": "the key of addresses of ours",
+    "notes": "when maintenance was done",
+    "numbers": "the last board of each game",
+    "puzzles": "positions and turns",
+    "removed_boards": "numbers of boards",
+    "sqlite_sequence": "the last numbers of tables",
+    "tallies": "counts of boards",
+}
+"""The tables that have nothing about users, and what they have."""
+ADDRESS_OF_BOB = "bob@players.example"
+LIFE = """
+symple challenge -size=5 alice bob
+symple challenge -size=5 bob alice
+symple challenge -size=5 alice bob
+symple challenge -size=5 alice carol
+symple challenge -talk -size=5 robot1 bob
+symple move 101 alice alice-secret c3
+symple move 101 bob bob-secret a1 / A comment of his.
+symple nag 101 bob bob-secret
+symple mail bob bob-secret digest
+symple move 101 alice alice-secret propose
+symple chat 101 bob bob-secret / A chat of his.
+symple note 101 bob bob-secret / A note of his.
+symple plan 101 bob bob-secret if any then e5
+symple submit 102 bob bob-secret c3
+symple move 103 alice alice-secret c3
+symple move 103 bob bob-secret a1 / His last words.
+symple resign 103 alice alice-secret
+symple notify bob bob-secret 101 on
+symple subscribe carol carol-secret all
+symple subscribe 104 bob bob-secret
+symple seek bob bob-secret 2
+symple analyse 103 bob bob-secret
+block bob bob-secret carol
+block carol carol-secret bob
+vacation bob bob-secret 2026-11-25
+vacation bob bob-secret auto
+token bob bob-secret laptop
+reset bob
+message alice alice-secret bob / A letter to him.
+"""
+
+
+@set_up
+def lived(club):
+    """bob has done all that leaves something of him behind, and others have done something to him."""
+    club.server = club.server._replace(notice_kinds=("ntfy",))
+    club.signed_up("alice", "bob", "carol")
+    for line in LIFE.strip().splitlines():
+        command, _, comment = line.partition(" / ")
+        club.say(command, comment)
+    club.say("notices bob bob-secret add ntfy://user:topsecret@ntfy.example/topic")
+    [code] = [row["detail"] for row in stored(club.store, "notices")]
+    club.say(f"notices bob bob-secret confirm {code}")
+    club.say("message alice alice-secret bob", "Another letter.")
+    handle(club.server, mail_of(ADDRESS_OF_BOB, "symple show 101", message_id="<1@players.example>"), ADDRESS_OF_BOB)
+    handle(club.server, mail_of(ADDRESS_OF_BOB, "message bob wrong-secret alice", "Hello"), ADDRESS_OF_BOB)
+    posted = Post("message bob bob-secret alice", "A post of his.", key="one", machine="198.51.100.7")
+    handle_post(club.server, prepare_post(club.server, posted))
+    league = League(club)
+    league.start("swiss", ["alice", "bob", "carol"], rounds=2, never="alice:bob", byes=1)
+    league.open("swiss", ["bob"], "open")
+    with club.store.writing():
+        club.store.db.execute("UPDATE tournaments SET director = 'bob' WHERE pool = 'open'")
+        club.store.trust.add_bar(ADDRESS_OF_BOB, club.time)
+        club.store.users.take_vacation_day("bob", club.time.date())
+
+
+def tables_of(store):
+    return [name for (name,) in store.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+
+
+def rows_that_name(store, table, words):
+    """The rows of a table that have one of these words in a field, also within JSON or a list."""
+    named = []
+    for row in stored(store, table):
+        fields = [str(value).lower() for name, value in row.items() if (table, name) not in HIDDEN]
+        if any({*re.split(r"[^a-z0-9@.-]+", field)} & words for field in fields):
+            named.append(row)
+    return named
+
+
+HIDDEN = {
+    *(("blocked", "other"), ("talk", "text"), ("boards", "comment")),
+    *(("outbox", name) for name in ("subject", "blocks", "message_id", "thread")),
+    *(("digests", "subject"), ("digests", "blocks")),
+}
+"""Fields that may name a user and are about others: who blocks them, what others write, and mails to others."""
+
+
+@pytest.fixture
+def exported(lived, shell):
+    """The zip that the operator makes for bob."""
+    copy = shell.folder / "copy.db"
+    lived.store.db.execute("VACUUM INTO ?", [str(copy)])
+    shell.environment["PBM_DB"] = str(copy)
+    zipped = shell.folder / "bob.zip"
+    data = shell.json("users", "export", "BOB", str(zipped))
+    check(data, "exported_user")
+    assert data["rows"]["addresses"] == 1
+    return zipped
+
+
+def tables_in(zipped):
+    """The rows in an export, by table."""
+    with ZipFile(zipped) as archive:
+        return {name.removesuffix(".json"): json.loads(archive.read(name)) for name in archive.namelist()}
+
+
+def test_every_table_is_about_users_or_is_known_not_to_be(lived):
+    assert {*tables_of(lived.store)} == {*PERSONAL, *NAMELESS}
+
+
+def test_bob_has_left_something_in_every_table_that_is_about_users(lived):
+    """Else the next test would show nothing."""
+    left = {table for table in PERSONAL if rows_that_name(lived.store, table, {"bob", ADDRESS_OF_BOB})}
+    assert {*PERSONAL} - left == {"robots"}  # he is none
+
+
+def test_no_row_that_names_a_user_or_their_address_is_left_out(lived, exported):
+    for table in tables_of(lived.store):
+        named = rows_that_name(lived.store, table, {"bob", ADDRESS_OF_BOB})
+        assert len(tables_in(exported).get(table, [])) >= len(named), table
+
+
+def test_an_export_has_what_a_user_wrote_played_and_chose(exported):
+    tables = tables_in(exported)
+    assert [row["text"] for row in tables["talk"]] == ["A comment of his.", "A chat of his.", "His last words."]
+    assert [(row["board"], row["text"]) for row in tables["turns"]] == [("101", "a1"), ("103", "a1")]
+    assert [row["text"] for row in tables["plans"]] == ["if any then e5"]
+    assert [row["submitted"] for row in tables["boards"] if row["board"] == "102"] == ["c3"]
+    assert tables["addresses"][0]["address"] == ADDRESS_OF_BOB
+    assert tables["notice_targets"][0]["kind"] == "ntfy"
+
+
+def test_an_export_has_no_hash_of_a_password_no_token_and_no_secret_of_others(lived, exported):
+    with ZipFile(exported) as archive:
+        text = "".join(archive.read(name).decode() for name in archive.namelist())
+    for secret in ("$argon2", "bob-secret", "topsecret", "pbm_"):
+        assert secret not in text
+    assert re.findall("[0-9a-f]{32}", text) == []
+    assert {row["userid"] for row in tables_in(exported)["blocked"]} == {"bob"}  # not who blocks him
+    secrets = [row["secret"].hex() for row in stored(lived.store, "boards")]
+    assert not any(secret in text for secret in secrets)
+
+
+def test_only_the_owner_of_an_export_can_read_it_and_nothing_is_overwritten(exported, shell):
+    assert stat.S_IMODE(exported.stat().st_mode) == 0o600
+    assert shell.refused("users", "export", "bob", str(exported)).startswith("There is a file")
+    assert shell.refused("users", "export", "nobody-here", str(exported)).startswith("There is no user")
+
+
+def test_what_is_left_of_a_user_who_has_signed_off_can_be_exported(exported, shell):
+    shell.done("signoff", "bob", "bob-secret")
+    later = exported.with_name("later.zip")
+    shell.done("users", "export", "bob", str(later))
+    assert {"users", "boards", "turns", "results"} <= {*tables_in(later)}
+    assert not {"addresses", "talk", "tokens", "notice_targets", "replies"} & {*tables_in(later)}
