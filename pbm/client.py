@@ -174,12 +174,14 @@ class Client(NamedTuple):
         headers: Mapping[str, str],
         seconds: float,
         body: bytes | None = None,
+        most_silence: float | None = None,
     ) -> Iterator[http.client.HTTPResponse]:
         """Send a request, and yield the response, which has to be read to its end within so many seconds.
 
-        The token goes with it. Raises NoAnswer, also if the response that is read inside ends too early.
+        The server may say nothing for *most_silence* seconds; None for all the time. The token goes with the request.
+        Raises NoAnswer, also if the response that is read inside ends too early.
         """
-        connection = self._connection(seconds)
+        connection = self._connection(most_silence or seconds)
         is_sent = False
         is_late = False
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pbm.refusals import Refused
-from pbm.robot_players import scripts
+from pbm.robot_players import scripts, waiting
 from pbm.store import Store
 from pbm.store.base import BUSY_SECONDS
 from pbm.store.boards import Boards
@@ -70,7 +70,7 @@ def watched(pair):
         rows = [store.boards.get("spiro", "101")]
 
         def looks(until):
-            return scripts.looks(store, rows, scripts.condition(until, rows))
+            return scripts.looks(store, rows, waiting.condition(until, rows))
 
         yield looks
 
@@ -136,7 +136,7 @@ def test_what_cannot_happen_is_not_waited_for(watched, until, why):
 def test_a_turn_is_waited_for_on_those_boards_on_which_one_plays(pair):
     pair.say("spiro challenge bob carol")
     rows = [pair.store.boards.get("spiro", number) for number in ("101", "102")]
-    happened = scripts.condition("turn=carol", rows)
+    happened = waiting.condition("turn=carol", rows)
     assert not happened(rows[0], rows[0]._replace(turn=None, ended=pair.time))
     assert happened(rows[1], rows[1]._replace(turn=None, ended=pair.time))
     assert happened(rows[1], rows[1]._replace(turn="carol"))

@@ -8,21 +8,20 @@ from itertools import chain
 
 import click
 
-from pbm import letters, runner, texts
+from pbm import client, letters, runner, texts
 from pbm.actions import finding
-from pbm.console import answer, open_existing
+from pbm.console import open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, USER_ARGUMENT, Commands
 from pbm.names import is_pool
 from pbm.refusals import Refused
+from pbm.robot_players import elsewhere
 from pbm.robot_players.program import MOST_REFUSED, NO_ANSWER, TERMINATED, Program, command_words, run_until_terminated
+from pbm.robot_players.waiting import Condition, check_player, condition, contents, player_of_turn, print_boards
 from pbm.session import Session
 from pbm.store import BoardRow, Reply, Store
 
 PAUSE_SECONDS = 0.05
 """The time between two looks at what is waited for."""
-Condition = Callable[[BoardRow, BoardRow | None], bool]
-"""Whether that has happened on a board for which one waits, by what it was and what it is now (None if removed)."""
-
 commands = Commands("pbm")
 
 
@@ -41,12 +40,16 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
 
     The pool of a tournament can stand in the place of a board. That is all its boards, also those that begin later.
     --until=over then waits for the end of the tournament and all its games, and --until=turn=USERID goes on until that.
+    With PBM_SERVER one can wait for boards alone.
 
     The exit status is 1 if nothing has happened in time.
     """
+    words = dict.fromkeys(word.lower() for word in boards)
+    if server := client.from_environment():
+        elsewhere.wait_for_boards(server, game, list(words), until, timeout)
+        return
     session = Session(open_existing())
     store = session.store
-    words = dict.fromkeys(word.lower() for word in boards)
     rows = [finding.find_row(session, game, word) for word in words if not is_pool(word)]
     looking = [look_at_pool(store, game, word, until) for word in words if is_pool(word)]
     if rows:
@@ -80,43 +83,20 @@ def play(game: str, board: str, userid: str, program: str, timeout: float | None
     The words of PROGRAM are split as a shell splits them, but there is no shell: write --with 'sh -c "..."' if you need
     one. No password is asked for. Mails go out as for any move, but the user gets none about their own moves.
     """
-    words = command_words(program)
-    session = Session(open_existing())
-    row = finding.find_row(session, game, board)
+    player = Program(command_words(program), timeout)
     name = userid.lower()
-    if name not in row.players:
-        raise Refused(f"{name} does not play on this board; {row.first_player} and {row.second_player} do.")
     try:
-        run_until_terminated(_play_to_the_end(session, row, name, Program(words, timeout)))
+        if server := client.from_environment():
+            elsewhere.play_to_the_end(server, game, board.lower(), name, player)
+            return 0
+        session = Session(open_existing())
+        row = finding.find_row(session, game, board)
+        check_player(row, name)
+        run_until_terminated(_play_to_the_end(session, row, name, player))
     except asyncio.CancelledError:
         return TERMINATED
     _print_boards(session, [row])
     return 0
-
-
-def condition(until: str, rows: Sequence[BoardRow]) -> Condition:
-    """What `pbm wait --until` waits for. Raises Refused if that cannot happen on these boards."""
-    if until == "change":
-        return lambda then, now: now is None or contents(now) != contents(then)
-    if until == "over":
-        return lambda _, now: now is None or now.ended is not None
-    name = _player_of_turn(until)
-    if not any(name in row.players for row in rows):
-        raise Refused(f"{name} does not play on {' or '.join(row.board for row in rows)}.")
-    return lambda then, now: now is None or now.turn == name or (now.ended is not None and name in then.players)
-
-
-def _player_of_turn(until: str) -> str:
-    """The player for whose turn one waits, of `turn=USERID`. Raises Refused if it is not written so."""
-    what, _, name = until.lower().partition("=")
-    if what != "turn" or not name:
-        raise Refused(f"One can wait until change, over or turn=USERID, but not until {until!r}.")
-    return name
-
-
-def contents(row: BoardRow) -> tuple[object, ...]:
-    """What everybody can see change on a board: the position, and a proposal."""
-    return row.started, row.moves, row.turn, row.ended, row.changed, row.vote, row.voter
 
 
 def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterator[list[BoardRow]]:
@@ -139,7 +119,7 @@ def look_at_pool(store: Store, game: str, pool: str, until: str) -> Iterator[lis
         raise Refused(f"There is no pool {pool!r} of {game.capitalize()}.")
     before = {row.board: row for row in rows}
     waits_for_turn = until not in {"change", "over"}
-    mover = _player_of_turn(until) if waits_for_turn else ""
+    mover = player_of_turn(until) if waits_for_turn else ""
     if waits_for_turn and mover not in players.union(*(row.players for row in rows)):
         raise Refused(f"{mover} does not play in pool {pool} of {game.capitalize()}.")
 
@@ -236,9 +216,4 @@ def _print_boards(session: Session, rows: Sequence[BoardRow]) -> None:
         boards = [finding.board_of(session, row) for row in rows_now.values() if row]
         board_data = [letters.data(board.present, session) for board in boards]
     gone = [number for number, row in rows_now.items() if not row]
-    lines = [("Board", "Moves", "Players", "Status")]
-    for board in boards:
-        lines.append((board.number, str(board.row.moves), " ".join(board.players), letters.status(board.row)))
-    lines += [(number, "", "", "removed") for number in gone]
-    data = {"boards": board_data, "gone": gone}
-    answer(texts.table(lines), data)
+    print_boards([board.row for board in boards], board_data, gone)

@@ -28,7 +28,8 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.robot_players import analysis
 from pbm.robot_players.program import ENDING_SECONDS, GIVE_UP, HOPELESS_TURNS, MOST_REFUSED, Program
-from pbm.robot_players.scripts import PAUSE_SECONDS, contents
+from pbm.robot_players.scripts import PAUSE_SECONDS
+from pbm.robot_players.waiting import contents
 from pbm.robots import Player
 from pbm.robots.thinking import Thought
 from pbm.session import Session
