@@ -133,7 +133,14 @@ def test_what_is_sent_to_the_whole_group_ends_all_of_them_and_starts_none_again(
         assert process.returncode == 0
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(signal.SIGTERM, marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, marks=pytest.mark.long),
+        signal.SIGKILL,
+    ],
+)
 def test_a_robots_program_that_hangs_ends_with_the_server(players, tmp_path, sent):
     told = tmp_path / "told"
     line = f'trap "" INT TERM; echo $$ >{told}; while :; do sleep 1; done'

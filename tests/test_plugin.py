@@ -278,7 +278,7 @@ def test_the_doctor_and_promises_say_what_the_game_of_a_package_breaks(elsewhere
     assert kept.stdout == "The package take has a fault (ModuleNotFoundError: No module named 'tiping').\n"
 
 
-@pytest.mark.parametrize("fault", ["from tipping", "from from typing"])
+@pytest.mark.parametrize("fault", [pytest.param("from tipping", marks=pytest.mark.long), "from from typing"])
 def test_a_package_with_a_fault_is_named_in_every_answer_and_its_boards_are_kept(elsewhere, tmp_path, fault):
     elsewhere.sign_up("alice", "bob")
     elsewhere.process("take", "challenge", "alice", "bob")

@@ -153,7 +153,12 @@ def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypat
 
 @pytest.mark.parametrize(
     ("board", "is_patient", "long_game"),
-    [("small", False, 100), ("medium", False, 40), ("small", True, 100), ("medium", True, 100)],
+    [
+        ("small", False, 100),
+        pytest.param("medium", False, 40, marks=pytest.mark.long),
+        ("small", True, 100),
+        pytest.param("medium", True, 100, marks=pytest.mark.long),
+    ],
 )
 def test_late_in_a_game_the_robot_plays_what_looks_best_by_its_terms_alone(monkeypatch, board, is_patient, long_game):
     options = {"small": board == "small", "no_inwards": False, "pieces": 12}

@@ -81,7 +81,9 @@ def thinks(club):
     return think_once(Session(club.server))
 
 
-@pytest.mark.parametrize("game", BAD)
+@pytest.mark.parametrize(
+    "game", [pytest.param(game, marks=[pytest.mark.long] if game == "spora" else []) for game in BAD]
+)
 def test_the_bad_turn_of_a_game_is_told_with_what_would_have_been_better(club, game, monkeypatch):
     monkeypatch.setattr(analysis, "Player", thinker)
     board = "103" if game == "spiro" else "101"
