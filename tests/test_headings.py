@@ -11,6 +11,7 @@ from pbm.letters import headings
 from pbm.mail import html, quotes
 from pbm.mail.illustrations import Illustration
 from pbm.mail.unhtml import to_text
+from pbm.service import devices
 from pbm.session import Session
 
 from helpers.answers import answer, send
@@ -75,6 +76,7 @@ DEEDS = {
     "The userid or the password is wrong": lambda club: send(club, "symple move 101 alice alice-secrot e5"),
     "There is no command": lambda club: send(club, "symple mve 101 alice alice-secret e5"),
     "MOVE[#n] is missing. The command is": lambda club: send(club, "symple move 101 alice alice-secret"),
+    "This link makes a browser a device of alice": lambda club: devices.mail_link(club.server, "alice", "https://x.y"),
 }
 """Mails by how they begin, and what makes one."""
 

@@ -199,7 +199,8 @@ def test_search_engines_are_told_what_is_not_for_them(web):
     status, headers, body = web.ask("GET", "/robots.txt")
     assert (status, headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
     assert body == (
-        "User-agent: *\nDisallow: /answer\nDisallow: /calendar/\nDisallow: /unsubscribe/\n"
+        "User-agent: *\nDisallow: /answer\nDisallow: /calendar/\nDisallow: /device\nDisallow: /me\n"
+        "Disallow: /unsubscribe/\n"
         "Sitemap: https://known.example/sitemap.xml\n"
     )
 

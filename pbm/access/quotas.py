@@ -58,6 +58,12 @@ LIMITS: Mapping[str, Sequence[Quota]] = {
         Quota("peer", 5, AN_HOUR),
         Quota("all", 60, AN_HOUR),
     ],
+    # links that make a browser a device
+    "link": [Quota("user", 1, AN_HOUR)],
+    "request for a link": [
+        Quota("peer", 5, AN_HOUR),
+        Quota("all", 60, AN_HOUR),
+    ],
     # codes for a new password
     "reset": [Quota("user", 3, A_DAY)],
     "request for a reset": [

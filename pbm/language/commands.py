@@ -321,7 +321,10 @@ OF_ALL = (
         token, but you get a mail about each.
         """),
     Command("tokens", SIGNED, "actions.tokens.list_tokens", reads=True,
-        text="""List your tokens: their names, what they are for, when you made them, and when they were last used."""),
+        text="""List your tokens: their names, what they are for, when you made them, and when they were last used.
+
+        A browser in which you play without a mail program is a `device`. It ends as a token does, by `revoke`, or 90
+        days after its last use."""),
     Command("notices",
         [*SIGNED, argument("change", "add|confirm|list|drop"), argument("url", "[URL"), argument("full", "full]")],
         "actions.notices.change_notices", check="actions.notices.check_not_mailed_secret",

@@ -197,7 +197,7 @@ def _session(server: Server, post: Post) -> Session:
         as_json=post.as_json,
         guesses=Guesses(server.store, post.machine or "", server.now()),
         peer=post.machine,
-        bearer=server.store.trust.token(tokens.digest(post.token)) if post.token else None,
+        bearer=server.store.trust.token(tokens.digest(post.token), server.now()) if post.token else None,
         is_trusted=False,
     )
 
@@ -323,7 +323,7 @@ def use_token(server: Server, secret: str, machine: str | None) -> Token:
 
     Raises WrongPassword, and TooMany.
     """
-    token = server.store.trust.token(tokens.digest(secret))
+    token = server.store.trust.token(tokens.digest(secret), server.now())
     if token and not _is_use_due(token, server.now()):
         return token
     with server.store.writing():
@@ -337,7 +337,7 @@ def use_token(server: Server, secret: str, machine: str | None) -> Token:
 def _noted_token(server: Server, secret: str) -> Token | None:
     """The token that a program shows; None if there is none. Its use is noted."""
     trust = server.store.trust
-    token = trust.token(tokens.digest(secret))
+    token = trust.token(tokens.digest(secret), server.now())
     if _is_use_due(token, server.now()):
         trust.note_use_of_token(tokens.digest(secret), server.now())
     return token

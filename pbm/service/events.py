@@ -271,7 +271,7 @@ class Streams:
         """Whether the token or the reply address of a reader still holds."""
         if reader.place:
             return _reply_at(self.server, reader.proof) is not None
-        return self.store.trust.token(reader.proof) is not None
+        return self.store.trust.token(reader.proof, self.server.now()) is not None
 
     # What is sent
 

@@ -42,10 +42,11 @@ from pbm.mail import incoming, posts
 from pbm.mail.incoming import Outcome, Printed, ReceivedMail
 from pbm.mail.posts import Post
 from pbm.mail.smtp import MOST_CONNECTIONS, MOST_PEER_CONNECTIONS, SHUTDOWN_SECONDS, Connections, Entry
-from pbm.refusals import Refused, TooMany, WrongPassword
+from pbm.names import is_userid
+from pbm.refusals import NotAllowed, Refused, TooMany, WrongPassword
 from pbm.robot_players import tasks
 from pbm.server import Server
-from pbm.service import calendars, health
+from pbm.service import calendars, devices, health
 from pbm.service.events import EventReader, Stream, Streams, allow_open_files, reader_of_page, reader_with_token
 from pbm.session import Session
 from pbm.site.build import MANIFEST
@@ -115,6 +116,10 @@ TITLES = {
 TOO_MANY_POSTS = "There are too many posts; please wait for a minute."
 SOON = {"Retry-After": "5"}
 """What a response has whose request may come again in some seconds."""
+BY_DEVICE = "me"
+"""Stands in the place of a token where the cookie of a device tells who posts."""
+PRIVATE = {"Cache-Control": "no-store"}
+COME_AGAIN = '<!doctype html><meta http-equiv="refresh" content="0"><title>My boards</title>'
 JSON_TYPE = "application/json"
 TEXT_TYPE = "text/plain"
 BEARER = {"WWW-Authenticate": "Bearer"}
@@ -132,6 +137,10 @@ class WebServer:
         self.pages = Pages(Session(server), SiteSettings(can_post=True))
         urls = map(urlsplit, filter(None, (url, server.site, server.web)))
         self.origins = {each.netloc: f"{each.scheme}://{each.netloc}" for each in urls}
+        self.url = (server.web or url or server.site or "").rstrip("/")
+        """Where the links in mails lead."""
+        self.mailing: set[asyncio.Task[Any]] = set()
+        """The links that are being mailed."""
         self.posts: Counter[str] = Counter()
         self.streams = Streams(server)
         self.kept: dict[str, str] = {}
@@ -146,6 +155,10 @@ class WebServer:
             Route("/events", self.events, methods=["GET", "POST"]),
             Route("/answer", self.answer, methods=["GET", "POST"]),
             Route("/guest", self.guest, methods=["POST"]),
+            Route("/device", self.mail_link, methods=["GET", "POST"]),
+            Route("/device/{link}", self.device, methods=["GET", "POST"]),
+            Route("/me", self.me, methods=["GET", "POST"]),
+            Route("/me/forget", self.forget_device, methods=["POST"]),
             Route("/unsubscribe/{token}", self.unsubscribe, methods=["GET", "POST"]),
             Route("/calendar/{token}.ics", self.calendar),
             Route("/health", self.health),
@@ -197,7 +210,7 @@ class WebServer:
         if request.method != "POST":
             return self._page(request, text=self.kept.get(request.query_params.get("shown", ""), ""))
         fields = request.state.fields = await self._posted(request)
-        address = tokens.address_with(self.server, fields.get("token", ""))
+        address = await self._address(request, fields)
         player, outcome = await self._handle(request, address, fields)
         is_repeated = outcome.word == "repeated"
         if is_repeated:  # the answer to the first post is lost; this one shows the board
@@ -213,6 +226,7 @@ class WebServer:
                 answer |= await asyncio.wait_for(making, PAGE_SECONDS)
             except Exception as why:  # the board may be damaged, but the command is done
                 _warn_of_page(why)
+            answer |= await self._next(request, player)
             return JSONResponse(answer)
         return RedirectResponse(f"answer?shown={self._keep(text)}", 303)
 
@@ -275,6 +289,150 @@ class WebServer:
         if self.site:
             await _wait_for(Path(self.site, page))
         return RedirectResponse(f"{page}#{token}", 303)
+
+    # Devices
+
+    async def _address(self, request: Request, fields: Mapping[str, str]) -> str:
+        """The address at which whoever posts answers: that of the token, or that of their device's user on this board.
+
+        Raises HTTPException.
+        """
+        if not _is_by_device(request, fields):
+            return tokens.address_with(self.server, fields.get("token", ""))
+        place = fields.get("game", "").lower(), fields.get("board", "").lower()
+        secret = devices.secret_of(request)
+        try:
+            address = await self.work(devices.address_on_board, self.server, secret, place, _machine(request))
+        except TooMany as why:
+            raise HTTPException(429, str(why), {"Retry-After": str(ceil(why.seconds))}) from why
+        except WrongPassword as why:
+            raise HTTPException(403, devices.NO_DEVICE) from why
+        except NotAllowed as why:
+            raise HTTPException(403, str(why)) from why
+        except Refused as why:
+            raise HTTPException(410, str(why)) from why
+        return str(address)
+
+    async def _next(self, request: Request, player: Reply) -> dict[str, Any]:
+        """What a page is told of the other boards of the user of its device; nothing for one with a token."""
+        if not _is_by_device(request, request.state.fields):
+            return {}
+        return {"next": await self.work(devices.next_board, self.server, player)}
+
+    async def mail_link(self, request: Request) -> Response:
+        """Show a form; or mail the link that makes a browser a device, if there is such a user.
+
+        The response does not wait for the mail, so neither what it says nor when it comes tells whether there is one.
+        """
+        if request.method != "POST":
+            return self._private(request, "device.html", "My boards")
+        fields = await self._posted(request)
+        name = fields.get("userid", "").strip().lower()
+        machine = _origin_of(_peer(request))
+        if not is_userid(name):
+            raise HTTPException(422, "A userid is 2 to 16 letters, digits, dots, hyphens or underscores.")
+        if not await self.work(devices.admit_request, self.server, machine):
+            raise HTTPException(429, "Too many links were asked for in this hour; please try again in the next one.")
+        task = asyncio.ensure_future(self.work(devices.mail_link, self.server, name, self._base_url()))
+        self.mailing.add(task)
+        task.add_done_callback(self._end_mailing)
+        return self._private(request, "device.html", "My boards", asked_for=name)
+
+    def _end_mailing(self, task: asyncio.Task[Any]) -> None:
+        self.mailing.discard(task)
+        if not task.cancelled() and (why := task.exception()):
+            warn(f"A link could not be mailed: {type(why).__name__}: {why}")
+
+    def _base_url(self) -> str:
+        """Where the links in mails lead; the Host of a request counts for nothing."""
+        if self.url:
+            return self.url
+        host, port = self.listening.getsockname()[:2]
+        return f"http://{host}:{port}"
+
+    async def device(self, request: Request) -> Response:
+        """Show to whom a link belongs; or, when the button is pressed, make this browser a device of that user."""
+        link = request.path_params["link"]
+        if request.method != "POST":
+            owner = await self.work(devices.owner_of_link, self.server, link)
+            if owner is None:
+                raise HTTPException(403, devices.NO_LINK)
+            return self._private(request, "device.html", "This device is mine", owner=owner)
+        fields = await self._posted(request)
+        try:
+            secret = await self.work(devices.make_device, self.server, link, fields.get("name", ""))
+        except NotAllowed as why:
+            raise HTTPException(403, str(why)) from why
+        except Refused as why:
+            raise HTTPException(422, str(why)) from why
+        response = RedirectResponse("../me", 303, headers=PRIVATE)
+        devices.keep_cookie(request, response, secret)
+        return response
+
+    async def me(self, request: Request) -> Response:
+        """The boards of the user of a device; or carry out a command of theirs, and show its answer above."""
+        secret = devices.secret_of(request)
+        if not secret and request.headers.get("sec-fetch-site") == "cross-site":
+            # a browser that comes from another site keeps the cookie back, until the page itself leads here
+            return HTMLResponse(COME_AGAIN, headers=PRIVATE)
+        fields = await self._posted(request) if request.method == "POST" else {}
+        try:
+            user = await self.work(devices.user_of_device, self.server, secret, _machine(request))
+        except TooMany as why:
+            raise HTTPException(429, str(why), {"Retry-After": str(ceil(why.seconds))}) from why
+        except WrongPassword:
+            response = self._private(request, "device.html", "My boards", status=403 if fields else 200)
+            if secret:
+                devices.keep_cookie(request, response, "")
+            return response
+        answer = await self._carry_out(request, fields, secret) if fields else None
+        boards = await self.work(devices.boards_of, self.server, user)
+        response = self._private(
+            request,
+            "me.html",
+            f"Boards of {user}",
+            status=answer.code if answer else 200,
+            user=user,
+            answer=answer,
+            boards=boards,
+            typed=fields if answer and answer.code != 200 else {},
+            key=secrets.token_urlsafe(24),
+        )
+        devices.keep_cookie(request, response, secret)
+        return response
+
+    async def _carry_out(self, request: Request, fields: Mapping[str, str], secret: str) -> Printed:
+        """Carry out a command that the user of a device has posted. Returns the answer."""
+        read = posts.read_text(f"{fields.get('line', '')}\n{fields.get('comment', '')}")
+        post = read._replace(
+            # the buttons of a page have one id, and each its own line
+            key=tokens.digest(f"{fields['id']} {read.line}") if fields.get("id") else "",
+            token=secret,
+            machine=_machine(request),
+            peer=_peer(request),
+        )
+        try:
+            self._admit_lines(post)
+            await self._check_passwords(post)
+        except Refused as why:
+            return posts.refusal_printed(why, str(why), str(why))
+        outcome = (await asyncio.shield(self.connections.hand_in(post))).outcome
+        if outcome.printed is None:
+            raise HTTPException(503, "This could not be done; please try again later.", {"Retry-After": "10"})
+        return outcome.printed
+
+    async def forget_device(self, request: Request) -> Response:
+        """Let this browser be a device no longer."""
+        self._admit(request)
+        await self.work(devices.forget_device, self.server, devices.secret_of(request))
+        response = RedirectResponse("../me", 303, headers=PRIVATE)
+        devices.keep_cookie(request, response, "")
+        return response
+
+    def _private(self, request: Request, template: str, title: str, status: int = 200, **what: Any) -> Response:
+        """A page for one reader."""
+        page = self.pages.render(template, request.url.path.removeprefix("/"), title=title, **what)
+        return HTMLResponse(page, status, headers=PRIVATE)
 
     # Commands
 
@@ -355,7 +513,9 @@ class WebServer:
         """Who wants a stream; None for a page whose reply address has ended. Raises Refused, and HTTPException."""
         if request.method == "POST":
             fields = await self._posted(request)
-            return cast("EventReader | None", await self.work(reader_of_page, self.server, fields.get("token", "")))
+            return cast(
+                "EventReader | None", await self.work(reader_of_page, self.server, await self._address(request, fields))
+            )
         if not self._is_from_this_site(request):
             raise HTTPException(403, "This was asked for by a page of another site.")
         token = _token_of(request)
@@ -513,6 +673,12 @@ def _is_like_reply_token(address: str) -> bool:
     """Whether the token of an address has the form of one with which a player answers."""
     token = tokens.token_of(address)
     return token.startswith(tokens.REPLY) and tokens.TOKEN.fullmatch(token) is not None
+
+
+def _is_by_device(request: Request, fields: Mapping[str, str]) -> bool:
+    """Whether a page has posted for the user of the device, and not with a token of its own."""
+    token = fields.get("token", "")
+    return token == BY_DEVICE or (not token and bool(devices.secret_of(request)))
 
 
 def _check_page(player: Reply, fields: Mapping[str, str]) -> None:

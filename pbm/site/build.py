@@ -33,7 +33,7 @@ MOST_DRAWN = 500
 ADDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 """How NAMES is opened: not through a link that somebody has put in its place."""
 ASSETS = "site.css", "board.js", "favicon.svg"
-NOT_FOR_ROBOTS = "answer", "calendar/", "unsubscribe/"
+NOT_FOR_ROBOTS = "answer", "calendar/", "device", "me", "unsubscribe/"
 """What `pbm serve --web` answers beside the pages, for people."""
 FOR_ALL = "index", "rules", "standings"
 """The pages of each game of which search engines are told."""

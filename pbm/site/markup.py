@@ -17,6 +17,7 @@ from markupsafe import Markup
 from pbm import letters, texts
 from pbm.language.help import SPACED
 from pbm.levels import GUEST_LEVELS
+from pbm.store import BoardRow
 
 MOST_PLACES = 60
 """How many points a curve has at most."""
@@ -82,6 +83,11 @@ def iso(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
+def path_to_play(row: BoardRow) -> str:
+    """The path of the page of a board, on which the user of a device plays without a token."""
+    return f"{row.game}/{row.board}.html#me"
+
+
 TEMPLATES = Environment(
     loader=PackageLoader("pbm.site"),
     autoescape=True,
@@ -98,6 +104,7 @@ TEMPLATES.filters |= {
     "curve": line_chart,
     "rating_curve": rating_curve,
     "iso": iso,
+    "path_to_play": path_to_play,
     "quoted": partial(quote, safe="@+"),
 }
 TEMPLATES.globals["levels"] = GUEST_LEVELS

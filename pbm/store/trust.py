@@ -1,10 +1,17 @@
 """Reply addresses, wrong passwords, quotas, and bars."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from pbm.store.base import Questions, as_row
+
+DEVICE = "device"
+"""The scope of the token in the cookie of a browser."""
+DEVICE_HOLDS = timedelta(days=90)
+"""How long such a token holds after it was last used."""
+DEVICE_LINK = "link"
+"""The scope of a link that makes a browser a device. It is no token yet."""
 
 
 class Reply(NamedTuple):
@@ -38,7 +45,7 @@ class Token(NamedTuple):
     userid: str
     name: str
     scope: str
-    """``read``: commands that change nothing; ``play``: nearly all commands."""
+    """``read``: commands that change nothing; ``play``, and ``device`` in the cookie of a browser: nearly all."""
     made: datetime
     used: datetime | None
     """When it was last used, to the hour; None if never."""
@@ -78,14 +85,18 @@ class Trust(Questions):
 
     # Tokens
 
-    def token(self, digest: str) -> Token | None:
-        """The token with that SHA-256; None if there is none."""
-        return self.row(Token, "SELECT userid, name, scope, made, used FROM tokens WHERE digest = ?", digest)
+    def token(self, digest: str, now: datetime) -> Token | None:
+        """The token with that SHA-256; None if there is none, or if it is that of a device and has ended."""
+        query = "SELECT userid, name, scope, made, used FROM tokens WHERE digest = ? AND scope != ?"
+        token = self.row(Token, query, digest, DEVICE_LINK)
+        if token and token.scope == DEVICE and now > (token.used or token.made) + DEVICE_HOLDS:
+            return None
+        return token
 
     def tokens(self, userid: str) -> list[Token]:
         """The tokens of a user, by name."""
-        query = "SELECT userid, name, scope, made, used FROM tokens WHERE userid = ? ORDER BY name"
-        return self.rows(Token, query, userid)
+        query = "SELECT userid, name, scope, made, used FROM tokens WHERE userid = ? AND scope != ? ORDER BY name"
+        return self.rows(Token, query, userid, DEVICE_LINK)
 
     def add_token(self, digest: str, token: Token) -> None:
         """Store a new token by its SHA-256."""
@@ -102,6 +113,26 @@ class Trust(Questions):
     def note_use_of_token(self, digest: str, now: datetime) -> None:
         """Note that a token is used."""
         self.execute("UPDATE tokens SET used = ? WHERE digest = ?", now, digest)
+
+    def store_link(self, digest: str, userid: str, now: datetime) -> None:
+        """Store the link of a user that makes a browser a device, by its SHA-256. The one before it ends."""
+        self.remove_link(userid)
+        self.add_token(digest, Token(userid, "", DEVICE_LINK, made=now, used=None))
+
+    def owner_of_link(self, digest: str, since: datetime) -> str | None:
+        """The user of a link that was made after a time; None if there is none."""
+        query = "SELECT userid FROM tokens WHERE digest = ? AND scope = ? AND made > ?"
+        userid = self.value(query, digest, DEVICE_LINK, since)
+        return str(userid) if userid else None
+
+    def remove_link(self, userid: str) -> None:
+        """End the link of a user."""
+        self.execute("DELETE FROM tokens WHERE userid = ? AND scope = ?", userid, DEVICE_LINK)
+
+    def forget_devices(self, now: datetime) -> None:
+        """Remove devices that were not used for long, and links as old."""
+        query = "DELETE FROM tokens WHERE scope IN (?, ?) AND coalesce(used, made) < ?"
+        self.execute(query, DEVICE, DEVICE_LINK, now - DEVICE_HOLDS)
 
     # Posts with a key
 
