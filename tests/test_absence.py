@@ -8,6 +8,8 @@ import pytest
 from pbm.actions import absences, challenges, cleanup, users
 from pbm.actions.cleanup import Done
 from pbm.board import clocks
+from pbm.operator.doctor import examine
+from pbm.operator.status import needed, status_at
 from pbm.session import Session
 from pbm.store import Store, copies
 
@@ -244,6 +246,17 @@ def test_no_command_ends_a_game_while_an_absence_is_not_done(four):
         four.store.absences.add(four.time - timedelta(days=4), four.time, 4 * DAY)
     four.signs("alice", "symple move 101 ME d4")
     assert four.played()[-1] == "d4"
+
+
+def test_an_absence_whose_time_is_not_given_yet_is_named(up):
+    with up.store.writing():
+        up.store.absences.add(up.time - timedelta(days=4), up.time, 4 * DAY)
+    what = "Not all boards have the time yet in which the server was away. `pbm cleanup` gives it to them."
+    assert what in needed(status_at(up.store, up.time), up.time)
+    assert "absence" in [finding.where for finding in examine(up.store.path, up.time)]
+    absences.give_time(up.store)
+    assert what not in needed(status_at(up.store, up.time), up.time)
+    assert "absence" not in [finding.where for finding in examine(up.store.path, up.time)]
 
 
 def test_time_that_is_added_by_hand_is_given_in_full(up):

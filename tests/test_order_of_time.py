@@ -174,6 +174,17 @@ def test_a_clock_that_has_stepped_back_by_more_than_an_hour_is_named(pair, minut
     assert any(told in what for what in needed(status_at(pair.store, pair.time), pair.time)) == is_named
 
 
+@pytest.mark.parametrize(("hours", "is_named"), [(1, False), (1.1, True), (30, True)])
+def test_a_clock_that_has_stepped_back_behind_the_last_clean_up_is_named(four, hours, is_named):
+    four.begin()
+    four.wait(days=1)
+    four.clean()
+    four.wait(hours=-hours)
+    assert any("something was done at 2026-11-21 12:00" in what for what in findings(four)) == is_named
+    named = [text for text in needed(status_at(four.store, four.time), four.time) if "has stepped back" in text]
+    assert len(named) == is_named
+
+
 def test_a_clock_that_has_stepped_back_is_named_until_it_is_right_though_the_server_goes_on(four):
     four.begin()
     four.pass_time(hours=-3)

@@ -109,6 +109,7 @@ def examine(
                 _ratings(store),
                 _rows(store),
                 _clock(store, now),
+                _absences(store),
             ):
                 try:
                     yield from check
@@ -290,6 +291,13 @@ def _clock(store: Store, now: datetime) -> Iterator[Finding]:
     if latest and latest > now + clocks.CLOCK_STEP:
         what = f"something was done at {time_text(latest)}, but it is {time_text(now)}."
         yield Finding("clock", what, "Set the clock of this machine right (`timedatectl`).")
+
+
+def _absences(store: Store) -> Iterator[Finding]:
+    """Check that all boards have the time in which the server was away."""
+    if not store.absences.are_done():
+        what = "not all boards have the time yet in which the server was away, so nobody loses by time."
+        yield Finding("absence", what, "Run `pbm cleanup`.")
 
 
 def _settings() -> Iterator[Finding]:

@@ -49,7 +49,9 @@ class Status(NamedTuple):
     free: int
     """Bytes that are free on its disk."""
     latest: datetime | None
-    """The latest time in the database, if a command was given in an hour that is still to come; else None."""
+    """The latest time in the database, if a command or a clean-up was in an hour that is still to come; else None."""
+    is_time_given: bool
+    """Whether all boards have the time in which the server was away."""
 
 
 @commands.command()
@@ -76,7 +78,8 @@ def status_at(store: Store, now: datetime) -> Status:
     """The status of the server at the time *now*."""
     with store.reading():
         boards, active = store.boards.totals()
-        is_behind = any(store.events.commands_since(now))
+        cleanup = store.events.last_maintenance("cleanup")
+        is_behind = any(store.events.commands_since(now)) or (cleanup is not None and cleanup > now)
         latest = store.health.latest() if is_behind else None  # which looks at every turn
         return Status(
             users=store.users.count(),
@@ -84,13 +87,14 @@ def status_at(store: Store, now: datetime) -> Status:
             active=active,
             mails=store.outbox.counts(),
             begun=store.events.last_maintenance("begun") or now,
-            cleanup=store.events.last_maintenance("cleanup"),
+            cleanup=cleanup,
             backup=store.events.last_maintenance("backup"),
             commands=store.events.commands_since(now - DAY),
             failed=[robot for robot in store.robots.all() if robot.why],
             size=store.path.stat().st_size,
             free=shutil.disk_usage(store.path.absolute().parent).free,
             latest=latest,
+            is_time_given=store.absences.are_done(),
         )
 
 
@@ -103,6 +107,8 @@ def needed(status: Status, now: datetime) -> Iterator[str]:
         yield f"A mail has been waiting since {time_text(status.mails.oldest)}. `pbm outbox list` tells why."
     if status.active and (status.cleanup or status.begun) < now - LATEST_CLEANUP:
         yield "There was no clean-up for two days. Let `pbm cleanup` run once a day."
+    if not status.is_time_given:
+        yield "Not all boards have the time yet in which the server was away. `pbm cleanup` gives it to them."
     if (status.backup or status.begun) < now - LATEST_BACKUP:
         yield "There was no backup for a week. Let `pbm backup --keep=14 FOLDER` run once a day."
     if status.latest and status.latest > now + CLOCK_STEP:

@@ -143,13 +143,14 @@ class Health(Questions):
         return self.execute("SELECT game, userid FROM results EXCEPT SELECT game, userid FROM players")
 
     def latest(self) -> datetime | None:
-        """The latest time of a board, turn or mail in the database."""
+        """The latest time of a board, turn, mail or clean-up in the database."""
         query = """
             SELECT max(moment) FROM (
                 SELECT max(started) AS moment FROM boards
                 UNION ALL SELECT max(played) FROM turns
                 UNION ALL SELECT max(handled) FROM handled
                 UNION ALL SELECT max(queued) FROM outbox
+                UNION ALL SELECT moment FROM notes WHERE name = 'cleanup'
             )
         """
         return self.moment(query)
