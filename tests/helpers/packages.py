@@ -7,6 +7,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -35,3 +36,12 @@ def install(setting: str, program: str, *packages: str, answer: str = "") -> Non
             )
             if done.returncode:
                 pytest.fail(f"{setting}=1, but {program} could not be installed: {command[0]}: {done.stderr}")
+
+
+def find_library(program: str, name: str) -> Path:
+    """The library of that name, which comes with a program; where there is none, the test is skipped."""
+    folder = sysconfig.get_config_var("MULTIARCH") or ""
+    for path in Path("/usr/lib", folder, program, name), Path("/usr/lib", program, name):
+        if path.exists():
+            return path
+    pytest.skip(f"there is no {name}, which the package {program} has")
