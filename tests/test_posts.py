@@ -5,8 +5,6 @@ import random
 import re
 import threading
 import time
-from contextlib import suppress
-from http.client import HTTPException
 
 import pytest
 
@@ -21,7 +19,7 @@ from pbm.session import Session
 from pbm.texts import clean, escaped, written
 
 from helpers.club import PASSWORDS, Club
-from helpers.database import restore, sql, store_of_tests, stored
+from helpers.database import restore, store_of_tests, stored
 from helpers.grammar import commands_of
 from helpers.mail import handle, mail_of
 from helpers.shell import Shell
@@ -652,35 +650,6 @@ def test_a_flood_of_wrong_passwords_does_not_hold_up_a_token(web, bearer):
     for thread in threads:
         thread.join()
     assert sorted(waits)[10] < 0.5
-
-
-@pytest.mark.long
-def test_a_server_that_is_killed_during_posts_with_keys_has_done_once_what_it_has_acknowledged(tmp_path):
-    """One token, 20 kills; each note is posted with its key until it is answered."""
-    shell = Shell(tmp_path)
-    shell.sign_up("alice", "bob", has_mail=True)
-    for _ in range(30):
-        shell.run("symple", "challenge", "-size=5", "alice", "bob")
-    token = shell.json("token", "alice", PASSWORDS["alice"], "robot")["token"]
-    headers = TEXT | {"Authorization": f"Bearer {token}"}
-    number = 0
-    for kill in range(20):
-        with serving(shell) as web:
-            killer = threading.Timer(0.3 + kill % 5 / 10, web.process.kill)
-            killer.start()
-            with suppress(OSError, HTTPException):
-                while True:
-                    line = f"symple note {101 + number % 30}\nn{number}."
-                    status, _, _ = web.ask("POST", "/command", line, Idempotency_Key=f"k{number}", **headers)
-                    if status == 429:
-                        break
-                    assert status == 200
-                    number += 1
-            killer.join()
-    notes = "".join(text for (text,) in sql(shell.folder / "pbm.db", "SELECT text FROM board_notes"))
-    assert number > 100
-    assert [notes.count(f"n{done}.") for done in range(number)] == [1] * number
-    assert notes.count(f"n{number}.") <= 1
 
 
 # By the client
