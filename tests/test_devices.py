@@ -15,6 +15,7 @@ from helpers.mail import message
 from helpers.patience import until
 from helpers.servers import arrived, inbox
 from helpers.shell import Shell
+from helpers.streams import reading
 from helpers.web import AS_JSON, serving
 
 SITE = "https://games.example"
@@ -220,11 +221,15 @@ def test_a_device_can_be_forgotten_where_it_is(web):
     assert play(web, cookie, "104", "e5")[0] == 403
 
 
-def test_a_stream_of_the_events_of_a_board_opens_by_the_cookie_too(web):
+def test_a_stream_of_the_events_of_a_board_opens_by_the_cookie_and_ends_with_the_device(web):
     ended(web)
-    cookie = new_device(web)
-    status, _, _ = web.submit({"token": "me", "game": "symple", "board": "108"}, "/events", Cookie=cookie)
-    assert status == 403
+    cookie = new_device(web, called="couch")
+    with reading(web, "me", "symple 108", Cookie=cookie) as refused:
+        assert refused.status == 403  # on a board of others
+    with reading(web, "me", "symple 101", Cookie=cookie) as stream:
+        assert next(stream).data["board"] == "101"
+        web.shell.done("token", "alice", "alice-secret", "couch", "revoke")
+        assert stream.is_over()
 
 
 # Attacks

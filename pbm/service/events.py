@@ -59,6 +59,8 @@ class EventReader(NamedTuple):
     """The SHA-256 of a token, or the reply address of a page."""
     place: tuple[str, str] | None = None
     """The game and number of the board of a page; None for a program, which hears of all boards of its user."""
+    device: str = ""
+    """The SHA-256 of the token of a browser by which its user was known; empty if a reply address proves them."""
 
 
 class StreamConnection(Protocol):
@@ -268,10 +270,13 @@ class Streams:
         return self.of_board[reader.place] if reader.place else self.of_user[reader.userid]
 
     def _is_proved(self, reader: EventReader) -> bool:
-        """Whether the token or the reply address of a reader still holds."""
+        """Whether the tokens and the reply address of a reader still hold."""
+        now = self.server.now()
+        if reader.device and self.store.trust.token(reader.device, now) is None:
+            return False
         if reader.place:
             return _reply_at(self.server, reader.proof) is not None
-        return self.store.trust.token(reader.proof, self.server.now()) is not None
+        return self.store.trust.token(reader.proof, now) is not None
 
     # What is sent
 

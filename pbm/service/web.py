@@ -513,9 +513,11 @@ class WebServer:
         """Who wants a stream; None for a page whose reply address has ended. Raises Refused, and HTTPException."""
         if request.method == "POST":
             fields = await self._posted(request)
-            return cast(
-                "EventReader | None", await self.work(reader_of_page, self.server, await self._address(request, fields))
-            )
+            address = await self._address(request, fields)
+            reader = cast("EventReader | None", await self.work(reader_of_page, self.server, address))
+            if reader and _is_by_device(request, fields):
+                return reader._replace(device=tokens.digest(devices.secret_of(request)))
+            return reader
         if not self._is_from_this_site(request):
             raise HTTPException(403, "This was asked for by a page of another site.")
         token = _token_of(request)

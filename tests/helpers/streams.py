@@ -41,14 +41,16 @@ def events_in(text: str) -> list[Event]:
 
 
 @contextmanager
-def reading(web: Served, token: str = "", **headers: str) -> Iterator["OpenStream"]:
-    """An open stream of a server: for the reply address of a page, or for a program."""
+def reading(web: Served, token: str = "", place: str = "", **headers: str) -> Iterator["OpenStream"]:
+    """An open stream of a server: for the reply address or the device of a page, or for a program."""
     connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=PATIENCE)
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
         if token:
             form = {"Content-Type": FORM} | AS_JSON
-            connection.request("POST", "/events", urlencode({"token": token}), form | headers)
+            game, _, board = place.partition(" ")
+            fields = {"token": token, "game": game, "board": board}
+            connection.request("POST", "/events", urlencode(fields), form | headers)
         else:
             connection.request("GET", "/events", headers=headers)
         yield OpenStream(connection.getresponse())
