@@ -95,6 +95,8 @@ class Note(NamedTuple):
     """The dice that the side has to play."""
     is_task: bool = False
     """Whether it says what the side to move has to do. It is left out when the game ends otherwise, as by resigning."""
+    score: str = ""
+    """The number of the text that counts most, such as the score of a side."""
 
 
 class Figure(NamedTuple):

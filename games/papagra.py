@@ -542,7 +542,8 @@ def figure(state: State, before: State | None = None) -> Figure:
     template, matches = honeycomb(state.board), _matches(state)
     boxes, numbers, tokens = _drawn_track(state.board, state.marks)
     notes = [
-        Note(f"{name.title()}: {mark}", side) for side, (name, mark) in enumerate(zip(SIDES, state.marks, strict=True))
+        Note(f"{name.title()}: {mark}", side, score=str(mark))
+        for side, (name, mark) in enumerate(zip(SIDES, state.marks, strict=True))
     ]
     notes += [Note(_told_matches(state.board, matches)), Note(_standing(state)), Note(_task(state), is_task=True)]
     return template.figure(

@@ -1016,6 +1016,7 @@ def figure(state: State, before: State | None = None) -> Figure:
                 f"{name}: {_counted(state.pips(side))} to go, {off} of {state.pieces} off",
                 side,
                 state.dice if side == mover else (),
+                score=str(state.pips(side)),
             )
             for side, (name, off) in enumerate(zip(SIDES, state.scores, strict=True))
         ),

@@ -1071,7 +1071,7 @@ def _notes(state: State, before: State | None) -> Iterator[Note]:
         if side == 1 and state.komi is not None:
             parts.append(f"komi {state.komi + 0.5}")
         parts += [f"score {state.scores[side]}", f"reserve {state.reserve[side]}"]
-        yield Note(f"{name.title()}: {', '.join(parts)}", side)
+        yield Note(f"{name.title()}: {', '.join(parts)}", side, score=str(state.scores[side]))
     yield from map(Note, _captured(state, before))
     if task := _task(state):
         yield Note(task, is_task=True)

@@ -625,10 +625,10 @@ def figure(state: State, before: State | None = None) -> Figure:
     """The cells with their stones, of which touching ones are joined, and all eyes, empty or filled."""
     template = honeycomb(state.board) if state.board.hexagonal else _drawn_wall(state.board)
     needed, task = len(template.cells) // 2 + 1, _task(state)
-    notes = [
-        Note(f"{name.title()}: territory {state.territory(side).bit_count()} of {needed} to win", side)
-        for side, name in enumerate(SIDES)
-    ]
+    notes = []
+    for side, name in enumerate(SIDES):
+        territory = state.territory(side).bit_count()
+        notes.append(Note(f"{name.title()}: territory {territory} of {needed} to win", side, score=str(territory)))
     if task:
         notes.append(Note(task, is_task=True))
     eyes = [Mark(template.at[bit], "eye", 0.17, side) for side in (0, 1) for bit in bits(state.eyes(side))]

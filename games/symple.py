@@ -414,7 +414,11 @@ def figure(state: State, before: State | None = None) -> Figure:
     """The points with their stones, those of a group joined, and how many each side has."""
     numbers = zip(SIDES, state.stones, state.scores, strict=True)
     notes = [
-        Note(f"{name.title()}: stones {own.bit_count()}, groups {state.count_groups(side)}, score {score}", side)
+        Note(
+            f"{name.title()}: stones {own.bit_count()}, groups {state.count_groups(side)}, score {score}",
+            side,
+            score=str(score),
+        )
         for side, (name, own, score) in enumerate(numbers)
     ]
     notes.append(Note(f"score (stones - {state.penalty} x groups)"))

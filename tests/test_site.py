@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import games
 from pbm.actions import cleanup, directing, tournaments
 from pbm.board.board import Board
-from pbm.drawing.images import board_svg
+from pbm.drawing.images import board_svg, figure
+from pbm.drawing.svg import Canvas
 from pbm.language.help import of_game
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -156,6 +157,9 @@ def test_all_links_lead_to_a_file_or_to_our_address_and_what_has_not_changed_is_
         links = [one["href"] for one in elements.all("a") + elements.all("link") if "href" in one]
         links += [one["src"] for one in elements.all("script") if "src" in one]
         for link in links:
+            if link.startswith("#"):
+                assert link[1:].isdecimal() or f'id="{link[1:]}"' in page.read_text()
+                continue
             assert link.startswith("mailto:pbm@") or (page.parent / link).resolve().is_file(), f"{page.name}: {link}"
     assert written(played, folder) == set()  # nothing has changed
     with played.store.writing():
@@ -239,22 +243,25 @@ def test_each_step_of_a_game_is_the_picture_of_its_position(club, folder, game):
     club.say(f"{game} challenge alice bob")
     board = play_some(club, game, 12)
     written(club, folder)
-    pictures = [board_svg(board.after(moves), style="") for moves in range(len(board.turns) + 1)]
+    figures = [figure(board.after(moves)) for moves in range(len(board.turns) + 1)]
+    pictures = [Canvas(each, board.rules.SIDES).picture(each, "", style="", has_notes=False) for each in figures]
     assert len(set(pictures)) > 8
     found = steps_of((folder / game / "101.html").read_text())
-    for (height, shapes), picture in zip(shown_steps(found), pictures, strict=True):
+    for shapes, picture in zip(shown_steps(found), pictures, strict=True):
         on_cells = picture.split("</g>\n", 1)[1]
-        assert height == int(re.search(r'height="(\d+)"', picture)[1])
         assert f"{shapes}</svg>\n" == on_cells
+    notes = [[note["text"] for note in step["notes"]] for step in found["steps"]]
+    names = "|".join(side.title() for side in board.rules.SIDES)
+    assert notes == [[re.sub(f"^({names}): ", "", note.text) for note in each.notes] for each in figures]
 
 
 def shown_steps(found):
-    """The height of each step and what stands on the cells, as a page puts it together."""
+    """What stands on the cells at each step, as a page puts it together."""
     parts = {}
     for step in found["steps"]:
         parts |= {int(number): shapes for number, shapes in step["parts"].items()}
         shapes = [found["shapes"][shape] for _, shapes in sorted(parts.items()) for shape in shapes]
-        yield step["height"], "".join([*shapes, step["below"]])
+        yield "".join(shapes)
 
 
 def test_a_game_that_cannot_draw_takes_no_page_of_another_along(shell, monkeypatch):
@@ -626,7 +633,8 @@ def test_the_page_of_a_tournament_of_teams_has_their_table_and_who_is_in_which(c
 
 @pytest.mark.parametrize("game", helptexts.GAMES)
 def test_the_rules_have_all_words_of_the_help_and_their_prose_wraps(first, game):
-    source = (first / game / "rules.html").read_text().partition("</svg>")[2].partition("</main>")[0]
+    main = (first / game / "rules.html").read_text().partition("<main")[2]
+    source = main.partition("</svg>")[2].partition("</main>")[0]
     text = re.sub(r"(?m)^[-=]{4,}$", "", of_game(game))
     assert " ".join("".join(Elements(source).texts).split()).lower() == " ".join(text.split()).lower()
     fixed = "\n".join(re.findall(r'(?s)<pre class="text">(.*?)</pre>', source))
@@ -645,11 +653,16 @@ def test_the_picture_of_a_finished_board_says_who_won_and_not_whose_turn_it_is(c
     club.say(f"{game} resign 101 {loser} {PASSWORDS[loser]}")
     board = stored_board(club.store, game, "101")
     written(club, folder)
-    page = (folder / game / "101.html").read_text().partition("</svg>")[0]
-    for picture in (board_svg(board.present), page):
-        words = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", picture))
-        assert f"Won by {winner} ({loser} resigned)." in words
-        assert not re.search(r"to move|class=\"turn\" d=\"M12|class=\"die|'s turn", picture)
+    picture = board_svg(board.present)
+    words = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", picture))
+    assert f"Won by {winner} ({loser} resigned)." in words
+    assert not re.search(r"to move|class=\"turn\" d=\"M12|class=\"die|'s turn", picture)
+    page = (folder / game / "101.html").read_text()
+    assert f"{winner} won</p>" in page
+    last_notes = steps_of(page)["steps"][-1]["notes"]
+    assert last_notes[-1] == {"text": f"Won by {winner} ({loser} resigned)."}
+    assert not any("dice" in note for note in last_notes)
+    assert "to move" not in page.partition('<script type="application/json"')[0]
     assert 'class="turn" d="M12' in before
     assert board_svg(board.after(6)).partition("</title>")[2] == before.partition("</title>")[2]
 
@@ -658,7 +671,8 @@ def test_a_game_of_another_package_shows_its_text(played, folder, monkeypatch):
     monkeypatch.delattr(games.load("symple"), "figure")
     written(played, folder)
     source = (folder / "symple" / "101.html").read_text()
-    assert steps_of(source) == {}
+    [step] = steps_of(source)["steps"]
+    assert [*step] == ["id"]
     assert "<svg" in source
 
 
@@ -708,7 +722,9 @@ def test_the_page_of_a_board_says_who_wrote_the_comment_also_where_only_the_role
     club.signed_up("alice", "bob")
     club.say("symple challenge -size=9 alice bob", "Good luck!")
     written(club, folder)
-    assert "<h2>Comment by the challenger</h2><pre>Good luck!</pre>" in (folder / "symple" / "101.html").read_text()
+    said = r'<p>Good luck!</p><small class="soft">the challenger, <time'
+    assert re.search(said, (folder / "symple" / "101.html").read_text())
     move(club, "101 alice a2", "Thanks!")
     written(club, folder)
-    assert "<h2>Comment by alice</h2><pre>Thanks!</pre>" in (folder / "symple" / "101.html").read_text()
+    said = r'<p>Thanks!</p><small class="soft">alice, turn 1, <time'
+    assert re.search(said, (folder / "symple" / "101.html").read_text())

@@ -86,28 +86,31 @@ def test_a_move_that_is_posted_is_played_and_the_answer_is_what_a_shell_prints(w
     assert told["text"] == web.shell.done("symple", "showas", "alice", PASSWORDS["alice"], "101").strip()
     assert (told["userid"], told["board"], told["turn"], told["repeated"]) == ("alice", "101", "bob", False)
     assert told["position"]["cells"] == {"e5": "W"}
-    assert ">e5, white</button>" in told["page"]
-    assert "<b>e5</b> <i>alice</i>" in told["page"]
     assert arrived(web.shell, "bob", "Hello bob")
 
 
 def test_a_reader_sees_their_board_their_plan_and_their_notes_and_nothing_is_stored_of_that(web):
     token = web.token("bob", "102")
-    status, told = web.post(token=token, text="note", comment="Watch the corner")
-    assert (status, told["turn"], told["over"], told["vote"]) == (200, "alice", False, None)
+    status, told = web.post(token=token, text="note", comment="Watch the corner", known="none")
+    assert (status, told["turn"], told["over"]) == (200, "alice", False)
     assert web.post(token=token, text="plan if any then c3")[0] == 200
     before = everything(web.shell)
     status, told = web.post(token=token, text="show")
     assert (status, told["plan"]) == (200, ["if any then c3"])
     assert told["notes"].endswith(": Watch the corner")
-    assert "Watch the corner</pre>" in told["page"]
-    assert "<pre>if any then c3</pre>" in told["page"]
-    assert "Watch the corner" not in web.post(token=web.token("alice", "102"), text="show")[1]["page"]
+    mine = web.post(token=token, known="none")[1]["html"]["mine"]
+    assert "Watch the corner</pre>" in mine
+    assert ">if any then c3</pre>" in mine
+    assert "Watch the corner" not in str(web.post(token=web.token("alice", "102"), known="none")[1])
     status, told = web.post(token=web.token("alice", "102"), text="preview e5")
-    assert (status, "page" in told, told["position"]["cells"]) == (200, False, {"e5": "W"})
-    assert re.match('<svg xmlns="[^"]+" class="board [a-z]+" role="img"', told["svg"])
-    assert "<style" not in told["svg"]
+    assert (status, told["position"]["cells"]) == (200, {"e5": "W"})
     assert web.post(token=web.token("alice", "102"), text="preview z9")[0] == 422
+    status, told = web.post(token=web.token("alice", "102"), text="preview e5", known="none")
+    assert (status, [*told]) == (200, ["parts", "notes"])
+    assert 'class="piece white" data-cell="e5"' in str(told["parts"])
+    status, told = web.post(token=web.token("alice", "102"), text="preview z9", known="none")
+    assert status == 200
+    assert told == {"error": "There is no point z9 on this board; columns go from a to i, rows from 1 to 9."}
     assert everything(web.shell) == before
 
 
@@ -310,9 +313,9 @@ def test_a_command_that_only_mails_answer_is_done_on_a_page_and_says_so(web):
 def test_what_is_done_is_not_told_as_a_failure_though_the_page_of_a_damaged_board_cannot_be_shown(web):
     path, token = web.shell.folder / "pbm.db", web.token("alice", "138")
     sql(path, "UPDATE boards SET options = '-size=1' WHERE board = '138'")
-    status, found = web.post(token=token, text="block bob")
+    status, found = web.post(token=token, text="block bob", known="none")
     sql(path, "UPDATE boards SET options = '-size=9' WHERE board = '138'")
-    assert (status, "page" in found) == (200, False)
+    assert (status, "steps" in found) == (200, False)
     assert web.post(token=token, text="unblock bob")[0] == 200
 
 
@@ -891,7 +894,7 @@ def test_a_mail_does_not_wait_for_the_pages_of_a_large_board(web):
             board.play(board.mover, board.state.random(rng), session.now)
         store_turns(session, board)
         address = tokens.reply_address(session.server, *spiro.row.place, "alice")
-    assert 'name="move"' in web.post(token=address, text="show")[1]["page"]  # with its turns
+    assert 'name="move"' in web.post(token=address, known="none")[1]["html"]["offers"]  # with its turns
     token = web.token("alice", board.row.board)
 
     def seconds_of_a_mail():
@@ -901,11 +904,36 @@ def test_a_mail_does_not_wait_for_the_pages_of_a_large_board(web):
 
     alone, meanwhile = [seconds_of_a_mail() for _ in range(10)], []
     with ThreadPoolExecutor(4) as pool:
-        posts = [pool.submit(web.post, token=token, text="show") for _ in range(12)]
+        posts = [pool.submit(web.post, token=token, text="show", known="none") for _ in range(12)]
         while not all(post.done() for post in posts):
             meanwhile.append(seconds_of_a_mail())
     assert {post.result()[0] for post in posts} == {200}
     assert mean(meanwhile) < 20 * mean(alone)  # 5 to 9 times as long; 240 times if mails wait for pages
+
+
+# Pages that are open
+
+
+def test_a_page_is_told_only_what_it_lacks_and_nothing_again(web):
+    alice, bob = web.token("alice", "127"), web.token("bob", "127")
+    whole = web.post(token=alice, known="none")[1]
+    assert (whole["place"], whole["moves"], whole["from"], whole["headline"]) == ("symple/127", 0, 0, "Your turn")
+    web.post(token=alice, text="e5")
+    known = " ".join(step["id"] for step in reversed(whole["steps"]))
+    lacking = {"known": known, "seen": whole["version"]}
+    told = web.post(token=alice, text="", **lacking)[1]
+    assert (told["moves"], told["from"], len(told["steps"]), told["headline"]) == (1, 1, 1, "bob is to move")
+    assert 'class="piece white" data-cell="e5"' in str(told["steps"])
+    assert [*told["html"]] == ["clock", "seats"]
+    assert (told["turns"].count("<li>"), "talk" in told) == (1, False)
+    assert len(json.dumps(told)) < 3000
+    again = web.post(token=alice, known=told["steps"][0]["id"], seen=told["version"])[1]
+    assert again == {"version": told["version"]}
+    assert len(json.dumps(again)) < 300
+    told = web.post(token=bob, text="chat", comment="Hello alice", known="none")[1]
+    assert (told["talk"]["from"], "Hello alice" in told["talk"]["html"]) == (0, True)
+    told = web.post(token=alice, known=again["version"][:8], seen=again["version"])[1]
+    assert ("Hello alice" in told["talk"]["html"], told["steps"], told["html"]) == (True, [], {})
 
 
 # What mails lead to

@@ -201,8 +201,8 @@ class Canvas:
         self.by_name = {cell.name: number for number, cell in enumerate(figure.cells)}
         self.by_place = {cell.at: number for number, cell in enumerate(figure.cells)}
 
-    def picture(self, figure: Figure, title: str, *, style: str) -> str:
-        """The SVG of a position, as of `svg`."""
+    def picture(self, figure: Figure, title: str, *, style: str, has_notes: bool = True) -> str:
+        """The SVG of a position, as of `svg`; on request without what stands below the board."""
         is_on_points = any(strokes.role == "grid" for strokes in figure.lines)
         kind = "cells points" if is_on_points else "cells"
         cells = "".join(map(self._cell, self.cells))
@@ -210,8 +210,10 @@ class Canvas:
         parts = self.parts(figure)
         for number in sorted(parts):
             shapes += [self.markup(shape) for shape in parts[number]]
-        below, height = self.below(figure)
-        shapes.append(below)
+        height = self.foot
+        if has_notes:
+            below, height = self.below(figure)
+            shapes.append(below)
         words = description(figure, self.sides)
         return _document(self.width, height, ground(self.sides), title, words, shapes, style)
 

@@ -187,6 +187,19 @@ def is_known(server: Server, recipient: str) -> bool:
     return tokens.meaning(server, recipient) is not None
 
 
+def player_of(server: Server, recipient: str) -> Reply | None:
+    """The player of a reply address, with their board; None if it is no such address.
+
+    Raises Refused if the board has been removed.
+    """
+    meaning = tokens.meaning(server, recipient)
+    if meaning is None or meaning.kind != tokens.REPLY:
+        return None
+    if server.store.boards.was_removed(meaning.reply.game, meaning.reply.board):
+        raise Refused("This board has been removed.")
+    return meaning.reply
+
+
 def posted(
     server: Server, recipient: str, text: str, comment: str, key: str, peer: str | None = None
 ) -> tuple[Reply, ReceivedMail] | None:
@@ -195,12 +208,10 @@ def posted(
     The mail is from the player's first address that is not barred, if they have one. What has the same *key* is done
     once. Raises Refused if the board of the page has been removed.
     """
-    meaning = tokens.meaning(server, recipient)
-    if meaning is None or meaning.kind != tokens.REPLY:
+    player = player_of(server, recipient)
+    if player is None:
         return None
-    game, board, userid = meaning.reply
-    if server.store.boards.was_removed(game, board):
-        raise Refused("This board has been removed.")
+    game, board, userid = player
     addresses = [row.address for row in server.store.users.addresses(userid) if row.confirmed]
     addresses.sort(key=lambda address: bars.bar_on(server.store, address) is not None)  # those that are barred last
     posted_text = texts.clean(f"{text}\n{comment}".replace("\r\n", "\n").replace("\r", "\n"))
@@ -212,7 +223,7 @@ def posted(
         quoted=quotes.lone_quotation(posted_text),
     )
     raw = f"{recipient}\n{text}\n{comment}".encode()
-    return meaning.reply, ReceivedMail(raw, mail.sender, (recipient,), peer, mail)
+    return player, ReceivedMail(raw, mail.sender, (recipient,), peer, mail)
 
 
 def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:

@@ -10,9 +10,8 @@ import secrets
 import socket
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from ipaddress import ip_address
 from math import ceil
 from operator import attrgetter, methodcaller
@@ -36,8 +35,6 @@ from games import Illegal
 from pbm import letters, texts
 from pbm.access import tokens
 from pbm.actions import users
-from pbm.drawing import images
-from pbm.letters import Letter
 from pbm.mail import incoming, posts
 from pbm.mail.incoming import Outcome, Printed, ReceivedMail
 from pbm.mail.posts import Post
@@ -50,8 +47,8 @@ from pbm.service import calendars, devices, health
 from pbm.service.events import EventReader, Stream, Streams, allow_open_files, reader_of_page, reader_with_token
 from pbm.session import Session
 from pbm.site.build import MANIFEST
-from pbm.site.pages import POLICY, Gone, Pages, SiteSettings
-from pbm.store import Reply, Store, Unusable
+from pbm.site.pages import POLICY, Pages, SiteSettings, answer_page, is_question
+from pbm.store import Reply, Unusable
 from pbm.terminal import warn
 
 if TYPE_CHECKING:
@@ -211,6 +208,11 @@ class WebServer:
             return self._page(request, text=self.kept.get(request.query_params.get("shown", ""), ""))
         fields = request.state.fields = await self._posted(request)
         address = await self._address(request, fields)
+        is_page = "known" in fields  # which is told what it lacks, and nothing else
+        if is_page and is_question(fields):
+            player = await self._player(address)
+            answer = await self._told(player, address, fields)
+            return JSONResponse(answer | await self._next(request, player))
         player, outcome = await self._handle(request, address, fields)
         is_repeated = outcome.word == "repeated"
         if is_repeated:  # the answer to the first post is lost; this one shows the board
@@ -218,16 +220,19 @@ class WebServer:
         if outcome.shown_word != "done":
             raise _refusal(outcome)
         text = letters.printed(outcome.letters) or "Done; a mail says more."
-        if _wants_json(request):
-            answer = letters.as_one(outcome.letters)
-            answer |= {"text": text, "userid": player.userid, "repeated": is_repeated}
+        if is_page:
+            is_shown = all((letter.game, letter.board) == player[:2] for letter in outcome.letters)
+            answer = {"text": "" if is_shown else text, "repeated": is_repeated}
             try:
-                making = asyncio.wrap_future(self.page_thread.submit(self._shown, outcome.letters, player, address))
-                answer |= await asyncio.wait_for(making, PAGE_SECONDS)
+                answer |= await self._told(player, address, fields | {"text": ""})
             except Exception as why:  # the board may be damaged, but the command is done
                 _warn_of_page(why)
             answer |= await self._next(request, player)
             return JSONResponse(answer)
+        if _wants_json(request):
+            answer = letters.as_one(outcome.letters)
+            answer |= {"text": text, "userid": player.userid, "repeated": is_repeated}
+            return JSONResponse(answer | await self._next(request, player))
         return RedirectResponse(f"answer?shown={self._keep(text)}", 303)
 
     def _keep(self, text: str) -> str:
@@ -258,16 +263,20 @@ class WebServer:
         """Have something handled as a mail. Returns the outcome."""
         return (await asyncio.shield(self.connections.hand_in(received))).outcome
 
-    def _shown(self, answers: Sequence[Letter], player: Reply, address: str) -> dict[str, Any]:
-        """The picture of a board after a preview, else what the reader's page of the board shows, if there is one."""
-        for letter in answers:
-            if letter.point and not letter.point.board.is_stored:
-                return {"svg": images.board_svg(letter.point, style="")}
-        with Store(self.server.store.path, read_only=True) as store, suppress(Gone):
-            session = Session(self.server._replace(store=store))
-            pages = Pages(session, self.pages.site, player.userid, address)
-            return pages.shown(player.game, player.board)
-        return {}
+    async def _player(self, address: str) -> Reply:
+        """The player of a reply address. Raises HTTPException."""
+        try:
+            player = await self.work(incoming.player_of, self.server, address)
+        except Refused as why:
+            raise HTTPException(410, str(why)) from why
+        if player is None:
+            raise HTTPException(403, REVOKED)
+        return cast("Reply", player)
+
+    async def _told(self, player: Reply, address: str, fields: Mapping[str, str]) -> dict[str, Any]:
+        """What the page of a player is told, made in a thread of its own. Raises TimeoutError."""
+        making = self.page_thread.submit(answer_page, self.server, player, address, fields)
+        return await asyncio.wait_for(asyncio.wrap_future(making), PAGE_SECONDS)
 
     async def guest(self, request: Request) -> Response:
         """Start a board of a new guest against a robot, and lead to its page."""

@@ -1,7 +1,8 @@
 """The contents of the pages of the site. Strangers may see them: no address, no queued move, no secret of dice."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from math import ceil
 from typing import Any, NamedTuple
@@ -9,17 +10,20 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 import games
+from games import Illegal
 from pbm import letters
-from pbm.actions import finding, talk, tournaments
-from pbm.board import ratings, records
-from pbm.board.board import Board, Point, few_turns
+from pbm.actions import finding, play, talk, tournaments
+from pbm.board import records
+from pbm.board.board import Board
 from pbm.drawing import images, svg
 from pbm.language.help import of_game
+from pbm.refusals import Refused
+from pbm.server import Server
 from pbm.session import Session
 from pbm.site import markup
-from pbm.store import TalkRow
+from pbm.site.boards import BoardView, pictured
+from pbm.store import Reply, Store, TalkRow
 from pbm.store.boards import BoardFilter
-from pbm.texts import TIME_FORMAT
 from pbm.tournaments import tables
 
 ON_PAGE = 80
@@ -77,43 +81,6 @@ def paginated(game: str, name: str, items: Sequence[Any], *, is_last_numbered_fi
     return pages
 
 
-def pictured(board: Board) -> tuple[str, dict[str, Any]]:
-    """A board as it is now in SVG without a style sheet, and what a page needs to draw all positions, ready for JSON.
-
-    The latter has ``sides``, the names of both by their colours; the ``shapes`` of all positions; and for each position
-    one of the ``steps``: the ``height`` of its picture, the markup ``below`` the board, and those ``parts`` that are
-    not as in the position before, by their numbers, each as the numbers of its shapes. It is empty for a game without
-    figures.
-    """
-    positions = [board.after(moves) for moves in range(len(board.states))]
-    figures = [figure for point in positions if (figure := images.figure(point))]
-    if not figures:
-        return images.board_svg(board.present, style=""), {}
-
-    canvas = svg.Canvas(figures[-1], board.rules.SIDES)
-    shape_numbers: dict[svg.Shape, int] = {}
-    parts_before: dict[int, list[svg.Shape]] = {}
-    steps = []
-    for figure in figures:
-        parts = canvas.parts(figure)
-        changed_parts = {}
-        for number in sorted(parts_before.keys() | parts.keys()):
-            if parts.get(number) != parts_before.get(number):
-                shapes = parts.get(number, [])  # a part that is gone has none
-                changed_parts[number] = [shape_numbers.setdefault(shape, len(shape_numbers)) for shape in shapes]
-        below, height = canvas.below(figure)
-        steps.append({"height": ceil(height), "below": below, "parts": changed_parts})
-        parts_before = parts
-
-    names = [side.capitalize() for side in board.rules.SIDES]
-    drawing = {
-        "sides": dict(zip(svg.hues(board.rules.SIDES), names, strict=True)),
-        "shapes": [canvas.markup(shape) for shape in shape_numbers],
-        "steps": steps,
-    }
-    return canvas.picture(figures[-1], images.caption(board.present), style=""), drawing
-
-
 ABOUT = "Abstract board games, played by mail and looked at here."
 """What the site is, in a sentence."""
 RECENT = 20
@@ -123,6 +90,10 @@ POLICY = (
     "form-action 'self'"
 )
 """The Content-Security-Policy under which all pages work."""
+
+
+PREVIEW = "preview "
+"""With this begins what a page posts to be told what a move would lead to."""
 
 
 class SiteSettings(NamedTuple):
@@ -150,101 +121,45 @@ class Pages:
         self.drawn: set[tuple[str, str]] = set()
         """The boards that have a PNG."""
         self._loaded: Board | None = None
-        self._said: Sequence[TalkRow] = ()
+        self._said = list[TalkRow]()
         """What was said on that board, as far as the reader may see it."""
 
     def board(self, game: str, number: str) -> str:
         """A board, move by move."""
         board = self._load(game, number)
-        point = board.present
-        row = board.row
-        about = []
-        if row.options:
-            about.append(f"options {row.options}")
-        if row.pool:
-            about.append(f"tournament {row.pool}")
-        about += self._clock_lines(board)
-        about.append(f"started {row.started:%Y-%m-%d}")
-        if row.ended:
-            about.append(f"ended {row.ended:%Y-%m-%d}")
+        view = self._view(board)
         taps = getattr(board.rules, "TAPS", None)
         picture, steps = pictured(board)
         return self.render(
             "board.html",
             f"{game}/{number}.html",
-            title=letters.title(point, ":"),
-            status=letters.status_of(point),
-            players=dict.fromkeys(board.players),  # one name if somebody plays both sides
-            about=about,
+            title=letters.title(board.present, ":"),
+            status=view.status,
+            view=view,
             picture=Markup(picture),
-            moves=board.turns,
-            talk=self._talk(board),
             taps=json.dumps(taps and taps._asdict()),
             has_dice=board.has_dice,
-            subject=f"Re: {row.game.capitalize()} Board {row.board}",
-            notation=games.notation(row.game),
-            row=row,
-            curve=self._chances(game, number),
-            ratings=[ratings.described(result) for result in board.about.results],
-            proof=letters.dice_proof(point),
-            record=f"{number}.json" if board.is_over else "",
+            subject=f"Re: {board.row.game.capitalize()} Board {board.row.board}",
+            notation=games.notation(game),
             image=f"{game}/{number}.png" if (game, number) in self.drawn else "",
             steps=markup.script(steps),
-            is_over=board.is_over,
-            **self._of_reader(point),
         )
 
-    def shown(self, game: str, number: str) -> dict[str, Any]:
-        """The page of a board, and what its script has to know of the board that the page shows."""
-        page = self.board(game, number)
-        board = self._load(game, number)
-        return {"page": page, "turn": board.mover, "over": board.is_over, "vote": board.row.vote}
+    def news(self, game: str, number: str, known: Sequence[str], seen: str) -> dict[str, Any]:
+        """What a page of a board that is open lacks, as of `BoardView.news`."""
+        return self._view(self._load(game, number)).news(known, seen)
 
-    def _clock_lines(self, board: Board) -> list[str]:
-        """What each player had left at the last move on a clock that grows, and when the one to move runs out."""
-        time_left = letters.time_left_on(self.session, board)
-        if time_left is None:
-            return []
-        left = zip(board.players, (board.row.first_left or 0.0, board.row.second_left or 0.0), strict=True)
-        lines = [f"clock: {time_left.clock.words}"]
-        lines += [f"{player} had {letters.short_days(seconds)} left at the last move" for player, seconds in left]
-        if time_left.runs_out:
-            lines.append(f"the clock of {board.mover} runs out on {time_left.runs_out:{TIME_FORMAT}}")
-        return lines
+    def preview(self, game: str, number: str, typed: Sequence[str]) -> dict[str, Any]:
+        """What moves would lead to, for a page of the board: as of `BoardView.preview`."""
+        view = self._view(self._load(game, number))
+        try:
+            [letter] = play.preview(self.session, game, [], number, typed, self.reader)
+        except (Refused, Illegal) as why:
+            return {"error": str(why)}
+        return view.difference_to(letter.point)
 
-    def _talk(self, board: Board) -> dict[int, list[TalkRow]]:
-        """What was said on a board, by the number of the move that it stands beside; 0 stands for the start.
-
-        What was said about a move that was taken back stands beside the last one, until there is such a move again.
-        """
-        beside: dict[int, list[TalkRow]] = {}
-        for entry in self._said:
-            beside.setdefault(min(entry.moves, len(board.turns)), []).append(entry)
-        return beside
-
-    def _of_reader(self, point: Point) -> dict[str, Any]:
-        """What only the reader of a board page sees: what they have told the server, and what they can tap."""
-        if not self.reader:
-            return {}
-        [letter] = letters.of_board(self.session, point, self.reader)
-        turns: Sequence[str] = ()
-        if point.mover == self.reader and games.needs_dice(point.state):
-            turns = few_turns(point)
-        return {
-            "reader": self.reader,
-            "mine": letter.data,
-            "proposal": letters.proposal(point.board, self.reader) if point.board.row.vote else "",
-            "turns": turns,
-            "figure": images.figure(point),
-            "sides": point.board.rules.SIDES,
-        }
-
-    def _chances(self, game: str, number: str) -> list[int]:
-        """The chances of the first player, move by move, in percent from the top of a curve down; none if unknown."""
-        analysis = self.store.robots.analysis(game, number)
-        if not analysis:
-            return []
-        return [round(100 - 100 * chance) for chance in json.loads(analysis)["curve"]]
+    def _view(self, board: Board) -> BoardView:
+        return BoardView(self.session, board, self._said, self.reader, self.address)
 
     def record(self, game: str, number: str) -> str:
         """The record of a finished game."""
@@ -431,6 +346,27 @@ class Pages:
             description=f"{title}. {what.get('status') or what.get('brief') or ABOUT}",
             **what,
         )
+
+
+def is_question(fields: Mapping[str, str]) -> bool:
+    """Whether a page asks for news or a preview, which is no command."""
+    text = fields.get("text", "")
+    return not text or text.startswith(PREVIEW)
+
+
+def answer_page(server: Server, player: Reply, address: str, fields: Mapping[str, str]) -> dict[str, Any]:
+    """What the page of a board, at which a *player* answers to an *address*, is told.
+
+    The *fields* are those that the page has posted: ``known`` and ``seen`` as of `BoardView.news`, and in ``text``
+    perhaps ``preview MOVE``. Nothing if the board is gone. The database is opened anew, to be read only.
+    """
+    text = fields.get("text", "")
+    with Store(server.store.path, read_only=True) as store, suppress(Gone):
+        pages = Pages(Session(server._replace(store=store)), SiteSettings(), player.userid, address)
+        if text.startswith(PREVIEW):
+            return pages.preview(player.game, player.board, text.removeprefix(PREVIEW).split())
+        return pages.news(player.game, player.board, fields["known"].split(), fields.get("seen", ""))
+    return {}
 
 
 @cache

@@ -1,137 +1,220 @@
-// A board page: a game step by step, and taps that answer its mail
+// The page of a board: its game step by step, and for a player who comes by the link of a mail, turns by tapping.
+// Whatever a player does is posted as what an answer by mail would say; the server alone knows the rules.
 "use strict";
-const main = document.querySelector("main");
-const all = (selector) => [...main.querySelectorAll(selector)];
-const [grid, picture, bar, told] = all(".cell-names, .picture, .steps, .told"), [form] = all(".tapping");
-const slider = bar.querySelector("input");
-const token = /^#(r[0-9]{1,18}-[0-9a-f]{32})$/.exec(location.hash)?.[1];
-const canSend = form && token;
-const taps = canSend && JSON.parse(form.dataset.taps);
-let game, own, svg, items, words, description, positions, last, at, standing, tapped = [];
 
-// Stepping: a position has the parts of the one before, but for those that differ
+const find = (selector, root = document) => root.querySelector(selector);
+const findAll = (selector, root = document) => [...root.querySelectorAll(selector)];
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
-function load() {
-  game = JSON.parse(all("#steps")[0].textContent);
-  svg = own = picture.querySelector("svg");
-  words = svg.querySelector("desc");
-  description = words?.textContent;
-  positions = [];
-  for (const { parts, below, height } of game.steps || []) {
-    const now = [...positions.at(-1)?.parts || []];
-    for (const [number, shapes] of Object.entries(parts)) now[number] = shapes.map((shape) => game.shapes[shape]).join("");
-    positions.push({ parts: now, below, height });
+const data = JSON.parse(find("#steps").textContent);
+const { place } = find("#board").dataset;
+const picture = find(".picture"), svg = find("svg", picture), table = find(".cell-names");
+const stepBar = find(".steps"), slider = find("input", stepBar), told = find(".told"), turnList = find(".moves");
+const tray = find(".turn"), form = find(".tapping");
+const token = readToken();
+const canAnswer = Boolean(form && token);
+
+// The token of the link stays in this tab: whoever sees or shares the address has a page on which nobody can play.
+function readToken() {
+  const name = `pbm ${location.pathname}`;
+  const linked = /^#(me|r[0-9]{1,18}-[0-9a-f]{32})$/.exec(location.hash)?.[1];
+  try {
+    if (linked) {
+      sessionStorage.setItem(name, linked);
+      history.replaceState(null, "", location.pathname + location.search);
+    }
+    return linked || sessionStorage.getItem(name);
+  } catch {
+    return linked; // the browser keeps nothing, so the address has to
   }
-  at = last = Math.max(0, positions.length - 1);
-  standing = new Set(all(".piece").map((piece) => piece.dataset.cell));
-  bar.hidden = !last;
+}
+
+// Steps. The picture of each has the parts of the one before, but for those that differ.
+
+let positions = [], last = 0, at = 0;
+
+function addSteps(start, steps) {
+  positions.length = start;
+  for (const { id, parts = {}, notes = [], picture: whole } of steps) {
+    const all = [...positions.at(-1)?.parts || []];
+    for (const [number, shapes] of Object.entries(parts)) all[number] = markupOf(shapes);
+    if (whole) svg.innerHTML = new DOMParser().parseFromString(whole, "text/html").querySelector("svg").innerHTML;
+    positions.push({ id, parts: all, notes });
+  }
+  last = Math.max(0, positions.length - 1);
+  at = Math.min(at, last);
+  stepBar.hidden = !last;
   slider.max = last;
-  items = all(".moves button");
-  items.forEach((item, number) => { item.onclick = () => show(number + 1); });
-  if (last) show(last);
 }
 
-function draw(step) {
-  const ground = svg.querySelector(".cells");
-  while (ground.nextSibling) ground.nextSibling.remove();
-  const { parts, below, height } = positions[step];
-  svg.insertAdjacentHTML("beforeend", parts.join("") + below);
-  svg.setAttribute("height", height);
-  svg.querySelector(".panel").setAttribute("height", height);
-  svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${height}`);
-  if (words) words.textContent = step === last ? description : described();
+// The page as it was written names shapes by their numbers; what comes later is markup.
+function markupOf(shapes) {
+  return typeof shapes === "string" ? shapes : shapes.map((shape) => data.shapes[shape]).join("");
 }
 
-function described() {
-  const stacks = {}, sides = {};
-  for (const { dataset, classList } of all(".piece")) (stacks[dataset.cell] ||= []).push(classList[1]);
-  for (const [cell, stack] of Object.entries(stacks)) (sides[stack.at(-1)] ||= []).push(stack[1] ? `${cell} (${stack.length})` : cell);
-  const places = Object.entries(sides).map(([side, cells]) => `${game.sides[side]} on ${cells.join(", ")}`);
-  return [...places, ...all(".notes text").map((note) => note.textContent)].join(". ");
-}
-
-function show(step) {
-  const now = Math.max(0, Math.min(last, step));
-  look(own);
-  if (now !== at) draw(now);
-  slider.value = at = now;
-  items.forEach((item, number) => { item.ariaCurrent = number === at - 1 ? "step" : null; });
-  const item = items[Math.max(0, at - 1)], list = item.closest("ol"), [move, by] = item.children;
-  told.textContent = at ? `Move ${at} of ${last} by ${by.textContent}: ${move.textContent}` : `The start, before ${last} ${last === 1 ? "move" : "moves"}`;
-  list.scrollTop = item.offsetTop - list.offsetTop - (list.clientHeight - item.offsetHeight) / 2; // the page stays
+// Cells are never replaced: a press that begins before a new picture and ends after it is still a tap on one cell.
+function draw({ parts, notes }) {
+  const cells = find(".cells", svg);
+  if (!cells) return;
+  while (cells.nextSibling) cells.nextSibling.remove();
+  svg.insertAdjacentHTML("beforeend", parts.join(""));
+  showNotes(notes);
+  nameCells();
   mark();
 }
 
-load();
-if (last && /^#\d+$/.test(location.hash)) show(+location.hash.slice(1));
-onhashchange = () => location.reload();
-slider.oninput = () => show(+slider.value);
-bar.onclick = ({ target: { dataset } }) => {
-  if (dataset.to) show({ first: 0, back: at - 1, on: at + 1, last }[dataset.to]);
-};
-document.onkeydown = (event) => {
-  const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
-  if (!last || step === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if (event.target.matches("textarea") && event.target.value && (event.target !== line || !tapped.length)) return;
-  event.preventDefault();
-  show(step);
-};
-let touched;
-picture.addEventListener("touchstart", (event) => { touched = event.changedTouches[0]; }, { passive: true });
-picture.addEventListener("touchend", ({ changedTouches: [end] }) => {
-  const right = end.clientX - touched.clientX, down = end.clientY - touched.clientY;
-  if (last && Math.abs(right) > 40 && Math.abs(right) > 2 * Math.abs(down)) show(right < 0 ? at + 1 : at - 1);
-});
-
-// What is tapped, and what it would lead to
-
-function look(other) {
-  if (svg !== other) svg.replaceWith(other);
-  svg = other;
-}
-
-function mark() {
-  const focused = grid.querySelector(":focus-visible")?.dataset.cell;
-  for (const { classList, dataset: { cell } } of svg.querySelectorAll(".cells [data-cell]")) {
-    classList.toggle("tapped", tapped.includes(cell));
-    classList.toggle("focused", cell === focused);
+function showNotes(notes) {
+  for (const seat of findAll(".seat")) {
+    const note = notes.find(({ side }) => side === Number(seat.dataset.side));
+    find(".note", seat).textContent = note?.text || "";
+    find(".score", seat).textContent = note?.score?.replace("-", "−") || "";
+    find(".note", seat).append(...(note?.dice || []).map((pips) => {
+      const die = document.createElement("span");
+      die.className = "pips";
+      die.textContent = pips;
+      return die;
+    }));
   }
-  grid.querySelectorAll("button").forEach((button) => { button.ariaPressed = tapped.includes(button.dataset.cell); });
+  find(".notes").textContent = notes.filter(({ side }) => side === undefined).map(({ text }) => text).join(" · ");
 }
 
-// The field holds a move, and below it a plan. Taps go to the move written last.
+function show(step) {
+  at = Math.max(0, Math.min(last, step));
+  draw(positions[at]);
+  slider.value = at;
+  const items = [...turnList.children];
+  items.forEach((item, number) => { find("a", item).ariaCurrent = number === at - 1 ? "step" : null; });
+  const item = items[Math.max(0, at - 1)];
+  if (!item) return;
+  const turns = `${last} ${last === 1 ? "turn" : "turns"}`;
+  const said = `Turn ${at} of ${last} by ${find(".by", item).textContent}: ${find(".text", item).textContent}`;
+  told.textContent = at ? said : `The start, before ${turns}`;
+  // only the list scrolls, not the page
+  turnList.scrollTop = item.offsetTop - turnList.offsetTop - (turnList.clientHeight - item.offsetHeight) / 2;
+}
 
-const { line, clear, next, other, comment, hint, refused, said } = form?.elements || {};
-const [send, menu] = form?.querySelectorAll(".send, details") || [];
+// Cells in words: a table that is hidden from sight, for screen readers and the keyboard
+
+function buildTable() {
+  const rows = new Map();
+  for (const path of findAll(".cells [data-cell]", svg)) {
+    const { x, y } = middleOf(path), row = Math.round(y);
+    rows.set(row, [...rows.get(row) || [], { name: path.dataset.cell, x, y }]);
+  }
+  const lines = [...rows.keys()].sort((one, two) => one - two).map((row) => rows.get(row).sort((one, two) => one.x - two.x));
+  const button = ({ name, x, y }) => `<td><button type="button" data-cell="${name}" data-x="${x}" data-y="${y}" tabindex="-1"></button></td>`;
+  table.innerHTML = `<table role="table" aria-label="Board, cell by cell">${lines.map((line) => `<tr>${line.map(button).join("")}</tr>`).join("")}</table>`;
+  const first = find("button", table);
+  if (first) first.tabIndex = 0;
+}
+
+function middleOf(shape) {
+  const { x, y, width, height } = shape.getBBox();
+  return { x: x + width / 2, y: y + height / 2, width, height };
+}
+
+// The sides of the pieces on each cell, the lowest piece first
+function stacks() {
+  const standing = {};
+  for (const { dataset, classList } of findAll(".piece", svg)) (standing[dataset.cell] ||= []).push(data.sides[classList[1]]);
+  return standing;
+}
+
+function nameCells() {
+  const standing = stacks(), sides = {};
+  for (const button of findAll("button", table)) {
+    const { cell } = button.dataset, stack = standing[cell];
+    button.textContent = `${cell}, ${stack ? stack.at(-1) + (stack[1] ? `, height ${stack.length}` : "") : "empty"}`;
+  }
+  for (const [cell, stack] of Object.entries(standing)) {
+    const captives = stack.filter((side) => side !== stack.at(-1));
+    const below = captives[0] ? `, ${captives.length} of them ${captives[0]} below` : "";
+    (sides[stack.at(-1)] ||= []).push(stack[1] ? `${cell} (${stack.length}${below})` : cell);
+  }
+  const places = Object.entries(sides).map(([side, cells]) => `${side[0].toUpperCase()}${side.slice(1)} on ${cells.join(", ")}.`);
+  const words = find("desc", svg);
+  if (words) words.textContent = places.join(" ");
+}
+
+function moveFocus(event) {
+  const here = event.target, { x, y } = here.dataset;
+  const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+  if (!way) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const distance = ({ dataset }) => {
+    const right = dataset.x - x, down = dataset.y - y, ahead = right * way[0] + down * way[1];
+    return ahead > 1 ? ahead + 2 * Math.abs(right * way[1] - down * way[0]) : Infinity;
+  };
+  const [nearest] = findAll("button", table).sort((one, two) => distance(one) - distance(two));
+  if (distance(nearest) === Infinity) return;
+  here.tabIndex = -1;
+  nearest.tabIndex = 0;
+  nearest.focus({ preventScroll: true });
+}
+
+// The turn is one text: a move, and below it a plan. Taps, chips and the field change this text and nothing else.
+
+const { line, comment } = form?.elements || {};
 const { mail, url, plan: planned } = form?.dataset || {};
+const taps = canAnswer && JSON.parse(form.dataset.taps);
+const [send, hint, refused, chips, field, writeButton, next, other] =
+  [".send", ".hint", ".refused", ".chips", ".field", ".write", ".next", ".other"].map((selector) => form && find(selector, form));
+let isMine, isOver = false, earlierTexts = [];
+
+// Taps go to the move that is written last: behind "if" it is theirs, behind "then" the answer to it.
 const before = () => /^(?:[^]*\b(?:if|then)[ \t]+)?/i.exec(line.value)[0];
 const latest = () => line.value.slice(before().length).trim();
 const isTheirs = () => /\bif[ \t]+$/i.test(before());
+const lacksMove = () => /\bif(\s+\S*)?$|\bthen$/i.test(line.value.trim());
+const items = () => latest().split(",").map((item) => item.trim()).filter(Boolean);
+const cellOf = (item) => /[a-z]+\d+/.exec(item)?.[0];
 
-function write(text, cells = []) {
+function write(text) {
+  earlierTexts.push(line.value);
   line.value = text;
-  tapped = cells;
+  changed();
+}
+
+function undo() {
+  line.value = earlierTexts.pop() ?? before() + items().slice(0, -1).join(",");
   changed();
 }
 
 function changed() {
   const answer = line.value.trim();
-  const lacksMove = /\bif(\s+\S*)?$|\bthen$/i.test(answer);
-  send.disabled = !answer || lacksMove;
+  tellRefusal("");
+  showChips();
+  line.rows = line.value.split("\n").length + Math.floor(latest().length / 40);
+  const isPlan = isMine === false || before();
+  next.textContent = isTheirs() ? "then I play …" : "if they play …";
+  next.disabled = Boolean(before()) && !isTheirs() && !latest();
+  other.hidden = !before() || lacksMove() || Boolean(planned);
+  find(".planning").hidden = !isPlan;
+  send.textContent = isMine === false && !isOver ? "Save plan" : "Send";
   if (url) preview(answer);
-  else if (send.disabled) send.removeAttribute("href");
+  else if (!answer || lacksMove()) send.removeAttribute("href");
   else send.href = mail.replace("TOKEN", token) + encodeURIComponent(answer.replace(/\n/g, "\r\n"));
-  line.rows = line.value.split("\n").length;
-  next.textContent = isTheirs() ? "then I play …" : before() || latest() ? "if they play …" : "Plan: if they play …";
-  next.disabled = before() && !isTheirs() && !latest();
-  other.hidden = !before() || lacksMove || planned;
   mark();
 }
 
-// what is occupied after the moves
+function showChips() {
+  const shown = /\d/.test(latest()) ? items() : [];
+  chips.replaceChildren(...shown.map((item, number) => {
+    const chip = document.createElement("button"), place = document.createElement("li");
+    chip.type = "button";
+    chip.textContent = item;
+    chip.ariaLabel = `Take ${item} back`;
+    chip.onclick = () => write(before() + items().filter((_, other) => other !== number).join(","));
+    place.append(chip);
+    return place;
+  }).reverse());
+}
+
+// What is occupied after the moves that are written above
 function occupied() {
-  const cells = new Set(standing), lines = before().split("\n");
-  const leading = lines.filter((one, number) => number === lines.length - 1 || (!number && !/^if\b/i.test(one)));
+  const cells = new Set(Object.keys(stacksOfLast)), lines = before().split("\n");
+  const leading = lines.filter((text, number) => number === lines.length - 1 || (!number && !/^if\b/i.test(text)));
   for (const part of taps.occupied ? leading.join(" ").split(/[ ,+]+/) : []) {
     if (part.startsWith(taps.occupied)) cells.delete(part.slice(taps.occupied.length));
     else cells.add(part);
@@ -139,155 +222,429 @@ function occupied() {
   return cells;
 }
 
-// a cell that is tapped again is taken back, unless a turn can have it twice
+let stacksOfLast = {};
+
+// A tap adds to the text, also to one that was typed. A cell that is tapped again is taken back, unless a turn can
+// have it twice.
 function tap(cell) {
-  const again = taps.again ? -1 : tapped.indexOf(cell, taps.cells > 1 && tapped.length - tapped.length % taps.cells);
-  if (again < 0) tapped.push(cell);
-  else tapped.splice(again, 1);
-  write(before() + text(), tapped);
+  if (latest() && !/\d/.test(latest())) return tellRefusal(`Clear “${latest()}” before you tap a turn.`);
+  if (isMine === false && !line.value.trim()) line.value = "if ";
+  const parts = items(), end = parts.at(-1);
+  const same = parts.findIndex((part) => cellOf(part) === cell);
+  if (taps.cells > 1) {
+    if (end === cell) parts.pop();
+    else if (end && end.split(taps.between).length < taps.cells) parts.push(parts.pop() + taps.between + cell);
+    else parts.push(cell);
+  } else if (taps.again && same >= 0) {
+    const times = Number(parts[same].split(taps.again)[1] || 1) + 1;
+    parts[same] = parts[same].split(taps.again)[0] + taps.again + times;
+  } else if (same >= 0) parts.splice(same, 1);
+  else parts.push((occupied().has(cell) ? taps.occupied : "") + cell);
+  write(before() + parts.join(","));
 }
 
-function text() {
-  const parts = [], taken = occupied();
-  for (const cell of tapped) {
-    const same = taps.again && parts.find((part) => part.cells[0] === cell);
-    if (same) same.times += 1;
-    else if (parts.at(-1)?.cells.length < taps.cells) parts.at(-1).cells.push(cell);
-    else parts.push({ cells: [cell], times: 1 });
-  }
-  const written = ({ cells, times }) => (taken.has(cells[0]) ? taps.occupied : "") + cells.join(taps.between) + (times > 1 ? taps.again + times : "");
-  return parts.map(written).join(",");
-}
-
-// their move comes next, or the answer to it
-function plan() {
+// Their move comes next, or the answer to it
+function extendPlan() {
   const text = line.value.trimEnd();
   if (isTheirs()) write(`${before()}${latest() || "any"} then `);
   else write(`${text}${text && (before() ? " " : "\n")}if ${planned ? `${planned} then ` : ""}`);
 }
 
-function planOther() {
+function branchPlan() {
   const text = line.value.trimEnd();
   write(`${text}\n${/.*\bif[ \t]+/i.exec(text.split("\n").at(-1))[0]}`);
 }
 
-// What is posted is what an answer by mail would say
+// What lies over the board: rings for what is not sent yet, dashed stones for what is planned
 
-let page, isMine, waits, id, asked = 0, watched = 0;
+function mark() {
+  const focused = find(":focus-visible", table)?.dataset.cell;
+  const chosen = canAnswer ? items().flatMap((item) => item.match(/[a-z]+\d+/g) || []) : [];
+  for (const { classList, dataset: { cell } } of findAll(".cells [data-cell]", svg)) {
+    classList.toggle("tapped", chosen.includes(cell));
+    classList.toggle("focused", cell === focused);
+  }
+  for (const button of findAll("button", table)) button.ariaPressed = chosen.includes(button.dataset.cell);
+  find(".over", svg)?.remove();
+  if (!canAnswer || at !== last || !line.value) return;
+  const shapes = before() ? plannedStones() : chosen.map((cell) => circle("halo", cell));
+  if (shapes.some(Boolean)) svg.insertAdjacentHTML("beforeend", `<g class="over${before() ? " plan" : ""}">${shapes.join("")}</g>`);
+}
 
-async function post(text, more) {
+function circle(name, cell, label = "") {
+  const ground = find(`.cells [data-cell="${cell}"]`, svg);
+  if (!ground) return "";
+  const { x, y, width, height } = middleOf(findAll(`.piece[data-cell="${cell}"]`, svg).at(-1) || ground);
+  const size = Math.min(width, height), radius = Math.min(size / 2, 20);
+  const text = label && `<text class="n ${name.split(" ")[1] || ""}" x="${x}" y="${y + radius * 0.36}" font-size="${radius}">${label}</text>`;
+  return `<circle class="${name}" cx="${x}" cy="${y}" r="${radius}"/>${text}`;
+}
+
+// The moves of the last line of the plan, theirs and ours in turn
+function plannedStones() {
+  const own = find(".seat.own")?.dataset.hue || "", their = find(".seat:not(.own)")?.dataset.hue || "";
+  const moves = line.value.trim().split("\n").at(-1).split(/\s*\b(if|then)\b\s*/i);
+  return moves.flatMap((move, number) => {
+    const hue = /if/i.test(moves[number - 1]) ? their : own;
+    return number % 2 ? [] : (move.match(/[a-z]+\d+/g) || []).map((cell) => circle(`ghost ${hue}`, cell, Math.ceil(number / 2)));
+  });
+}
+
+// Small boards: the first tap shows what is around it larger, the second one sets
+
+const SMALLEST_PITCH = 24, CLOSE_UP_CELLS = 9;
+const closeUp = { button: find(".whole"), choice: find(".close-up"), box: "" };
+
+function wantsCloseUp(path) {
+  const pitch = path.getBoundingClientRect().width;
+  return closeUp.choice?.checked && !closeUp.box && pitch < SMALLEST_PITCH;
+}
+
+function lookCloser(path) {
+  const { x, y, width } = middleOf(path), [, , wide, high] = svg.getAttribute("viewBox").split(" ");
+  const size = width * CLOSE_UP_CELLS;
+  const start = (middle, most) => Math.max(0, Math.min(most - size, middle - size / 2));
+  closeUp.box = svg.getAttribute("viewBox");
+  svg.style.height = `${svg.getBoundingClientRect().height}px`; // what is below stays where it is
+  svg.setAttribute("viewBox", `${start(x, wide)} ${start(y, high)} ${size} ${size}`);
+  closeUp.button.hidden = false;
+  hint.textContent = "Tap the point. Then the whole board comes back.";
+}
+
+function showWhole() {
+  if (!closeUp.box) return;
+  svg.setAttribute("viewBox", closeUp.box);
+  svg.style.height = closeUp.box = "";
+  closeUp.button.hidden = true;
+}
+
+// What is posted is what an answer by mail would say. Answers that change the page come one after the other.
+
+const FIRST_WAIT = 1500, LONGEST_WAIT = 60_000, SILENCE = 45_000, PATIENCE = 20_000, PREVIEW_WAIT = 200;
+const ENDED = [403, 410]; // the token is worthless, or the board removed
+let seen = "", previews = 0, isSending = false, isStreaming = false, isBehind = false, hasEnded = false, pollWait = FIRST_WAIT;
+let inTurn = Promise.resolve(), key = "", hasNews = false;
+
+async function post(fields) {
   try {
-    const body = new URLSearchParams({ token, text, ...more });
-    return await (await fetch(url, { method: "POST", headers: { Accept: "application/json" }, body })).json();
+    const [game, board] = place.split("/");
+    const body = new URLSearchParams({ token, game, board, known: positions.slice(-8).reverse().map(({ id }) => id).join(" "), seen, ...fields });
+    const response = await fetch(`${url}answer`, { method: "POST", headers: { Accept: "application/json" }, body, signal: AbortSignal.timeout(PATIENCE) });
+    return await response.json();
   } catch {
     return { error: "The server cannot be reached; please try again." };
   }
 }
 
-const pause = (time) => new Promise((done) => setTimeout(done, time));
-
-function take(found, why = found.error || "") {
-  refused.textContent = why;
-  if (found.error) return;
-  isMine = found.turn === found.userid;
-  waits = !found.page || !found.over && (!isMine || found.vote);
-  if (!found.page || found.page === page) return;
-  page = found.page;
-  const fresh = new DOMParser().parseFromString(page, "text/html");
-  const { cell } = document.activeElement.dataset;
-  all("[data-part]").forEach((part) => { part.innerHTML = fresh.querySelector(`[data-part=${part.dataset.part}]`).innerHTML; });
-  form.classList.toggle("over", found.over);
-  load();
-  if (cell) grid.querySelector(`[data-cell="${cell}"]`).focus();
-  changed();
-}
-
-async function submit(text) {
-  id ||= Math.random(); // what is sent again is done once
-  send.disabled = true;
-  const found = await post(text, { comment: comment.value, id: id + text + comment.value });
-  if (found.status < 500 || !found.error) id = 0;
-  said.textContent = found.error || found.position ? "" : found.text;
-  if (found.error) take(await post("show"), found.error);
-  else {
-    comment.value = "";
-    menu.open = false;
-    write("");
-    take(found);
-    watch();
-  }
-  changed();
-}
-
-// asks for two minutes, ever more seldom
-async function watch() {
-  const number = ++watched;
-  for (let wait = 1200; waits && wait < 4e4; wait *= 1.4) {
-    await pause(wait);
-    if (number !== watched) return;
-    const found = await post("show");
-    if (number !== watched) return;
-    if (!found.error || found.status === 410) take(found);
-    if (found.status === 410) return; // the board has been removed
-  }
-}
-
-async function preview(answer) {
-  const number = ++asked;
-  hint.textContent = "";
-  if (!isMine || !tapped.length || tapped.length % taps.cells || before()) return look(own);
-  await pause(200);
-  const found = number === asked && await post(`preview ${answer}`);
-  if (!found || number !== asked || at !== last) return;
-  hint.textContent = found.error || `${answer} is legal.`;
-  const place = document.createElement("div");
-  place.innerHTML = found.svg || "";
-  look(place.firstChild || own);
-  mark();
-}
-
-if (canSend) {
-  form.hidden = false;
-  picture.classList.toggle("can-tap", taps);
-  main.onclick = ({ target }) => {
-    const cell = taps && target.closest("[data-cell]"), button = target.closest("button[value]");
-    if (cell) {
-      if (at !== last) show(last);
-      tap(cell.dataset.cell);
-    } else if (button?.name) write(button.value);
-    else if (button?.value === "resign" && button.textContent === "Resign") button.textContent = "Really resign?";
-    else if (button) submit(button.value);
-  };
-  menu.ontoggle = () => all("[value=resign]").forEach((button) => { button.textContent = "Resign"; });
-  ["focusin", "focusout"].forEach((kind) => grid.addEventListener(kind, mark));
-  grid.onkeydown = (event) => {
-    const here = event.target, way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-    if (!way) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const far = ({ dataset: { x, y } }) => {
-      const right = x - here.dataset.x, up = y - here.dataset.y, on = right * way[0] + up * way[1];
-      return on > 0.1 ? on + 2 * Math.abs(right * way[1] - up * way[0]) : 999;
-    };
-    const [next] = [...grid.querySelectorAll("button")].sort((one, two) => far(one) - far(two));
-    if (far(next) === 999) return;
-    here.tabIndex = -1;
-    next.tabIndex = 0;
-    next.focus({ preventScroll: true });
-  };
-  line.oninput = () => write(line.value);
-  clear.onclick = () => write("");
-  next.onclick = plan;
-  other.onclick = planOther;
-  form.onsubmit = (event) => {
-    event.preventDefault();
-    const answer = line.value.trim();
-    // a move is for the position that is shown
-    if (!send.disabled) submit(taps ? answer.replace(/^[^\s#]*\d(?::[x+])*(?=\n|$)/, `$&#${last + 1}`) : answer);
-  };
-  changed();
-  if (url) post("show").then((found) => {
-    take(found);
-    watch();
+function look() {
+  inTurn = inTurn.then(async () => {
+    const answer = await post({});
+    isBehind = Boolean(answer.error);
+    if (ENDED.includes(answer.status)) endPage(answer.error);
+    else take(answer);
   });
+  return inTurn;
+}
+
+function endPage(why) {
+  hasEnded = true;
+  tray.hidden = false;
+  tellRefusal(why);
+  findAll(".acts, .field, .reader").forEach((part) => { part.hidden = true; });
+}
+
+// Posts what an answer would say. Returns whether it was done.
+async function submit(text, words = "", place = refused) {
+  if (isSending || hasEnded) return false;
+  isSending = true;
+  tellRefusal("", place);
+  key ||= Math.random(); // what is sent again, because its answer was lost, is done once
+  send.ariaDisabled = true;
+  const answer = await inTurn.then(() => post({ text, comment: words, id: `${key} ${text} ${words}` }));
+  isSending = false;
+  send.ariaDisabled = null;
+  if (answer.status < 500 || !answer.error) key = "";
+  if (answer.error) {
+    await look();
+    tellRefusal(answer.error, place);
+    return false;
+  }
+  const said = find(".said");
+  said.textContent = answer.talk ? "" : answer.text;
+  said.hidden = !said.textContent;
+  take(answer);
+  pollWait = FIRST_WAIT; // a robot answers soon
+  return true;
+}
+
+function tellRefusal(why, place = refused) {
+  place.textContent = why;
+  if (place === refused) hint.hidden = Boolean(why);
+}
+
+// Takes what has changed into the page, in place
+function take(answer) {
+  if (answer.next) showNextBoard(answer.next);
+  if (!answer.version || answer.version === seen) return;
+  if (answer.place && answer.place !== place) return endPage(`This link is for another board: ${answer.place.replace("/", " ")}.`);
+  const hadFocus = main().contains(document.activeElement), wasLast = at === last, isFirst = !seen;
+  seen = answer.version;
+  isMine = answer.turn === answer.userid;
+  isOver = answer.over;
+  for (const [part, html] of Object.entries(answer.html)) find(`[data-part=${part}]`).innerHTML = html;
+  const say = find(".say"), thread = find(".thread");
+  say.textContent = answer.headline; // in place: what is put in anew is not read out
+  say.classList.toggle("you", isMine);
+  if (answer.talk) extend(thread, answer.talk.from, answer.talk.html);
+  if (answer.talk) thread.scrollTop = thread.scrollHeight;
+  if (answer.steps.length || answer.moves < last) {
+    addSteps(answer.from, answer.steps);
+    extend(turnList, Math.max(0, answer.from - 1), answer.turns);
+  }
+  if (!isFirst && document.hidden && (answer.steps.length || answer.talk)) hasNews = true;
+  document.title = `${hasNews ? "● " : ""}${answer.title}`;
+  form.hidden = isOver;
+  findAll(".running").forEach((part) => { part.hidden = isOver; });
+  showTimes();
+  show(wasLast ? last : at);
+  if (wasLast) stacksOfLast = stacks();
+  if (!refused.textContent) changed();
+  if (hadFocus && document.activeElement === document.body) say.focus({ preventScroll: true });
+}
+
+// On a device of the player's, which has a cookie: the way to their other boards
+function showNextBoard({ count, path }) {
+  const link = find(".top .btn");
+  link.href = path ? `../${path}` : "../me";
+  link.textContent = count ? `Next board · ${count}` : "My boards";
+}
+
+const main = () => find("main");
+
+function extend(list, length, html) {
+  while (list.children.length > length) list.lastElementChild.remove();
+  list.insertAdjacentHTML("beforeend", html);
+}
+
+// Whether the turn is legal, and where it leads
+async function preview(answer) {
+  const number = ++previews;
+  const isMove = isMine && !before() && /\d|^-/.test(answer) && !/^[a-z]+ /i.test(answer);
+  send.classList.add("wait");
+  if (!isMove) {
+    form.ariaBusy = null;
+    hint.textContent = standingHint();
+    if (answer) send.classList.remove("wait");
+    if (at === last) draw(positions[last]);
+    return;
+  }
+  form.ariaBusy = true;
+  await pause(PREVIEW_WAIT);
+  const tried = number === previews && await post({ text: `preview ${answer}` });
+  if (number !== previews) return;
+  form.ariaBusy = null;
+  if (at !== last) return;
+  const { error, parts = {}, notes } = tried;
+  hint.textContent = error || `${answer} is legal.`;
+  send.classList.toggle("wait", Boolean(error));
+  draw({ parts: Object.assign([...positions[last].parts], parts), notes: notes || positions[last].notes });
+}
+
+function standingHint() {
+  if (isMine === false && !isOver) return "Plan ahead: tap their turn, then yours. Nobody sees it before it is played.";
+  return positions[last].notes.filter((note) => note.is_task).map(({ text }) => text).join(" ") || "Tap your turn on the board.";
+}
+
+// News come by a stream; where none comes through, the page asks, ever more seldom but for as long as it is open.
+
+async function listen() {
+  for (let wait = FIRST_WAIT; !hasEnded; wait = Math.min(2 * wait, LONGEST_WAIT)) {
+    const connection = new AbortController();
+    let silence;
+    try {
+      const [game, board] = place.split("/"), body = new URLSearchParams({ token, game, board });
+      const response = await fetch(`${url}events`, { method: "POST", headers: { Accept: "application/json" }, body, signal: connection.signal });
+      const reader = response.ok && response.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let text = ""; reader;) {
+        clearTimeout(silence);
+        silence = setTimeout(() => connection.abort(), SILENCE); // a living stream says something each 15 seconds
+        const { value, done } = await reader.read();
+        if (done) break;
+        isStreaming = true;
+        wait = FIRST_WAIT;
+        const events = (text + value).split("\n\n");
+        text = events.pop();
+        if (events.some((event) => /^event:/m.test(event))) look();
+      }
+    } catch {
+      // as if it had ended
+    }
+    clearTimeout(silence);
+    isStreaming = false;
+    await pause(wait);
+  }
+}
+
+async function poll() {
+  while (!hasEnded) {
+    await pause(pollWait);
+    pollWait = Math.min(1.4 * pollWait, LONGEST_WAIT);
+    if ((!isStreaming || isBehind) && !hasEnded) await look();
+  }
+}
+
+function wake() {
+  if (document.hidden) return;
+  hasNews = false;
+  document.title = document.title.replace("● ", "");
+  pollWait = FIRST_WAIT;
+  if (!hasEnded) look();
+}
+
+// Times are written in UTC, and shown as they are here
+
+function showTimes() {
+  const form = { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
+  for (const time of findAll("time")) time.textContent = new Date(time.dateTime).toLocaleString(undefined, form);
+  const clock = find(".clock[data-until]");
+  if (!clock) return;
+  const hours = (new Date(clock.dataset.until) - Date.now()) / 3_600_000;
+  const [count, unit] = hours >= 48 ? [hours / 24, "day"] : hours >= 1 ? [hours, "hour"] : [Math.max(0, hours * 60), "minute"];
+  clock.classList.toggle("late", hours < 24);
+  find("b", clock).textContent = `${Math.floor(count)} ${unit}${Math.floor(count) === 1 ? "" : "s"} left`;
+}
+
+// What is pressed, tapped, swiped and typed
+
+function startPage() {
+  addSteps(0, data.steps);
+  at = last;
+  buildTable();
+  show(/^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) : last);
+  stacksOfLast = stacks();
+  showTimes();
+  setInterval(showTimes, 60_000);
+  slider.oninput = () => show(Number(slider.value));
+  stepBar.onclick = ({ target: { dataset } }) => {
+    if (dataset.to) show({ first: 0, back: at - 1, on: at + 1, last }[dataset.to]);
+  };
+  turnList.onclick = (event) => {
+    const link = event.target.closest("a");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    show([...turnList.children].indexOf(link.parentElement) + 1);
+  };
+  onhashchange = () => location.reload();
+  document.onkeydown = (event) => {
+    const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
+    if (!last || step === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (event.target.matches("textarea, input:not([type=range])")) return; // there they move the caret
+    event.preventDefault();
+    show(step);
+  };
+  watchSwipes();
+}
+
+function watchSwipes() {
+  let start;
+  picture.addEventListener("touchstart", (event) => { start = event.changedTouches[0]; }, { passive: true });
+  picture.addEventListener("touchend", ({ changedTouches: [end] }) => {
+    const right = end.clientX - start.clientX, down = end.clientY - start.clientY;
+    if (last && Math.abs(right) > 40 && Math.abs(right) > 2 * Math.abs(down)) show(right < 0 ? at + 1 : at - 1);
+  });
+}
+
+function startAnswering() {
+  tray.hidden = false;
+  findAll(".reader").forEach((part) => { part.hidden = false; });
+  picture.classList.toggle("can-tap", Boolean(taps));
+  main().onclick = ({ target, detail }) => {
+    const cell = taps && target.closest("[data-cell]"), button = target.closest("button[value]");
+    if (cell && !isOver && !hasEnded) {
+      if (at !== last) show(last);
+      if (detail && target.closest("svg") && wantsCloseUp(cell)) return lookCloser(cell);
+      showWhole();
+      tap(cell.dataset.cell);
+    } else if (button) press(button);
+  };
+  ["focusin", "focusout"].forEach((kind) => table.addEventListener(kind, mark));
+  table.onkeydown = moveFocus;
+  line.oninput = () => {
+    earlierTexts = [];
+    changed();
+  };
+  find(".clear").onclick = () => write("");
+  find(".undo").onclick = undo;
+  find(".plan").onclick = () => {
+    openField(true);
+    extendPlan();
+    line.focus();
+  };
+  writeButton.onclick = () => openField(field.hidden);
+  next.onclick = extendPlan;
+  other.onclick = branchPlan;
+  closeUp.button.onclick = showWhole;
+  form.onsubmit = sendTurn;
+  changed();
+  if (!url) return;
+  startCloseUp();
+  const chat = find(".chat"), text = find("textarea", chat), missing = find(".no", chat);
+  chat.onsubmit = async (event) => {
+    event.preventDefault();
+    if (!text.value.trim()) tellRefusal("Write a message first.", missing);
+    else if (await submit("chat", text.value, missing)) text.value = "";
+  };
+  find(".menu").ontoggle = () => { find("[value=resign]").textContent = "Resign"; };
+  document.addEventListener("visibilitychange", wake);
+  look();
+  listen();
+  poll();
+}
+
+function startCloseUp() {
+  const name = "pbm without close-up", { choice } = closeUp;
+  choice.checked = !localStorage.getItem(name);
+  choice.onchange = () => {
+    showWhole();
+    if (choice.checked) localStorage.removeItem(name);
+    else localStorage.setItem(name, "1");
+  };
+}
+
+function openField(isOpen) {
+  field.hidden = !isOpen;
+  writeButton.ariaExpanded = isOpen;
+  if (isOpen) line.focus({ preventScroll: true });
+}
+
+async function press(button) {
+  const note = find(".note-text");
+  if (button.value === "chat") return; // its form sends it
+  if (button.name) write(button.value);
+  else if (button.value === "resign" && button.textContent === "Resign") button.textContent = "Really resign?";
+  else if (button.value !== "note") submit(button.value);
+  else if (await submit("note", note.value)) note.value = "";
+}
+
+async function sendTurn(event) {
+  event.preventDefault();
+  const answer = line.value.trim();
+  if (!answer) return tellRefusal("Tap or write your turn first.");
+  if (lacksMove()) return tellRefusal("The plan lacks a move at its end.");
+  // a move is for the position that is shown
+  const move = taps ? answer.replace(/^[^\s#]*\d(?::[x+])*(?=\n|$)/, `$&#${last + 1}`) : answer;
+  if (!await submit(move, comment.value)) return;
+  comment.value = "";
+  earlierTexts = [];
+  line.value = "";
+  openField(false);
+  send.focus({ preventScroll: true });
+  changed();
+}
+
+startPage();
+if (canAnswer) startAnswering();
+else if (location.hash && !/^#\d+$/.test(location.hash) && form) {
+  tray.hidden = false;
+  endPage("This link is not complete, so you cannot answer here. Open the link in your mail again.");
 }
