@@ -613,7 +613,7 @@ def test_an_odd_request_is_refused_in_its_place(web, method, body, headers, stat
         assert sent["WWW-Authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("path", ["/command", "/answer", "/guest"])
+@pytest.mark.parametrize("path", ["/command", "/answer", "/guest", "/events", "/device"])
 @pytest.mark.parametrize("origin", ["http://evil.example", "https://evil.example:443", "null"])
 def test_a_name_that_leads_here_gives_no_page_the_right_to_post(web, path, origin):
     headers = {"Host": "evil.example", "Origin": origin, "Sec_Fetch_Site": "same-origin"}
