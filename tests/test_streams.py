@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from starlette.exceptions import HTTPException
+from uvicorn.server import ServerState
 
 from pbm.access import tokens
 from pbm.mail.smtp import SHUTDOWN_SECONDS
@@ -19,6 +20,7 @@ from pbm.service.events import (
     reader_of_page,
     reader_with_token,
 )
+from pbm.service.web import REQUEST_SECONDS, RESPONSE_SECONDS, WebConnection, WebServer
 from pbm.store import Store
 from pbm.store.schema import board_states
 from pbm.store.trust import Token
@@ -27,7 +29,7 @@ from helpers import next_version
 from helpers.club import PASSWORDS, Club
 from helpers.patience import PATIENCE
 from helpers.shell import Shell
-from helpers.streams import Listener, events_in, reading, settle
+from helpers.streams import Listener, Transport, events_in, reading, settle
 from helpers.web import FORM, serving
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
@@ -431,6 +433,23 @@ def test_each_stream_has_a_comment_every_fifteen_seconds(played, virtual_time):
     assert virtual_time(listen()) == (":\n\n" * 4, True)
 
 
+def test_a_stream_outlives_the_bounds_of_a_connection(club, virtual_time):
+    async def live():
+        config = WebServer(club.server, None, None, "").uvicorn.config
+        config.load()
+        transports = []
+        for is_stream in True, False:
+            connection = WebConnection(config, ServerState(), {})
+            transports.append(Transport())
+            connection.connection_made(transports[-1])
+            if is_stream:
+                connection.become_stream()
+        await asyncio.sleep(REQUEST_SECONDS + RESPONSE_SECONDS + 1)
+        return [transport.is_aborted for transport in transports]
+
+    assert virtual_time(live()) == [False, True]
+
+
 # By HTTP itself
 
 
@@ -441,7 +460,7 @@ def web(tmp_path_factory):
     shell.sign_up("alice", "bob", has_mail=True)
     for _ in range(6):
         shell.run("symple", "challenge", "-size=9", "alice", "bob")
-    with serving(shell, "--url=https://known.example/", f"--site={shell.folder}/site") as served:
+    with serving(shell, PBM_SITE="https://known.example") as served:
         yield served
     log = (shell.folder / "log").read_text()
     assert "Traceback" not in log

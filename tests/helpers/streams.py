@@ -104,6 +104,14 @@ class Transport:
     def setsockopt(self, *_: int) -> None:
         """Have no socket."""
 
+    def getpeername(self) -> tuple[str, int]:
+        return "127.0.0.1", 1
+
+    getsockname = getpeername
+
+    def close(self) -> None:
+        """Send nothing more, and wait for the other side."""
+
 
 class Listener:
     """Collects what a stream sends, and is its connection."""
