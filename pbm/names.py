@@ -22,6 +22,8 @@ RESERVED = frozenset(
 
 GUEST = "guest-"
 """The userid of a guest, who has not signed up, begins with this."""
+FORMER = "former-"
+"""What a player is called whose name was erased begins with this; a number follows."""
 
 PLACEHOLDERS = frozenset("code newpassword password userid".split())
 """Words in our help that a reader replaces by their own, such as USERID."""
@@ -38,6 +40,11 @@ def is_userid(word: str) -> bool:
 def is_guest(userid: str) -> bool:
     """Whether a userid is that of a guest."""
     return userid.startswith(GUEST)
+
+
+def is_former(userid: str) -> bool:
+    """Whether a userid stands for a player whose name was erased."""
+    return re.fullmatch(f"{FORMER}[0-9]+", userid, re.ASCII) is not None
 
 
 def is_pool(word: str) -> bool:

@@ -7,7 +7,11 @@ from zipfile import ZipFile
 
 import pytest
 
+from pbm.actions import cleanup
 from pbm.mail.posts import Post, handle_post, prepare_post
+from pbm.session import Session
+from pbm.site.build import build
+from pbm.site.pages import SiteSettings
 from pbm.store.persons import PERSONAL
 
 from helpers.database import stored
@@ -19,7 +23,6 @@ from helpers.schema import check
 NAMELESS = {
     "_sqlite_migrations": "the versions of the tables",
     "absences": "when the server was away",
-    "analyses": "chances and turns, without names",
     "commands": "counts by the hour",
     "hooks": "programs of the operator",
     "keys": "the key of addresses of ours",
@@ -86,6 +89,8 @@ def lived(club):
     league.open("swiss", ["bob"], "open")
     with club.store.writing():
         club.store.db.execute("UPDATE tournaments SET director = 'bob' WHERE pool = 'open'")
+        analysis = {"players": ["alice", "bob"], "turns": [{"player": "bob", "number": 2}], "curve": [0.5, 0.4, 0.3]}
+        club.store.robots.save_analysis("symple", "103", json.dumps(analysis), club.time)
         club.store.trust.add_bar(ADDRESS_OF_BOB, club.time)
         club.store.users.take_vacation_day("bob", club.time.date())
 
@@ -112,12 +117,18 @@ HIDDEN = {
 """Fields that may name a user and are about others: who blocks them, what others write, and mails to others."""
 
 
+def let_use(shell, club):
+    """Let a shell use a copy of what is stored in a club."""
+    copy = shell.folder / "copy.db"
+    club.store.db.execute("VACUUM INTO ?", [str(copy)])
+    copy.chmod(0o600)
+    shell.environment["PBM_DB"] = str(copy)
+
+
 @pytest.fixture
 def exported(lived, shell):
     """The zip that the operator makes for bob."""
-    copy = shell.folder / "copy.db"
-    lived.store.db.execute("VACUUM INTO ?", [str(copy)])
-    shell.environment["PBM_DB"] = str(copy)
+    let_use(shell, lived)
     zipped = shell.folder / "bob.zip"
     data = shell.json("users", "export", "BOB", str(zipped))
     check(data, "exported_user")
@@ -180,3 +191,136 @@ def test_what_is_left_of_a_user_who_has_signed_off_can_be_exported(exported, she
     shell.done("users", "export", "bob", str(later))
     assert {"users", "boards", "turns", "results"} <= {*tables_in(later)}
     assert not {"addresses", "talk", "tokens", "notice_targets", "replies"} & {*tables_in(later)}
+
+
+# Erasing
+
+
+@pytest.fixture
+def erased(lived):
+    """The club after bob has signed off, and taken his name away."""
+    lived.say("signoff bob bob-secret --erase")
+    return lived
+
+
+STILL_NAMED = {
+    "users": "so that nobody else takes the name",
+    "events": "forgotten after 100 days",
+    "changes": "so that pages of his go",
+    "outbox": "mails on their way",
+    "digests": "mails on their way",
+    "quotas": "counts, forgotten after 100 days, without which he could be mailed without end",
+    "failures": "counts, forgotten after 100 days",
+    "handled": "notes of mails that came, forgotten after 100 days",
+    "bars": "the operator's",
+}
+"""The tables that name a user who has erased their name, and why."""
+
+
+def test_a_user_who_erases_their_name_is_named_nowhere_on_boards_in_results_and_in_tournaments(erased):
+    for table in {*tables_of(erased.store)} - {*STILL_NAMED}:
+        assert rows_that_name(erased.store, table, {"bob", ADDRESS_OF_BOB}) == [], table
+
+
+def test_a_former_player_stands_in_their_place_and_ratings_stay(lived):
+    before = stored(lived.store, "results")
+    lived.say("signoff bob bob-secret --erase")
+    kept = [row for row in stored(lived.store, "results") if row["board"] == "103"]
+    as_before = [row | {"userid": row["userid"].replace("former-1", "bob")} for row in kept]
+    assert sorted(map(str, as_before)) == sorted(map(str, before))
+    shown = lived.text("symple show 103")
+    assert "alice (white) against former-1 (black)" in shown
+    assert "former-1 is a former player." in shown
+    assert "Won by former-1" in shown
+    assert "former-1" in lived.text("symple history")
+    assert "former-1" in lived.text("symple table s")
+    assert "bob" not in lived.text("symple history") + lived.text("symple table s") + shown + lived.text(
+        "symple talk 103"
+    )
+
+
+def test_nobody_can_take_an_erased_name_or_that_of_a_former_player(erased):
+    assert erased.why_refused("signup bob bob-secret") == "There is a user bob already; please choose another userid."
+    assert "word of the command language" in erased.why_refused("signup former-1 secret-1")
+    assert "word of the command language" in erased.why_refused("signup former-2 secret-1")
+    assert erased.why_refused("symple move 101 former-1 bob-secret c3").startswith(
+        "The userid or the password is wrong"
+    )
+    assert erased.why_refused("symple challenge alice former-1").startswith("There is no user")
+
+
+def test_each_erased_user_is_another_former_player(erased):
+    erased.say("signoff carol carol-secret --erase")
+    row = erased.store.boards.get("symple", "104")
+    assert row is None or "carol" not in row.players
+    [players] = [row for row in stored(erased.store, "pool_players") if row["userid"] == "former-2"]
+    assert players["pool"] == "s"
+
+
+def test_records_of_an_erased_user_can_be_exported_imported_and_checked(erased, shell, tmp_path):
+    let_use(shell, erased)
+    record = shell.done("export", "symple", "103")
+    assert "former-1" in record
+    assert "bob" not in record
+    assert shell.json("doctor")["findings"] == []
+    shell.environment["PBM_DB"] = str(tmp_path / "another.db")
+    shell.sign_up("alice", "dave")
+    shell.done("import", "--map", "former-1:dave", stdin=record)
+    assert "alice (white) against dave (black)" in shell.done("symple", "show", "103")
+
+
+def test_the_pages_of_an_erased_user_go_and_no_other_page_names_them(lived, tmp_path):
+    folder = tmp_path / "site"
+    build(folder, Session(lived.server), SiteSettings())
+    assert (folder / "users" / "bob.html").exists()
+    lived.say("signoff bob bob-secret --erase")
+    build(folder, Session(lived.server), SiteSettings())
+    assert not (folder / "users" / "bob.html").exists()
+    pages = {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    named = [name for name, text in pages.items() if re.search(r"\bbob\b", text)]
+    assert [name for name in named if not name.endswith("rules.html")] == []  # where anybody may be called so
+    assert "A former player, who has taken their name away." in pages["users/former-1.html"]
+    assert "a former player" in pages["symple/103.html"]
+    assert "former-1" in pages["symple/pool-s.html"]
+
+
+def test_a_name_can_be_erased_by_mail(lived):
+    lived.store.trust.remove_bar(ADDRESS_OF_BOB)
+    assert handle(lived.server, mail_of(ADDRESS_OF_BOB, "signoff bob bob-secret --erase"), ADDRESS_OF_BOB) == "command"
+    assert "as that of a former\nplayer." in lived.mails("bob")[-1].text
+    assert lived.store.boards.get("symple", "103").second_player == "former-1"
+
+
+def test_without_erasing_the_name_stays(lived):
+    lived.say("signoff bob bob-secret")
+    assert "alice (white) against bob (black)" in lived.text("symple show 103")
+    assert "former" not in lived.text("symple show 103")
+
+
+def test_an_operator_can_erase_a_name_too(lived, shell):
+    let_use(shell, lived)
+    shell.done("users", "remove", "bob", "--erase", "--yes")
+    assert "former-1" in shell.done("symple", "show", "103")
+
+
+def test_a_name_is_erased_or_nothing_is_done(lived, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(lived.store.persons, "_rename_in_tournaments", fail)
+    before = {table: stored(lived.store, table) for table in tables_of(lived.store)}
+    with pytest.raises(ZeroDivisionError):
+        lived.say("signoff bob bob-secret --erase")
+    assert {table: stored(lived.store, table) for table in tables_of(lived.store)} == before
+
+
+def test_what_the_server_said_names_an_erased_user_no_more(board):
+    for line in ("alice alice-secret c3", "bob bob-secret a1", "alice alice-secret c4"):
+        board.say(f"symple move 101 {line}")
+    board.pass_time(days=30)
+    cleanup.clean_up(Session(board.server))
+    assert "bob has not moved for 30 days" in board.text("symple show 101")
+    board.say("symple chat 101 alice alice-secret", "Good bye, bob!")
+    board.say("signoff bob bob-secret --erase")
+    assert "a former player has not moved for 30 days" in board.text("symple show 101")
+    assert [row["text"] for row in stored(board.store, "talk")][-1] == "Good bye, bob!"  # that is alice's

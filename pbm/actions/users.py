@@ -4,10 +4,11 @@ Guests are strangers who play a robot on a page at once, without an address and 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from types import MappingProxyType
 
 import games
 from pbm import delivery, letters, texts
@@ -16,18 +17,21 @@ from pbm.access.guesses import NO_FAILURES
 from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same, password_address, reply_address, token_of
 from pbm.actions import challenges, endings, finding, notices, turns
-from pbm.board.board import FAULTS
+from pbm.board.board import FAULTS, SERVER
 from pbm.board.clocks import Clocks
 from pbm.budget import uncounted
 from pbm.delivery.mail import add_to_outbox
 from pbm.letters import Letter, settled
 from pbm.levels import GUEST_LEVELS
-from pbm.names import GUEST, RESERVED, SHORTEST_PASSWORD, is_address, is_guest, is_userid
+from pbm.names import GUEST, RESERVED, SHORTEST_PASSWORD, is_address, is_former, is_guest, is_userid
 from pbm.refusals import Misused, Refused, check_game, check_no_placeholder
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Reply
 from pbm.store.boards import BoardFilter
+
+NOTHING_NAMED: Mapping[str, str | None] = MappingProxyType({})
+"""No named option of a command."""
 
 
 def check_userid(name: str) -> None:
@@ -39,7 +43,7 @@ def check_userid(name: str) -> None:
 def check_new_userid(name: str) -> None:
     """Raise Refused if no user can get that userid."""
     check_userid(name)
-    if name in RESERVED or games.exists(name) or is_guest(name):
+    if name in RESERVED or games.exists(name) or is_guest(name) or is_former(name):
         raise Refused(f"{name} is a word of the command language; please choose another userid.")
 
 
@@ -79,8 +83,11 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
     return receipts
 
 
-def sign_off(session: Session, name: str) -> list[Letter]:
-    """Remove a user: they give up all their boards, and nobody else can ever take their name."""
+def sign_off(session: Session, name: str, named: Mapping[str, str | None] = NOTHING_NAMED) -> list[Letter]:
+    """Remove a user: they give up all their boards, and nobody else can ever take their name.
+
+    If ``erase`` is *named*, their boards and results have a name of nobody from then on.
+    """
     explained = replace(session, comment=f"{name} has signed off.")
     board_letters: list[Letter] = []
     from pbm.actions import rounds  # 5 ms
@@ -96,10 +103,16 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     # before the addresses of the user are forgotten
     printed = delivery.answer(session, name, *board_letters)
     text = f"{name} is signed off. What you have played stays on record."
+    erases = named.get("erase") is not None
+    if erases:
+        text = f"{name} is signed off. What you have played stays on record, as that of a former player."
     letter = settled(text, "help", userid=name, boards=[], removals=[])
     printed += delivery.answer(session, name, letter._replace(to=name))
     session.store.users.sign_off(name, session.now)
     session.note("signoff", userid=name)
+    if erases:
+        with uncounted():
+            session.store.persons.erase(name, session.now, SERVER)
     return printed
 
 

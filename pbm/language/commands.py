@@ -267,10 +267,12 @@ OF_ALL = (
         """),
     Command("confirm-address", [argument("code")], "actions.users.confirm_address",
         text="""Confirm a mail address with the code that was mailed to it."""),
-    Command("signoff", SIGNED, "actions.users.sign_off",
-        text="""Stop being a user. You resign all your boards, and what you have played stays on record.
+    Command("signoff", SIGNED, "actions.users.sign_off", named={"erase": ""},
+        text="""Stop being a user. You resign all your boards, and what you have played stays on record. What you have
+        written goes.
 
-        Nobody else can ever take your name.
+        With --erase, your name goes, too: on your boards and in results stands a former player, such as `former-3`,
+        and all ratings stay as they are. Nobody else can ever take your name.
         """),
     Command("reset",
         [USERID, argument("one_time_password", "[CODE"), argument("new_password", "NEWPASSWORD]")],

@@ -14,6 +14,7 @@ from pbm.board.growing import Clock
 from pbm.letters import headings
 from pbm.letters.headings import HeadingKind, heading
 from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
+from pbm.names import is_former
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, BoardState, Robot, TurnRow
@@ -461,6 +462,7 @@ def _conditions(point: Point) -> list[str]:
     if row.board != "new" and not point.is_over and (why := ratings.why_unrated(row)):
         lines.append(f"This game is unrated: {why}.")
     lines += [_about_robot(robot, is_over=point.is_over) for robot in board.about.robots.values()]
+    lines += [f"{player} is a former player." for player in dict.fromkeys(board.players) if is_former(player)]
     return lines
 
 

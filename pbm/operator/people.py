@@ -168,11 +168,13 @@ def set_password(userid: str) -> None:
 
 @users_.command("remove")
 @USER_ARGUMENT
+@click.option("--erase", is_flag=True, help="Also take their name from boards and results.")
 @YES
-def remove_user(userid: str, *, yes: bool) -> None:
+def remove_user(userid: str, *, erase: bool, yes: bool) -> None:
     """Sign a user off: they give up all their boards, and their userid is never given out again.
 
-    Their opponents are told; the user is not. What they have played stays on record.
+    Their opponents are told; the user is not. What they have played stays on record, with --erase as that of a former
+    player.
     """
     server = open_existing()
     user = find_user(server, userid)
@@ -180,7 +182,7 @@ def remove_user(userid: str, *, yes: bool) -> None:
         raise Refused(f"{user.userid} has signed off.")
     confirm(f"Sign {user.userid} off, who gives up all their boards?", yes=yes)
     with server.store.writing():
-        answers = users.sign_off(Session(server), user.userid)
+        answers = users.sign_off(Session(server), user.userid, {"erase": ""} if erase else {})
     text = f"{user.userid} is signed off."
     answer(text, letters.as_one(answers) | {"reply": text})
 

@@ -13,6 +13,7 @@ from pbm import letters
 from pbm.board import clocks, ratings
 from pbm.board.board import Board, Point, few_turns
 from pbm.drawing import images, svg
+from pbm.names import is_former
 from pbm.session import Session
 from pbm.site import markup
 from pbm.store import TalkRow, TurnRow
@@ -36,6 +37,8 @@ class Seat(NamedTuple):
     """What stands on their tile if sides are called by letters, such as ``X``."""
     rating: int | None
     is_robot: bool
+    is_former: bool
+    """Whether they have taken their name away."""
     is_reader: bool
     is_to_move: bool
     clock: str
@@ -138,6 +141,7 @@ class BoardView:
                     sign=side_name if len(side_name) == 1 else "",
                     rating=self.session.store.players.get(self.row.game, player).rating,
                     is_robot=player in board.about.robots,
+                    is_former=is_former(player),
                     is_reader=player == self.reader,
                     is_to_move=not self.is_over and side == self.point.state.turn,
                     clock=self._clock(seat),

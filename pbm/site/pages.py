@@ -17,6 +17,7 @@ from pbm.board import records
 from pbm.board.board import Board
 from pbm.drawing import images, svg
 from pbm.language.help import of_game
+from pbm.names import is_former
 from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
@@ -323,6 +324,7 @@ class Pages:
             "user.html",
             f"users/{userid}.html",
             title=userid,
+            is_former=is_former(userid),
             ratings=ratings_of,
             running=running,
             finished=finished,

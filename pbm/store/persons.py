@@ -1,11 +1,14 @@
-"""All that is stored of one user: where it stands, to be told to them."""
+"""All that is stored of one user: where it stands, to be told to them, or to be taken away."""
 
 import json
+import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from pbm.names import untagged
+from pbm.names import FORMER, untagged
 from pbm.store.base import Questions
+from pbm.store.boards import PLAYED_BY, SEATS
 
 BY_USERID = "userid = :userid"
 IN_DETAIL = "EXISTS (SELECT 1 FROM json_tree({column}) WHERE atom = :userid)"
@@ -30,6 +33,7 @@ PERSONAL: Mapping[str, str] = {
     "results": BY_USERID,
     "robot_boards": ":userid IN (robot, opponent)",
     "analysis_requests": BY_USERID,
+    "analyses": IN_DETAIL.format(column="analysis"),
     "outbox": f"{BY_USERID} OR address COLLATE NOCASE IN ({BY_ADDRESS})",
     "digests": BY_USERID,
     "handled": f"sender COLLATE NOCASE IN ({BY_ADDRESS})",
@@ -59,6 +63,12 @@ WITHHELD: Mapping[str, frozenset[str]] = {
     "boards": frozenset({"secret", "earlier_secret"}),
 }
 """The columns that are told to nobody."""
+OF_THEIR_BOARDS = "(game, board) IN (SELECT game, board FROM boards WHERE first_player = ?1 OR second_player = ?1)"
+OF_THEIR_POOLS = "(game, pool) IN (SELECT game, pool FROM pool_players WHERE userid = ?1)"
+"""Conditions with the userid as their first value."""
+
+
+A_FORMER_PLAYER = "a former player"
 
 
 class Persons(Questions):
@@ -83,3 +93,59 @@ class Persons(Questions):
             if rows:
                 data[table] = rows
         return data
+
+    def erase(self, userid: str, now: datetime, server_name: str) -> str:
+        """Put a former player in the place of a user who has signed off: on boards, in results and in tournaments.
+
+        What *server_name* has said on their boards names them no more. The userid itself stays known, so that nobody
+        else can take it. Returns the name of the former player.
+        """
+        former = self._add_former(userid, now)
+        results = "UPDATE results SET userid = ?2 WHERE userid = ?1"
+        self.execute(f"{results} AND {OF_THEIR_BOARDS}", userid, former)
+        analyses = "UPDATE analyses SET analysis = replace(analysis, ?2, ?3)"
+        self.execute(f"{analyses} WHERE {OF_THEIR_BOARDS}", userid, json.dumps(userid), json.dumps(former))
+        self._rename_in_words_of_server(userid, server_name)
+        for table, columns in PLAYED_BY.items():
+            for column in columns:
+                if column not in SEATS:
+                    condition = f"{column} = ?1 AND {OF_THEIR_BOARDS}"
+                    self.execute(f"UPDATE {table} SET {column} = ?2 WHERE {condition}", userid, former)
+        for seat in SEATS:  # last, because all others are found by them
+            self.execute(f"UPDATE boards SET {seat} = ?2 WHERE {seat} = ?1", userid, former)
+            self.execute(f"UPDATE board_states SET {seat} = ?2 WHERE {seat} = ?1", userid, former)  # also removed ones
+        self._rename_in_tournaments(userid, former)
+        self.execute("UPDATE players SET userid = ?2 WHERE userid = ?1", userid, former)
+        self.execute("DELETE FROM blocked WHERE other = ?", userid)
+        return former
+
+    def _add_former(self, userid: str, now: datetime) -> str:
+        """Add the next former player, who has signed off, to the users. Returns their name."""
+        last = f"SELECT max(CAST(substr(userid, {len(FORMER) + 1}) AS INTEGER)) FROM users WHERE userid GLOB ?"
+        number = self.value(last, f"{FORMER}[0-9]*") or 0
+        former = f"{FORMER}{number + 1}"
+        created = self.value("SELECT created FROM users WHERE userid = ?", userid)
+        self.insert("users", {"userid": former, "password": "", "created": created, "signed_off": now})
+        return former
+
+    def _rename_in_words_of_server(self, userid: str, server_name: str) -> None:
+        """Take the name of a user out of what the server has said on their boards, such as `bob has signed off.`."""
+        name = re.compile(rf"(?<![\w.-]){re.escape(userid)}(?![\w-])")
+        said = f"SELECT game, board, number, text FROM talk WHERE userid = ?2 AND {OF_THEIR_BOARDS}"
+        for game, board, number, text in self.execute(said, userid, server_name):
+            where = "game = ? AND board = ? AND number = ?"
+            self.update("talk", {"text": name.sub(A_FORMER_PLAYER, text)}, where, game, board, number)
+        said = f"SELECT game, board, comment FROM boards WHERE commenter = ?2 AND {OF_THEIR_BOARDS}"
+        for game, board, text in self.execute(said, userid, server_name):
+            self.update("boards", {"comment": name.sub(A_FORMER_PLAYER, text)}, "game = ? AND board = ?", game, board)
+
+    def _rename_in_tournaments(self, userid: str, former: str) -> None:
+        """Put a former player in the place of a user in their tournaments."""
+        for column in "first", "second":
+            self.execute(f"UPDATE meetings SET {column} = ?2 WHERE {column} = ?1 AND {OF_THEIR_POOLS}", userid, former)
+        apart = f"SELECT game, pool, never FROM tournaments WHERE never <> '' AND {OF_THEIR_POOLS}"
+        for game, pool, never in self.execute(apart, userid):
+            renamed = re.sub(rf"(?<![^ :]){re.escape(userid)}(?![^ :])", former, never)
+            self.update("tournaments", {"never": renamed}, "game = ? AND pool = ?", game, pool)
+        self.execute("UPDATE tournaments SET director = ?2 WHERE director = ?1", userid, former)
+        self.execute("UPDATE pool_players SET userid = ?2 WHERE userid = ?1", userid, former)
