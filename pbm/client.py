@@ -22,6 +22,8 @@ from pbm.names import is_site
 
 ANSWER_SECONDS = 30.0
 """How long a server has to answer, from the beginning of the connection to the end of the answer."""
+LOOK_UP_SECONDS = 3.0
+"""How long an answer is waited for without which one can go on."""
 ROBOT_SECONDS = 50
 """How long a server is asked to wait for robots before it answers; many proxies give up after a minute."""
 TRY_AGAIN_SECONDS = 0.3, 1.0
@@ -119,6 +121,16 @@ class Client(NamedTuple):
                 wanted_pause = answer.retry_after
             time.sleep(max(pause, wanted_pause))
         return self._post(body, headers, ANSWER_SECONDS + wait_seconds)
+
+    def look_up(self, line: str) -> Mapping[str, Any]:
+        """The answer to a command that only reads, as an object; empty if it does not come at once."""
+        body = json.dumps({"line": line}).encode()
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        try:
+            answer = self._post(body, headers, LOOK_UP_SECONDS)
+        except NoAnswer:
+            return {}
+        return answer.data if answer.is_done else {}
 
     def signed(self, userid: str) -> str:
         """What stands in the place of userid and password in a line."""

@@ -174,6 +174,26 @@ def test_what_needs_no_server_runs_here(shell, words, stdin, text):
     assert list(shell.folder.iterdir()) == []
 
 
+def test_words_are_completed_with_the_names_that_the_server_knows(web, elsewhere):
+    def offered(*words):
+        return elsewhere.done("complete", stdin="".join(f"{word}\n" for word in words)).split()
+
+    assert offered("symple", "move", "10") == [str(number) for number in range(109, 100, -1)]
+    assert offered("pbm", "symple", "mo") == ["move"]
+    assert offered("symple", "join", "") == []
+    web.shell.done("symple", "seek", "bob", "bob-secret", "2")
+    assert offered("symple", "challenge", "b") == ["bob"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_where_nobody_answers_words_are_completed_without_names(shell):
+    with answering(SERVED) as server:
+        pass
+    words = {"stdin": "symple\nmove\n\n", "PBM_SERVER": server.url}
+    assert shell.done("complete", **words).split() == []
+    assert list(shell.folder.iterdir()) == []
+
+
 # Which server, and no other
 
 

@@ -4,16 +4,18 @@ The scripts for the shells only pass the words on to `pbm complete`. So all shel
 offered at once.
 """
 
+import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 import games
-from pbm import arguments, console
+from pbm import arguments, client, console
 from pbm.actions.finding import KINDS, STATES
 from pbm.console import answer
 from pbm.console.usage import Commands
@@ -128,7 +130,7 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
         return [*OFFERED_ANYWHERE, *_options(node, game, current)]
     states = STATES_OF_POOLS.get(str(node.name))
     if states and not behind:
-        return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED, states))
+        return _pools(game, states)
     if is_move:
         return []
     return _values(_kind(node, len(behind)), game, current)
@@ -226,16 +228,48 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
 
             return list(DIRECTIONS)
         case "BOARD":
-            active = BoardFilter([game], over=False)
-            return _from_store(
-                lambda store: [board for _, board in store.boards.names(active, "rowid DESC", MOST_OFFERED)]
-            )
+            return _boards(game)
         case "POOL":
-            return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED))
+            return _pools(game)
         case "USERID" | "SELECTOR":
             selectors = [*STATES, *KINDS] if noun == "SELECTOR" and current else []
-            return selectors + _from_store(lambda store: store.users.ids_from(current.lower(), MOST_OFFERED))
+            return selectors + _userids(game, current.lower())
     return []
+
+
+def _boards(game: str) -> list[str]:
+    """The newest active boards of a game."""
+    if os.environ.get("PBM_SERVER"):
+        boards = [board["board"] for board in _from_server(f"{game} games").get("boards", [])]
+        return boards[: -MOST_OFFERED - 1 : -1]
+    active = BoardFilter([game], over=False)
+    return _from_store(lambda store: [board for _, board in store.boards.names(active, "rowid DESC", MOST_OFFERED)])
+
+
+def _pools(game: str, states: Sequence[str] = ()) -> list[str]:
+    """The newest pools of a game, perhaps only those in some *states*."""
+    if os.environ.get("PBM_SERVER"):
+        pools = _from_server(f"{game} table").get("tournaments", [])
+        return [pool["pool"] for pool in pools if not states or pool["state"] in states]
+    return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED, states))
+
+
+def _userids(game: str, begin: str) -> list[str]:
+    """The users whose userid begins so; of a server elsewhere, those in the standings of the game."""
+    if os.environ.get("PBM_SERVER"):
+        standings = _from_server(f"{game} standings") if game else {}
+        users = [user["userid"] for name in ("players", "seekers") for user in standings.get(name, [])]
+        return [userid for userid in users if userid.startswith(begin)][:MOST_OFFERED]
+    return _from_store(lambda store: store.users.ids_from(begin, MOST_OFFERED))
+
+
+def _from_server(line: str) -> Mapping[str, Any]:
+    """What the server elsewhere answers to a command; empty if it does not answer at once."""
+    try:
+        server = client.from_environment()
+    except client.NoAnswer:
+        return {}
+    return server.look_up(line) if server else {}
 
 
 def _from_store(find: Callable[[Store], list[str]]) -> list[str]:
