@@ -7,6 +7,7 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from jsonschema import validate
 from starlette.exceptions import HTTPException
 from uvicorn.server import ServerState
 
@@ -28,6 +29,7 @@ from pbm.store.trust import Token
 from helpers import next_version
 from helpers.club import PASSWORDS, Club
 from helpers.patience import PATIENCE
+from helpers.schema import SCHEMA
 from helpers.shell import Shell
 from helpers.streams import Listener, Transport, events_in, reading, settle
 from helpers.web import FORM, serving
@@ -209,6 +211,8 @@ def test_an_event_tells_what_anybody_may_know_of_a_board(played):
     number = played.store.states.last_number()
     assert (ended.kind, ended.id) == ("board", f"{generation}-{number}")
     assert f"event: board\nid: {ended.id}\ndata: {{" in alice.text
+    for event in events_in(alice.text):
+        validate(event.data, SCHEMA | {"$ref": "#/$defs/stream_event"})
 
 
 def test_a_board_that_begins_is_heard_of_and_one_that_is_removed_is_gone(played):
