@@ -28,6 +28,14 @@ NO_PREVIEW_COMES = "return !document.querySelector('.tapping[aria-busy]')"
 KINDS = {"spiro": "-small", "symple": "-size=9", "spora": "-size=7", "papagra": "-size=4", "sprout": "-board=limping-5"}
 
 
+MIDDLES = """
+return arguments[0].map(cell => {
+    const box = document.querySelector(`.cells [data-cell='${cell}']`).getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+});
+"""
+
+
 class Visitor(Screen):
     """Somebody with a browser and the mails that come to them."""
 
@@ -159,6 +167,19 @@ def test_while_one_taps_the_page_says_whether_the_move_is_legal_or_why_not(visit
     visitor.tap(".chips button")
     until(lambda: not visitor.all(".piece"))
     assert visitor.moves("symple", board) == []
+
+
+def test_a_click_counts_though_a_preview_comes_between_press_and_release(visitor):
+    board = visitor.begin("symple")
+    visitor.open(visitor.link("symple", board), width=1200)
+    cells = [f"{column}{row}" for column in "bdf" for row in (2, 4, 6, 8)]
+    points = visitor.driver.execute_script(MIDDLES, cells)
+    for number, (x, y) in enumerate(points, 1):  # while the preview of the click before is still to come
+        event = {"x": x, "y": y, "button": "left", "clickCount": 1}
+        visitor.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event | {"type": "mousePressed"})
+        until(lambda: visitor.driver.execute_script(NO_PREVIEW_COMES))
+        visitor.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event | {"type": "mouseReleased"})
+        assert visitor.value("[name=line]") == ",".join(cells[:number])
 
 
 def test_the_board_is_new_at_once_and_the_answer_of_a_robot_is_there_without_a_reload(visitor):

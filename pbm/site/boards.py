@@ -82,6 +82,7 @@ class BoardView:
         self.hues = svg.hues(board.rules.SIDES)
         self.is_over = board.is_over
         self.name = f"{self.row.game.capitalize()} {self.row.board}"
+        self.page = f"{self.row.board}.html"
         self.up = "../"
         self.is_guest = reader.startswith("guest-")
         self.record = f"{self.row.board}.json" if self.is_over else ""
@@ -269,7 +270,7 @@ class BoardView:
 
     def html_of_turns(self, start: int) -> str:
         """The list of turns from a number on; step 0 has none."""
-        return str(_macros().turns(self.turns[max(0, start - 1) :]))
+        return str(_macros().turns(self.turns[max(0, start - 1) :], self.page))
 
     def _steps(self, ids: Sequence[str], start: int) -> Iterator[dict[str, Any]]:
         """The steps from a number on, each with those parts that are not as in the one before it."""

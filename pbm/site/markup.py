@@ -45,7 +45,7 @@ def _help(text: str, game: str) -> Markup:
                 lines = re.sub(rf"\n(?!{game} )", " ", lines)  # commands keep their lines
                 blocks.append(f'<p class="item"><b>{escape(name)}</b> {escape(lines)}</p>\n')
         elif block.startswith("    ") or re.search(SPACED, block):
-            blocks.append(f'<pre class="text">{escape(block)}</pre>\n')
+            blocks.append(f'<pre class="text" tabindex="0">{escape(block)}</pre>\n')
         else:
             parts = ITEM.split(block) if "\n " in block else [block]
             start = '<p class="item">' if len(parts) > 1 else "<p>"

@@ -404,6 +404,7 @@ function take(answer) {
   if (!isFirst && document.hidden && (answer.steps.length || answer.talk)) hasNews = true;
   document.title = `${hasNews ? "● " : ""}${answer.title}`;
   form.hidden = isOver;
+  if (isOver) line.value = "";
   findAll(".running").forEach((part) => { part.hidden = isOver; });
   showTimes();
   show(wasLast ? last : at);
@@ -504,7 +505,7 @@ function wake() {
 // Times are written in UTC, and shown as they are here
 
 function showTimes() {
-  const form = { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
+  const form = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
   for (const time of findAll("time")) time.textContent = new Date(time.dateTime).toLocaleString(undefined, form);
   const clock = find(".clock[data-until]");
   if (!clock) return;
