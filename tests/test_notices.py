@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 from ipaddress import ip_network
 
 import pytest
@@ -199,7 +200,7 @@ def test_the_user_gets_a_mail_about_each_new_target_without_its_secrets(notified
 def test_a_token_cannot_change_where_notices_go(notified):
     """Whoever steals it would read the board for ever."""
     token = notified.say("token bob bob-secret laptop")[-1].data["token"]
-    bearer = notified.store.trust.token(tokens.digest(token))
+    bearer = notified.store.trust.token(tokens.digest(token), notified.time)
     session = Session(notified.server, is_trusted=False, bearer=bearer)
     _, why = read_for(session, f"notices add {URL}")
     assert str(why).startswith("A token cannot give this command")
@@ -413,6 +414,19 @@ def test_a_target_that_fails_for_three_days_is_suspended_and_its_user_gets_a_mai
     assert (len(hook.posts), waiting(notified)) == (count, [])
 
 
+def test_a_target_that_keeps_us_waiting_is_given_up_and_others_get_theirs(notified, hook, monkeypatch):
+    monkeypatch.setattr(sending, "NOTICE_SECONDS", 0.2)
+    is_over = threading.Event()
+    hook.before_answer = lambda: is_over.wait() if hook.posts[-1].path == "/slow" else None
+    let_notify(notified, "alice", f"https://localhost:{hook.port}/slow")
+    notified.say("message bob bob-secret alice", "Hello")
+    notified.say("message alice alice-secret bob", "Hello")
+    assert sending.send_notices(notified.server) == (1, 1)
+    is_over.set()
+    [target] = say(notified, "alice", "list").data["notices"]
+    assert target["problem"] == "it has not taken the notice in 0.2 seconds"
+
+
 def test_a_redirection_is_a_failure(notified, hook, certificate):
     with listening(certificate) as elsewhere:
         hook.status = 307
@@ -541,7 +555,13 @@ print(json.dumps([tried, asked]))
 
 @pytest.mark.long
 def test_a_process_that_sends_connects_to_no_inner_address_by_whatever_name_library_and_redirection(shell, certificate):
-    with listening(certificate) as by_tls, listening() as plain, listening(host="127.0.0.2") as allowed:
+    with (
+        listening(certificate) as by_tls,
+        listening() as plain,
+        listening(host="127.0.0.2") as allowed,
+        listening(host="127.0.0.2") as endless,
+    ):
+        endless.is_endless = True
         allowed.status = 307
         allowed.location = f"http://127.0.0.1:{plain.port}/"
         inner = [
@@ -558,9 +578,10 @@ def test_a_process_that_sends_connects_to_no_inner_address_by_whatever_name_libr
             f"matrix://user:word@loopback.example:{plain.port}/#room",
         ]
         redirected = f"ntfy://allowed.example:{allowed.port}/topic"
+        flooding = f"ntfy://allowed.example:{endless.port}/topic"
         several = f"ntfy://allowed.example:{allowed.port}/topic/another"
         done = subprocess.run(
-            [sys.executable, "-c", GUARDED, str(plain.port), *inner, redirected, several, "nothing://known"],
+            [sys.executable, "-c", GUARDED, str(plain.port), *inner, redirected, several, "nothing://known", flooding],
             env=shell.environment | {"PBM_NOTICES_INNER": "127.0.0.2", "SSL_CERT_FILE": str(certificate.file)},
             capture_output=True,
             text=True,
@@ -578,6 +599,7 @@ def test_a_process_that_sends_connects_to_no_inner_address_by_whatever_name_libr
     assert tried[redirected] == "Apprise could not send it"
     assert tried[several] == "the URL names several recipients, and may name one"
     assert tried["nothing://known"] == "Apprise does not understand the URL"
+    assert tried[flooding] == "Apprise failed (MemoryError)"
     assert tried["program"] == "PermissionError"
     assert (tried["connect_ex"], tried["datagram"], tried["name"]) == ("NotPublic", "NotPublic", "NotPublic")
     assert {"loopback.example", "private.example", "changing.example"} <= {*asked}

@@ -6,6 +6,7 @@ number, and not a third time.
 
 import logging
 import os
+import resource
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -27,6 +28,8 @@ from pbm.store import Locked, Replaced, Unusable
 from pbm.store.notices import Notice, Target
 from pbm.terminal import warn
 
+MOST_MEMORY = 256 * 1024 * 1024
+"""How many bytes the process that sends may use: Apprise reads whatever is answered."""
 NOTICE_SECONDS = 10
 """How long it may take to send a notice, whatever the other machine does."""
 FIRST_PAUSE_OF_TARGET, LONGEST_PAUSE_OF_TARGET = timedelta(minutes=1), timedelta(hours=1)
@@ -68,7 +71,11 @@ class _Job(NamedTuple):
 
 
 def prepare_process(inner: Sequence[guard.Network]) -> None:
-    """Let this process, which does nothing but send notices, connect to public addresses alone, and log nothing."""
+    """Let this process, which does nothing but send notices, connect to public addresses alone, and log nothing.
+
+    An answer that does not end is given up when MOST_MEMORY is full.
+    """
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     logging.disable(logging.CRITICAL)  # libraries log URLs, which have secrets
     # a proxy would connect to any address, and the operator's passwords in .netrc are not for users
     os.environ.update(NO_PROXY="*", no_proxy="*", NETRC=os.devnull)

@@ -8,7 +8,7 @@ with webhook(certificate) as taken:
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -39,6 +39,8 @@ class Taken:
         self.location = ""
         """Where it sends who asks, if anywhere."""
         self.before_answer: Callable[[], object] = lambda: None
+        self.is_endless = False
+        """Whether its answer goes on until nobody reads it."""
 
 
 @contextmanager
@@ -54,9 +56,13 @@ def listening(certificate=None, host="127.0.0.1") -> Iterator[Taken]:
             self.send_response(taken.status)
             if taken.location:
                 self.send_header("Location", taken.location)
-            self.send_header("Content-Length", "2")
+            if not taken.is_endless:
+                self.send_header("Content-Length", "2")
             self.end_headers()
             self.wfile.write(b"{}")
+            with suppress(OSError):
+                while taken.is_endless:
+                    self.wfile.write(b" " * 1_000_000)
 
         def do_PUT(self) -> None:
             self.do_POST()
