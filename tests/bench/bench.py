@@ -36,12 +36,14 @@ from threading import Lock
 from typing import NamedTuple
 
 from games import SKIP
+from pbm.actions import absences, cleanup
 from pbm.board.board import Board
 from pbm.mail import incoming
 from pbm.mail.sending import flush
 from pbm.mail.transports import Maildirs
 from pbm.passwords import Passwords
 from pbm.server import Server
+from pbm.session import Session
 from pbm.store import BoardRow, Store, TurnRow
 
 import large
@@ -307,10 +309,39 @@ def absence(folder: Path, boards: int) -> None:
         while not is_done:
             locked_at = time.perf_counter()
             with store.writing():
-                is_done = store.absences.give_time()
+                is_done = absences.give_time_to_some(store)
             longest = max(longest, time.perf_counter() - locked_at)
         took = time.perf_counter() - begin
     say(f"time for {boards:,} boards, <= 10 s", f"locks for {longest:.2f} s, <= 0.5 s", took)
+
+
+def due(folder: Path, boards: int, due_boards: int) -> None:
+    """What a clean-up costs that reminds on some boards, beside the same among *boards* that run as well."""
+    costs = {}
+    for size in due_boards, boards:
+        place = folder / str(size)
+        place.mkdir(parents=True)
+        large.build(place / "pbm.db", 100, 10)
+        with Store(place / "pbm.db") as store:
+            now = datetime.now(UTC)
+            row = store.boards.get("symple", "101")
+            assert row is not None
+            with store.writing():
+                store.db.execute("UPDATE boards SET nag_days = 3000, forfeit_days = 3001 WHERE ended IS NULL")
+                last = int(store.boards.next_number("symple"))
+                for number in range(size):
+                    days = 8 if number < due_boards else 1
+                    moved = now - timedelta(days=days)
+                    store.boards.add(row._replace(board=str(last + 1 + number), moves=0, started=moved, changed=None))
+                store.events.note_maintenance("cleanup", now)
+            server = Server(store, "games@example.org", Passwords())
+            begin = time.perf_counter()
+            done = cleanup.clean_up(Session(server))
+            costs[size] = time.perf_counter() - begin
+            assert done.reminded == due_boards, done
+    ratio = costs[boards] / costs[due_boards]
+    figures = f"{costs[boards]:.2f} s, {costs[due_boards]:.2f} s without the others"
+    say(f"clean-up of {due_boards:,} among {boards:,} boards", figures, ratio, "<= 1.3")
 
 
 def ages(folder: Path, times: int) -> None:
@@ -557,6 +588,7 @@ PARTS: Mapping[str, Callable[[Path, bool], None]] = {
     "pace": lambda path, quick: pace(path, times=1 if quick else 3),
     "doctor": lambda path, _: doctor(path, boards=1_000),
     "absence": lambda path, quick: absence(path, boards=10_000 if quick else 100_000),
+    "due": lambda path, quick: due(path, boards=10_000 if quick else 100_000, due_boards=1_000),
     "ages": lambda path, quick: ages(path, times=10 if quick else 20),
     "sizes": lambda path, quick: sizes(path, times=3 if quick else 10, boards=10_000 if quick else 1_000_000),
 }
