@@ -371,6 +371,17 @@ def test_the_page_of_a_board_says_what_was_left_at_the_last_move(four):
     assert "the clock of alice runs out on 2026-11-30 12:00 UTC" in page
 
 
+def test_a_running_game_is_imported_with_what_its_clocks_had_left(shell):
+    shell.sign_up("alice", "bob")
+    shell.done("symple", "challenge", "-size=5", "--clock=10+2/14", "alice", "bob")
+    for name, move in (("alice", "c3"), ("bob", "a1"), ("alice", "b1")):
+        shell.done("symple", "move", "101", name, f"{name}-secret", move)
+    record = shell.folder / "record.json"
+    record.write_text(shell.done("export", "symple", "101"))
+    shell.done("import", str(record))
+    assert "bob's turn  -size=5 --clock=10+2/14  13d23h 11d23h" in shell.done("symple", "games", "102")
+
+
 @pytest.mark.parametrize("text", ["10", "10+2/5"])
 def test_a_record_with_a_wrong_clock_is_refused(four, text):
     begin(four, "--clock=10+2")

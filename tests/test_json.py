@@ -337,6 +337,7 @@ def test_every_example_is_of_a_command():
         ("schedule", "tournament symple cup alice bob carol --type=swiss --rounds=1"),
         ("table", "tournament symple cup alice bob carol --type=swiss --rounds=1; tournament symple cup --trf"),
         ("tournament", "tournament symple cup --open --type=swiss --rounds=2 --never=alice:bob --byes=1"),
+        ("tournament", "tournament symple cup --open --clock=5+1/8"),
         ("tournament", "tournament symple cup --open --dry-run"),
         ("tournament", "tournament symple pool adjudicate pool1 draw"),
         ("user", "signup dave dave-secret"),

@@ -8,6 +8,9 @@ from pbm.actions import cleanup
 from pbm.mail import sending
 from pbm.mail.transports import Transport, smtp_problem
 from pbm.session import Session
+from pbm.store import Robot
+
+from helpers.leagues import League
 
 
 class Relay(Transport):
@@ -244,6 +247,30 @@ def test_robots_of_the_server_get_no_reminder_and_lose_nothing(four, relay):
     four.begin("symple challenge -size=5 --totaltime=3 robot2 alice")
     assert live(four, relay, 40) == cleanup.Done()
     assert four.at().row.ended is None
+
+
+def test_a_robot_that_is_a_program_is_not_reminded_and_loses_nothing_also_while_it_is_paused(four, relay):
+    with four.store.writing():
+        four.store.users.add("deep", "", four.time)
+        four.store.robots.save(Robot("deep", None, "deep", ("symple",)))
+    four.begin("symple challenge -size=5 --totaltime=3 deep alice")
+    assert live(four, relay, 20) == cleanup.Done()
+    with four.store.writing():
+        four.store.robots.save(Robot("deep", None, "deep", ("symple",), paused=four.time))
+    assert live(four, relay, 20) == cleanup.Done()
+    assert four.at().row.ended is None
+
+
+def test_a_director_who_plays_needs_notice_as_others_do_and_what_they_decide_needs_none(four, relay):
+    league = League(four)
+    for pool in "s", "t":
+        league.start("swiss", ["alice", "bob"], pool, rounds=1, director="alice")
+    relay.refusal = lambda _: SMTPServerDisconnected("gone")
+    assert live(four, relay, 9).forfeited == 0
+    league.do("adjudicate t1 draw", pool="t")
+    relay.refusal = lambda _: None
+    assert live(four, relay, 3).forfeited == 1
+    assert [four.at(board).row.reason for board in ("s1", "t1")] == ["forfeited", "adjudicated"]
 
 
 def test_time_left_counts_the_notice_that_is_still_to_come(game):

@@ -142,7 +142,7 @@ SAME = {
 }
 """Commands that are answered over HTTP as in a shell."""
 APART = {"GAME challenge", "signup", "reset", "change address", "multiple", "token"}
-"""Commands of which section 15 says something else; each has a test below."""
+"""Commands of which section 14 says something else; each has a test below."""
 NOT_BY_TOKEN = {"signoff", "change password", "tokens", "notices"}
 COMMENT = "Hello bob"
 
@@ -189,7 +189,7 @@ def test_a_token_stands_for_userid_and_password(tmp_path, name, written_as):
     assert after[1] == after[0]
 
 
-# What section 15 says otherwise
+# What section 14 says otherwise
 
 
 def test_a_challenge_needs_a_token_and_its_own_letter_is_printed_and_not_mailed(started):

@@ -1031,5 +1031,6 @@ def test_the_boards_of_a_tournament_take_a_clock_that_grows_but_no_end_of_the_ro
     assert shell.run("tournament", "symple", "s", *names, "--clock=5+1/8", "--nagtime=2").returncode == 0
     rows = [league.club.store.boards.get("symple", board) for board in league.running()]
     assert {clocks.all_options(row) for row in rows} == {"--nagtime=2 --clock=5+1/8"}
+    assert shell.json("tournament", "symple", "open", "--open", "--clock=5+1/8")["clock"] == "5+1/8"
     assert {(row.first_left, row.second_left) for row in rows} == {(5 * 86400, 5 * 86400)}
     assert "5 days, 1 more for each move, 8 at most" in shell.done("tournament", "symple", "s", "status")

@@ -304,6 +304,15 @@ def test_what_cannot_be_done_says_so(web, method, path, body, kind, status):
     assert web.ask(method, path, body, Content_Type=kind)[0] == status
 
 
+def test_what_is_said_on_a_page_is_read_there_by_both_players_and_by_nobody_else(web):
+    alice, bob = (web.token(name, "137") for name in ("alice", "bob"))
+    web.post(token=alice, text="chat\nNice weather.")
+    _, answer = web.post(token=bob, text="talk")
+    assert "alice, chat: Nice weather." in answer["text"]
+    assert "<pre>Nice weather.</pre>" in answer["page"]
+    assert "Nice weather" not in web.ask("GET", "/symple/137.html")[2]
+
+
 def test_a_command_that_only_mails_answer_is_done_on_a_page_and_says_so(web):
     status, found = web.post(token=web.token(), text="symple challenge -size=9 alice bob")
     assert (status, found["text"], found.get("error")) == (200, "Done; a mail says more.", None)

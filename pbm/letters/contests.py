@@ -258,6 +258,8 @@ def status_of_tournament(progress: TournamentTable) -> dict[str, Any]:
         "withdrawn": [entrant.name for entrant in progress.entrants if entrant.withdrawn is not None],
         "running": list(progress.running),
     }
+    if tournament.clock:
+        data["clock"] = tournament.clock
     if tournament.never:
         data["never"] = tournament.apart
     if byes:
