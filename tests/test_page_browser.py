@@ -582,3 +582,27 @@ def test_axe_finds_nothing_wrong_with_any_page(visitor, width, is_dark):
                 until(lambda: visitor.text(".hint"))
         assert visitor.driver.execute_script(WIDTH) <= width
         assert visitor.faults() == [], path
+
+
+def test_the_token_leaves_the_address_and_stays_in_the_tab_and_one_of_another_board_is_named_as_such(visitor):
+    board, another = visitor.begin("symple"), visitor.begin("spora")
+    link = visitor.link("symple", board)
+    visitor.open(link)
+    assert visitor.driver.current_url == link.partition("#")[0]
+    assert link.partition("#")[2] not in visitor.driver.page_source
+    visitor.driver.refresh()
+    until(lambda: visitor.all(".seat.own"))
+    visitor.open(f"{visitor.url}/spora/{another}.html#{link.partition('#')[2]}", until_shown=".refused")
+    until(lambda: f"This link is for Symple board {board}" in visitor.text(".refused"))
+    assert not visitor.one(".send").is_displayed()
+
+
+def test_where_colours_are_forced_the_present_turn_and_the_side_to_move_have_a_frame(visitor):
+    board = visitor.begin("symple")
+    visitor.served.shell.run("symple", "move", board, "alice", PASSWORDS["alice"], "a1")
+    visitor.open(visitor.link("symple", board, "bob"))
+    forced = {"features": [{"name": "forced-colors", "value": "active"}]}
+    visitor.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", forced)
+    framed = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
+    assert visitor.driver.execute_script(framed, ".moves [aria-current]", "outlineStyle") == "solid"
+    assert visitor.driver.execute_script(framed, ".seat.on", "borderTopWidth") == "3px"

@@ -341,6 +341,14 @@ def sides(point: Point) -> list[str]:
     return [f"{board.players[seat]} ({side})" for seat, side in by_seat]
 
 
+def private_data_for(point: Point, reader: str) -> dict[str, object]:
+    """What the reader alone sees of a board, as data: a plan, notes, or a move that they have to confirm."""
+    private = dict(_private_part(point, reader).data)
+    if text := point.board.about.notes.get(reader):
+        private["notes"] = text
+    return private
+
+
 def _private_part(point: Point, reader: str | None) -> _PrivatePart:
     """What the reader alone sees of the board as it is now: a plan, or a move that they have to confirm."""
     board = point.board

@@ -210,7 +210,7 @@ class WebServer:
         address = await self._address(request, fields)
         is_page = "known" in fields  # which is told what it lacks, and nothing else
         if is_page and is_question(fields):
-            player = await self._player(address)
+            player = await self._player(address, fields)
             answer = await self._told(player, address, fields)
             return JSONResponse(answer | await self._next(request, player))
         player, outcome = await self._handle(request, address, fields)
@@ -263,14 +263,15 @@ class WebServer:
         """Have something handled as a mail. Returns the outcome."""
         return (await asyncio.shield(self.connections.hand_in(received))).outcome
 
-    async def _player(self, address: str) -> Reply:
-        """The player of a reply address. Raises HTTPException."""
+    async def _player(self, address: str, fields: Mapping[str, str]) -> Reply:
+        """The player of a reply address, who asks from the page of that board. Raises HTTPException."""
         try:
             player = await self.work(incoming.player_of, self.server, address)
         except Refused as why:
             raise HTTPException(410, str(why)) from why
         if player is None:
-            raise HTTPException(403, REVOKED)
+            raise HTTPException(403, REVOKED if _is_like_reply_token(address) else BROKEN_LINK)
+        _check_page(player, fields)
         return cast("Reply", player)
 
     async def _told(self, player: Reply, address: str, fields: Mapping[str, str]) -> dict[str, Any]:

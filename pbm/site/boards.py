@@ -190,10 +190,7 @@ class BoardView:
     @property
     def mine(self) -> dict[str, Any]:
         """What only the reader sees of the board, as data."""
-        if not self.reader:
-            return {}
-        [letter] = letters.of_board(self.session, self.point, self.reader)
-        return letter.data
+        return letters.private_data_for(self.point, self.reader) if self.reader else {}
 
     @property
     def proposal(self) -> str:
@@ -284,9 +281,11 @@ class BoardView:
             parts_of.insert(0, {})
             figures.insert(0, figures[0])
         for number, (before, now) in enumerate(pairwise(parts_of), start):
+            parts = {part: "".join(map(canvas.markup, shapes)) for part, shapes in changed_parts(before, now)}
             yield {
                 "id": ids[number],
-                "parts": {part: "".join(map(canvas.markup, shapes)) for part, shapes in changed_parts(before, now)},
+                # in JSON each double quote takes two characters; no text of a picture has a quote of either kind
+                "parts": {part: shapes.replace('"', "'").replace("\n", "") for part, shapes in parts.items()},
                 "notes": notes_of(figures[number - start + 1]),
             }
 
