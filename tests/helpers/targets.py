@@ -1,6 +1,6 @@
 """Where notices go in tests: a program that takes webhooks, and a server that takes what Apprise posts for ntfy.
 
-with webhook(certificate) as taken:
+with listening(certificate) as taken:
     ...
     assert taken.posts[0].message["notice"] == "turn"
 """
@@ -43,6 +43,13 @@ class Taken:
         """Whether its answer goes on until nobody reads it."""
 
 
+class QuietServer(ThreadingHTTPServer):
+    """A server that says nothing of clients who have not waited."""
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing."""
+
+
 @contextmanager
 def listening(certificate=None, host="127.0.0.1") -> Iterator[Taken]:
     """A server that takes posts, by TLS if it has a certificate."""
@@ -70,7 +77,7 @@ def listening(certificate=None, host="127.0.0.1") -> Iterator[Taken]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer((host, 0), Handler)
+    server = QuietServer((host, 0), Handler)
     server.daemon_threads = True
     if certificate:
         server.socket = loaded(certificate).wrap_socket(server.socket, server_side=True)
