@@ -12,6 +12,7 @@ import pytest
 from pbm import shell
 from pbm.lab.evidence import BOUND, decision, elo, expected, likelihood_ratio, wilson
 
+from helpers.clusters import running_cluster
 from helpers.patience import PATIENCE, children_of, until
 
 FIRST_FREE = """
@@ -271,25 +272,8 @@ def test_a_cluster_that_is_not_there_is_named():
 @pytest.mark.long
 def test_a_cluster_plays_the_same_match(tmp_path):
     pytest.importorskip("distributed", reason=NO_DASK)
-    where = tmp_path / "scheduler.json"
-    dask = [sys.executable, "-m", "dask"]
-    kinds = (
-        ["scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard", f"--scheduler-file={where}"],
-        *(["worker", f"--scheduler-file={where}", "--nthreads=1", "--no-nanny", "--no-dashboard"],) * 2,
-    )
-    processes = []
-    try:
-        for kind in kinds:
-            processes.append(
-                subprocess.Popen([*dask, *kind], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            )
-            until(lambda: where.exists() and where.read_text())  # it is there before it is written
-        address = json.loads(where.read_text())["address"]
-        one, other = program(tmp_path, "one"), program(tmp_path)
-        told = duel_in_a_process("symple", one, other, "--games=8", "-size=5", f"--dask={address}")
-    finally:
-        for process in processes:  # how Dask ends is not ours to test
-            process.kill()
-            process.wait()
+    one, other = program(tmp_path, "one"), program(tmp_path)
+    with running_cluster(tmp_path, workers=2) as cluster:
+        told = duel_in_a_process("symple", one, other, "--games=8", "-size=5", f"--dask={cluster.address}")
     assert [each["won"] for each in told["programs"]] == [4, 4]
     assert told["faults"] == []

@@ -253,7 +253,7 @@ def test_analyses_come_before_moves_that_take_minutes_and_after_all_others(patie
     signs(patient, "symple analyse 103 ME", "bob")
     done, play, analyse = [], tasks.do_task, analysis.analyse_for_readers
     monkeypatch.setattr(analysis, "Player", thinker)
-    monkeypatch.setattr(tasks, "do_task", lambda session, task: done.append(task.robot) or play(session, task))
+    monkeypatch.setattr(tasks, "do_task", lambda _, task, **how: done.append(task.robot) or play(_, task, **how))
     monkeypatch.setattr(analysis, "analyse_for_readers", lambda *args: done.append("analysis") or analyse(*args))
     assert play_all(Session(patient.server)) == 1
     assert done == ["robot1", "analysis", "robot6"]

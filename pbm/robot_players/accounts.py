@@ -179,24 +179,30 @@ def resume_robot(userid: str) -> None:
 
 @robots_.command("run")
 @click.option("--once", is_flag=True, help="Play the boards on which there is something to do now, and end.")
-def run_robots(*, once: bool) -> None:
+@click.option("--dask", "scheduler", metavar="ADDRESS", help="Think on the workers of this Dask scheduler.")
+def run_robots(*, once: bool, scheduler: str | None) -> None:
     """Play for the robots, as `pbm serve` does, until told to end. Several such processes share the work.
+
+    With --dask, robots of the last level think on a cluster, and games are analysed there. pbm has to be installed on
+    its workers. While it has none, or its scheduler does not answer, this machine thinks.
 
     If standard input is a pipe, it ends when the pipe ends, and is not ended by Ctrl-C or another signal.
     """
     from pbm.robot_players import tasks
+    from pbm.robot_players.cluster import Cluster
 
     server = open_existing()
     let_server_go_first(tasks.NICENESS)
+    cluster = Cluster(scheduler) if scheduler else None
     with tasks.limited_memory():
         if once:
-            done = tasks.play_all(Session(server))
+            done = tasks.play_all(Session(server), cluster)
             answer(f"{texts.counted(done, 'answer')} given.", {"given": done})
         else:
             prepare_helper()
             if has_pipe():
                 threading.Thread(target=_end_with_input, daemon=True).start()
-            tasks.keep_playing(Session(server), wait_for_end)
+            tasks.keep_playing(Session(server), wait_for_end, cluster)
 
 
 @robots_.command("think", hidden=True)

@@ -19,9 +19,10 @@ from pbm.board.board import Board
 from pbm.console import answer, open_existing, shows_progress
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, Commands
 from pbm.letters.letter import OVER
+from pbm.robot_players.cluster import Cluster, ElsewhereError
 from pbm.robots import Player
 from pbm.session import Session
-from pbm.store import Unusable
+from pbm.store import BoardRow, TurnRow, Unusable
 from pbm.terminal import warn
 
 MARKS = {0.2: "??", 0.1: "?"}
@@ -38,6 +39,8 @@ LONGEST_TURN = 16
 """How many characters of a turn the table shows."""
 SECONDS_OF_ANALYSIS = 240.0
 """How long an analysis takes at most that a user has asked for."""
+SECONDS_ON_CLUSTER = 10 * SECONDS_OF_ANALYSIS
+"""How long it may take on a cluster, where it may have to wait."""
 SECONDS_OF_TURN = 2.0
 """How long such an analysis thinks about a turn at most."""
 
@@ -88,11 +91,11 @@ def analyse(game: str, board: str, seconds: float) -> None:
     answer(text_of(as_blocks(replayed, data, session.server.site)), data)
 
 
-def analyse_for_readers(session: Session, game: str, number: str) -> None:
-    """Analyse a game, and mail the analysis to all who have asked for it, in one transaction.
+def analyse_for_readers(session: Session, game: str, number: str, cluster: Cluster | None = None) -> None:
+    """Analyse a game, here or on a cluster, and mail the analysis to all who have asked for it, in one transaction.
 
     If a robot fails at the game, or the board is damaged, the readers are told so, the operator is told why, and it is
-    not tried again.
+    not tried again. Raises ElsewhereError if the cluster is lost.
     """
     title = f"{game.capitalize()} board {number}"
     board: Board | None = None
@@ -102,9 +105,14 @@ def analyse_for_readers(session: Session, game: str, number: str) -> None:
             board = find_board(session, game, number)
         numbers = choices(board)
         seconds = min(SECONDS_OF_TURN, SECONDS_OF_ANALYSIS / len(numbers))
-        critic = Critic(board, seconds, time.process_time)  # others may compute meanwhile
-        data = as_data(board, [critic.judge(number) for number in numbers], seconds)
-    except Unusable:
+        if cluster:
+            tasks = [(board.row, board.turns, number, seconds) for number in numbers]
+            judged = cluster.compute(judge_apart, tasks, SECONDS_ON_CLUSTER)
+        else:
+            critic = Critic(board, seconds, time.process_time)  # others may compute meanwhile
+            judged = [critic.judge(number) for number in numbers]
+        data = as_data(board, judged, seconds)
+    except (ElsewhereError, Unusable):
         raise
     except Exception as why:
         warn(f"{title} could not be analysed ({type(why).__name__}: {why}).")
@@ -120,6 +128,11 @@ def analyse_for_readers(session: Session, game: str, number: str) -> None:
             session.store.robots.save_analysis(game, number, json.dumps(data), session.now)
         for reader in readers:
             delivery.queue(session, letter._replace(to=reader))
+
+
+def judge_apart(row: BoardRow, turns: list[TurnRow], number: int, seconds: float) -> Judged:
+    """What a turn of a board did, on a machine that has no database; *number* turns were played before it."""
+    return Critic(Board(row, turns, {}), seconds, time.thread_time).judge(number)
 
 
 class Critic:

@@ -27,6 +27,7 @@ from pbm.disk import locked
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.robot_players import analysis
+from pbm.robot_players.cluster import Cluster, ElsewhereError, Question, think_about
 from pbm.robot_players.program import ENDING_SECONDS, GIVE_UP, HOPELESS_TURNS, MOST_REFUSED, Program
 from pbm.robot_players.scripts import PAUSE_SECONDS
 from pbm.robot_players.waiting import contents
@@ -63,6 +64,8 @@ IDLE_FACTOR = 10
 """How many times as long as its thinking, which counts time of the processor, a task of idle time may take."""
 MOST_PROGRAMS = 16
 """How many programs of the operator's one process asks at once."""
+MOST_GIVEN_OUT = 64
+"""How many tasks of a cluster one process waits for at once."""
 SHELL_SECONDS = 120.0
 """How long a shell waits for the answer of a robot."""
 
@@ -73,17 +76,23 @@ def claim_next_task(
     busy: Collection[str] = (),
     is_idle: bool = False,
     among: Collection[tuple[str, str]] | None = None,
+    given_out: Collection[tuple[str, str]] = (),
 ) -> Task | None:
     """Claim the next task, or the next one on a board, its game and number, and return it; None if there is none.
 
     Tasks that another living process does are left to it, and those of *busy* robots wait. In idle time, these are the
     tasks of robots of the last level; at other times, those of all others. If boards are named by *among*, the others
-    are left alone.
+    are left alone, and so are those that this process has *given out*.
     """
-    if not _free(session, *place, busy=busy, is_idle=is_idle, among=among):  # looking takes no lock
+
+    def free() -> list[Task]:
+        tasks = _free(session, *place, busy=busy, is_idle=is_idle, among=among)
+        return [task for task in tasks if task.place not in given_out]
+
+    if not free():  # looking takes no lock
         return None
     with session.store.writing():
-        for task in _free(session, *place, busy=busy, is_idle=is_idle, among=among):
+        for task in free():
             robot = session.store.robots.among([task.robot])[task.robot]
             if is_idle:
                 seconds = IDLE_FACTOR * 60 * session.server.robot_minutes
@@ -131,11 +140,14 @@ def _lives(process: int | None) -> bool:
     return process != os.getpid()
 
 
-def do_task(session: Session, task: Task, reader: str | None = None) -> list[Letter] | None:
+def do_task(
+    session: Session, task: Task, reader: str | None = None, cluster: Cluster | None = None
+) -> list[Letter] | None:
     """Think about a task that is claimed, and do it. Returns what the *reader* sees in a shell, and gets no mail about.
 
     None if it was not done: the board or the robot has changed meanwhile, or the robot was paused because its program
-    has failed. Raises Refused if the robot may not do that.
+    has failed. A robot of ours thinks on a *cluster* if one is given. Raises Refused if the robot may not do that, and
+    ElsewhereError if the cluster is lost.
     """
     store = session.store
     with store.reading():
@@ -146,7 +158,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> list[Let
     if board is None or robot is None:
         return None
     try:
-        decision = _decided(session, board, robot, notes.hopeless)
+        decision = _decided(session, board, robot, notes.hopeless, cluster)
     except Refused as why:
         _pause(session, task, robot, str(why))
         return None
@@ -176,10 +188,10 @@ class RobotAnswer(NamedTuple):
     """For how many turns in a row it has had no hope."""
 
 
-def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> RobotAnswer:
+def _decided(session: Session, board: Board, robot: Robot, hopeless: int, cluster: Cluster | None) -> RobotAnswer:
     """Decide what a robot does on a board; before, it had no hope for *hopeless* turns.
 
-    Raises Refused if it is a program that fails.
+    Raises Refused if it is a program that fails, and ElsewhereError if it thinks on a cluster that is lost.
     """
     row = board.row
     proposed = row.vote if row.voter != robot.userid else None
@@ -191,7 +203,7 @@ def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> Rob
             return RobotAnswer("reject")
         move = asyncio.run(_asked(board, robot, shlex.split(robot.program)))
         return RobotAnswer(move + number, "I am a program that tells nothing of what it thinks.")
-    thought = _thought(session, board, robot)
+    thought = _thought(session, board, robot, cluster)
     chance = thought.chance
     if board.mover != robot.userid:  # it answers a proposal: the chance is that of the player to move
         chance = 1 - chance
@@ -208,12 +220,13 @@ def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> Rob
     return RobotAnswer(thought.move + number, comment, hopeless)
 
 
-def _thought(session: Session, board: Board, robot: Robot) -> Thought:
-    """What a robot of ours thinks of a board, within its limits.
+def _thought(session: Session, board: Board, robot: Robot, cluster: Cluster | None) -> Thought:
+    """What a robot of ours thinks of a board, within its limits, here or on a cluster.
 
-    If it fails, it plays at random, so that the game goes on, and the operator is told why.
+    If it fails, it plays at random, so that the game goes on, and the operator is told why. Raises ElsewhereError.
     """
-    rng = Random(session.server.random_bytes(16))
+    seed = session.server.random_bytes(16).hex()
+    rng = Random(seed)
     if robot.thinks_in_idle_time:  # others may compute meanwhile: only its own time counts
         seconds = 60 * session.server.robot_minutes
         clock = time.process_time
@@ -221,10 +234,18 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
         seconds = robot.seconds
         clock = time.perf_counter
     try:
+        if cluster:
+            position = json.dumps(letters.position(board.present))
+            question = Question(position, robot.level, seconds, None, seed)
+            longest = IDLE_FACTOR * seconds + CLAIM_SPARE.total_seconds()
+            [thought] = cluster.compute(think_about, [[question]], longest)
+            return thought._replace(move=board.state.parse(thought.move))
         with limited(seconds + GRACE_SECONDS, all_counts=not robot.thinks_in_idle_time):
             player = Player(board.row.game, board.options, level=robot.level, seconds=seconds, rng=rng, clock=clock)
             thought = player.think(board.states)
             return thought._replace(move=board.state.parse(thought.move))
+    except ElsewhereError:
+        raise
     except Exception as why:
         warn(f"{robot.userid} could not think about {board.name} ({type(why).__name__}: {why}); it plays at random.")
         return Thought(board.state.random(rng), 0.5)
@@ -307,10 +328,15 @@ class Playing:
     threads: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, MOST_PROGRAMS))
     busy: dict[str, Future[bool]] = field(default_factory=dict)
     """The task that each program is at, by the userid of the robot."""
+    cluster_threads: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, MOST_GIVEN_OUT))
     thinker: Popen[bytes] | None = None
     """The last process that was started to think in idle time."""
     among: Collection[tuple[str, str]] | None = None
     """The boards on which it does tasks; None for all."""
+    cluster: Cluster | None = None
+    """Where robots think in idle time; None for here."""
+    given_out: dict[tuple[str, str], Future[bool]] = field(default_factory=dict)
+    """What is thought about on the cluster, by the place of the board."""
 
     def play(self, until: Callable[[], bool] = lambda: False) -> int:
         """Do all tasks, *until* that is true; those of programs are only begun. Returns how many were done."""
@@ -328,10 +354,48 @@ class Playing:
                 done += _try(Session(self.session.server), task)  # a session keeps the names of its boards
         return done
 
-    def _try_apart(self, task: Task) -> bool:
+    def _try_apart(self, task: Task, cluster: Cluster | None = None) -> bool:
         """Do a task in a thread, with a connection of its own to the database."""
         with Store(self.session.store.path) as store:
-            return _try(Session(self.session.server._replace(store=store)), task)
+            return _try(Session(self.session.server._replace(store=store)), task, cluster)
+
+    def give_out(self) -> bool:
+        """Let the workers of the cluster do what is to be done in idle time, as much as they can do at once.
+
+        Returns False if there are no workers now.
+        """
+        threads = self.cluster.threads if self.cluster else 0
+        for place, doing in [*self.given_out.items()]:
+            if doing.done():
+                del self.given_out[place]
+                doing.result()
+        while len(self.given_out) < threads:
+            wanted = self.session.store.robots.next_analysis()
+            if wanted and wanted not in self.given_out:
+                self.given_out[wanted] = self.cluster_threads.submit(self._analyse_apart, *wanted)
+                continue
+            task = claim_next_task(self.session, is_idle=True, among=self.among, given_out=self.given_out)
+            if task is None:
+                break
+            self.given_out[task.place] = self.cluster_threads.submit(self._try_apart, task, self.cluster)
+        return threads > 0
+
+    def is_anything_given_out(self) -> bool:
+        """Let the cluster do what it can. Returns whether it is at anything."""
+        self.give_out()
+        return bool(self.given_out)
+
+    def _analyse_apart(self, game: str, number: str) -> bool:
+        """Let the cluster analyse a game, in a thread, with a connection of its own to the database."""
+        with Store(self.session.store.path) as store, suppress(BlockingIOError):
+            session = Session(self.session.server._replace(store=store))
+            with only_thinker(session):
+                try:
+                    analysis.analyse_for_readers(session, game, number, self.cluster)
+                except ElsewhereError as why:  # it is still wanted
+                    warn(f"{game} {number} was not analysed: {why}")
+                    time.sleep(LOOK_AFTER_FAULT_SECONDS)
+        return True
 
     def start_thinker(self) -> None:
         """Start a process that thinks in idle time, if it has something to do and there is none yet.
@@ -372,28 +436,36 @@ def think_once(session: Session, among: Collection[tuple[str, str]] | None = Non
     return False
 
 
-def play_all(session: Session) -> int:
+def play_all(session: Session, cluster: Cluster | None = None) -> int:
     """Do all tasks, and then those of idle time. Returns how many of the first kind were done.
 
     Only boards on which there is something to do now are played: in a tournament of robots, the end of a game begins
     others, perhaps without an end.
     """
     due = {task.place for task, _ in session.store.robots.tasks()}
-    playing = Playing(session, among=due)
+    playing = Playing(session, among=due, cluster=cluster)
     done = playing.play()
-    while playing.busy or think_once(session, due):
-        if playing.busy:
-            wait(playing.busy.values(), return_when=FIRST_COMPLETED)
+    while playing.busy or playing.is_anything_given_out() or think_once(session, due):
+        apart = [*playing.busy.values(), *playing.given_out.values()]
+        if apart:
+            wait(apart, return_when=FIRST_COMPLETED)
         done += playing.play()
     return done
 
 
-def _try(session: Session, task: Task) -> bool:
-    """Do a task, and return whether it was done. If it fails, standard error tells why, and the task is put off."""
+def _try(session: Session, task: Task, cluster: Cluster | None = None) -> bool:
+    """Do a task, and return whether it was done. If it fails, standard error tells why, and the task is put off.
+
+    What a cluster has lost is not put off: another worker does it, or this machine.
+    """
     try:
-        return do_task(session, task) is not None
+        return do_task(session, task, cluster=cluster) is not None
     except Unusable:
         raise
+    except ElsewhereError as why:
+        warn(f"{task.robot} could not think about {task.game} {task.board}, and tries again. {why}")
+        with session.store.writing():
+            session.store.robots.claim_task(task, None)
     except Exception as why:  # a damaged board must not hold up all others
         warn(f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off.")
         with session.store.writing():
@@ -401,19 +473,20 @@ def _try(session: Session, task: Task) -> bool:
     return False
 
 
-def keep_playing(session: Session, wait_for_end: Callable[[float], bool]) -> None:
-    """Do tasks as they come, until the end.
+def keep_playing(session: Session, wait_for_end: Callable[[float], bool], cluster: Cluster | None = None) -> None:
+    """Do tasks as they come, until the end. While a *cluster* has workers, robots think there in idle time.
 
     *wait_for_end* waits for so many seconds, or until this process is told to end, and returns whether it was. Raises
     Replaced if the database has become another file.
     """
-    playing = Playing(session)
+    playing = Playing(session, cluster=cluster)
     while True:
         seconds = LOOK_SECONDS
         try:
             session.store.check_in_place()
             playing.play(lambda: wait_for_end(0))
-            playing.start_thinker()
+            if not playing.give_out():
+                playing.start_thinker()
         except Replaced:
             raise
         except Unusable as why:
