@@ -16,6 +16,7 @@ from helpers.helptexts import FOLDER, operators
 from helpers.patience import PATIENCE
 from helpers.shell import Shell
 from helpers.sources import MODULES, TOP
+from helpers.web import serving
 
 README = (TOP / "README.md").read_text()
 TUTORIAL = (FOLDER / "tutorial.txt").read_text()
@@ -110,6 +111,57 @@ def test_every_session_goes_as_it_is_shown_and_the_tutorial_after_them(shell, tm
     assert gone == {"README.md": 1, "operating.md": 1, "scripting.md": 3, "tournaments.md": 2}
     shell.environment = machine.environment
     type_tutorial(shell)
+
+
+DISPATCHER = """\
+import json, os, pathlib, subprocess, sys
+
+from pbm import arguments
+
+users = pathlib.Path(os.environ["HOME"], "passwords.json")
+passwords = json.loads(users.read_text()) if users.exists() else {}
+words = [word for word in sys.argv[1:] if not word.startswith("-")]
+operators = [arguments.is_operators(words), words[:1] in (["signup"], ["help"]), "{" in str(words)]
+if words[:1] == ["signup"]:
+    users.write_text(json.dumps(passwords | {words[1]: words[2]}))
+if words and not any(operators):
+    os.environ["PBM_SERVER"] = os.environ["SERVER"]
+    if "challenge" in words:  # needs a proof over HTTP
+        command = [sys.executable, "-m", "pbm", "token", words[2], passwords[words[2]], f"t{os.getpid()}", "--json"]
+        local = {name: value for name, value in os.environ.items() if name != "PBM_SERVER"}
+        os.environ["PBM_TOKEN"] = json.loads(subprocess.check_output(command, env=local))["token"]
+    with open(pathlib.Path(os.environ["HOME"], "sent"), "a") as sent:
+        print(*words, file=sent)
+os.execv(sys.executable, [sys.executable, "-m", "pbm", *sys.argv[1:]])
+"""
+"""Gives the commands of players to a server, and all others here."""
+
+
+@pytest.mark.long
+def test_the_sessions_go_as_they_are_shown_where_a_server_elsewhere_carries_out_the_commands_of_players(tmp_path):
+    machine = Machine(tmp_path)
+    (tmp_path / "dispatcher.py").write_text(DISPATCHER)
+    for name in ("pbm", *games.names()):
+        game = "" if name == "pbm" else name
+        program = f'#!/bin/sh\nexec {sys.executable} {tmp_path}/dispatcher.py {game} "$@"\n'
+        (tmp_path / "bin" / name).write_text(program)
+    server = Shell(tmp_path)
+    server.environment = machine.environment
+    with serving(server) as web:
+        machine.environment = machine.environment | {"SERVER": f"http://127.0.0.1:{web.port}"}
+        for page in PAGES:
+            for name, block in FENCED.findall(page.read_text()):
+                if name:
+                    (tmp_path / name).write_text(block)
+                if block.startswith("$ "):
+                    typed = steps(block)
+                    printed = machine.type(*(line for line, _ in typed))
+                    for (line, expected), text in zip(typed, printed, strict=True):
+                        assert re.fullmatch(shown(expected), text), f"{page.name}: {line}\n{text}"
+        lines = [line.replace("PASSWORD", "sesame-9") for line in TYPED.findall(TUTORIAL)]
+        for line, text in zip(lines, machine.type(*(f"{line} && echo done" for line in lines)), strict=True):
+            assert text.endswith("\ndone\n"), (line, text)
+    assert len((tmp_path / "sent").read_text().splitlines()) > 15
 
 
 def test_the_tutorial_can_be_typed_by_somebody_who_has_typed_nothing_before(shell):
