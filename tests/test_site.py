@@ -137,10 +137,9 @@ def test_there_are_pages_of_boards_games_and_players_which_say_what_they_are_abo
     assert len(described) == len([*first.rglob("*.html")])
     assert "Symple board 102: alice (white) against bob (black). Won by bob (alice resigned)." in described
     assert ET.parse(first / "favicon.svg").getroot().tag.endswith("}svg")
-    for page in ("index.html", "symple/finished.html", "users/alice.html"):
-        source = (first / page).read_text()
-        assert "<th>Board</th><th>Status</th><th>Players</th>" in source
-        assert "102</a></td><td>won by bob</td><td><a" in source
+    source = (first / "symple" / "finished.html").read_text()
+    assert "<th>Board</th><th>Status</th><th>Players</th>" in source
+    assert "102</a></td><td>won by bob</td><td><a" in source
     elements = Elements((first / "symple" / "101.html").read_text())
     assert elements.all("link", rel="canonical") == [{"rel": "canonical", "href": f"{URL}symple/101.html"}]
     assert elements.all("meta", property="og:title")
@@ -174,7 +173,7 @@ def test_all_links_lead_to_a_file_or_to_our_address_and_what_has_not_changed_is_
 def test_a_move_and_a_wish_to_play_rewrite_the_pages_that_tell_them(played, folder):
     written(played, folder)
     move(played, "101 alice a2")
-    of_symple = {f"symple/{name}" for name in ("index.html", "101.html", "running.html", "feed.atom")}
+    of_symple = {f"symple/{name}" for name in ("index.html", "101.html", "101.svg", "running.html", "feed.atom")}
     assert written(played, folder) == {"index.html", *of_symple, "users/alice.html", "users/bob.html"}
     assert "Who wants to play" not in (folder / "index.html").read_text()
     played.say("spiro seek carol carol-secret 2")
@@ -182,7 +181,53 @@ def test_a_move_and_a_wish_to_play_rewrite_the_pages_that_tell_them(played, fold
     assert "index.html" in written(played, folder)
     texts = [text.strip() for text in Elements((folder / "index.html").read_text()).texts]
     shown = list(filter(None, texts[texts.index("Who wants to play") :]))
-    assert shown[5:13] == ["Spiro", "carol", "2", "Symple", "alice", "1424", "1", "What has just been played"]
+    spiro = ["Spiro", "with carol", "no rating yet, seeks 2", "Play carol"]
+    symple = ["Symple", "with", "alice", "rating 1424, seeks 1", "Play alice"]
+    assert shown[1:11] == [*spiro, *symple, "Just finished"]
+
+
+def test_a_running_board_has_a_small_picture_on_the_pages_that_name_it_and_loses_it_at_its_end(played, folder):
+    played.say("symple challenge -size=5 carol alice")  # 103, on which nothing has happened
+    written(played, folder)
+    assert {path.name for path in (folder / "symple").glob("*.svg")} == {"101.svg", "example.svg"}
+    assert len(Elements((folder / "symple" / "101.svg").read_text()).all("path")) == 6  # the grid, stones, edges, a dot
+    for page, mover in (("index", ""), ("symple/index", ""), ("users/alice", "own"), ("users/bob", "")):
+        source = (folder / f"{page}.html").read_text()
+        pictures = [image for image in Elements(source).all("img") if not image["src"].endswith("example.svg")]
+        assert [(image["src"].rpartition("/")[2], image["alt"]) for image in pictures] == [("101.svg", "")]
+        assert "<b>alice to move</b></a><br>against bob<br>" in source
+        assert ('<li class="mini own">' in source) == bool(mover)  # a ring: this player is to move
+    played.say(f"symple resign 101 alice {PASSWORDS['alice']}")
+    written(played, folder)
+    assert not (folder / "symple" / "101.svg").exists()
+    assert "bob</a> won against" in (folder / "index.html").read_text()
+
+
+def test_the_home_page_and_all_pictures_on_it_are_small_also_with_the_largest_boards(club, folder):
+    club.signed_up("alice", "bob")
+    rng = Random(1)
+    for number in range(101, 113):
+        row = BoardRow("symple", str(number), "-size=19", "alice", "bob", b"secret", club.time, turn="alice")
+        board = Board(row, [], {})
+        play_at_random(board, rng, 60)
+        with club.store.writing():
+            club.store.boards.add(board.row)
+            club.store.boards.save(board.row._replace(moves=len(board.turns), turn=board.mover), 1, board.turns)
+    written(club, folder)
+    home = folder / "index.html"
+    pictures = [folder / image["src"] for image in Elements(home.read_text()).all("img")]
+    assert len(pictures) == 12 + len(helptexts.GAMES)
+    parts = [home, folder / "site.css", *pictures]
+    assert sum(len(gzip.compress(path.read_bytes(), 6)) for path in parts) < 60_000
+
+
+def test_a_player_has_the_course_of_each_rating_and_results_with_what_they_gained(first):
+    alice = (first / "users" / "alice.html").read_text()
+    assert "Symple, 1424</a></h2><svg" in alice
+    assert "1 rated game, from 1600 to 1424: 0 won, 1 lost." in alice
+    [line] = re.findall("<tr><td><b>.*?</tr>", alice)
+    assert re.sub("<[^>]*>", " ", line).split()[:5] == ["Lost", "Symple", "102", "with", "bob"]
+    assert '<td class="number">-176</td>' in line
 
 
 def test_the_page_of_a_board_that_was_removed_goes_and_other_files_stay(club, folder):
@@ -610,6 +655,10 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
     for name in PASSWORDS:
         assert f'<td><a href="../users/{name}.html">{name}</a></td>' in cup
         assert f">{name}</a></td>" in swiss or name == "carol"
+    heads = re.findall(r'<th scope="col" title="(\w+)" aria-label="\w+">(\d)</th>', cup)
+    assert heads == [("alice", "1"), ("bob", "2"), ("carol", "3")]  # narrow, whatever the players are called
+    assert '<th scope="row">2 <a href="../users/bob.html">bob</a></th><td>.</td><td class="self"></td>' in cup
+    assert '<th scope="col" title="Round 1" aria-label="Round 1">R1</th>' in swiss
     assert "Pool cup of Symple, 0 of 3 games played" in cup
     assert (folder / "symple" / "pool-cup.atom").exists()
     assert "1 won, = tied, 0 lost, . still to be played, x cancelled." in cup

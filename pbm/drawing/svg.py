@@ -55,12 +55,18 @@ STYLE = (Path(__file__).parent / "board.css").read_text()
 """The style sheet of all pictures: custom properties are the colours of boards, in light and in dark surroundings."""
 
 
+def colours(ground: str) -> dict[str, str]:
+    """The colours of a ground, of lines and of marks on it, in light surroundings, such as ``{"panel": "#efd8ab"}``."""
+    light, _, _ = STYLE.partition("@media")
+    grounds = dict(re.findall(r"^\.(\w+){(--.*)}\n", light, re.MULTILINE))
+    return dict(re.findall(r"--([\w-]+):(#\w+)", grounds[ground]))
+
+
 def fixed_style(sides: tuple[str, str]) -> str:
     """The style sheet of a game's pictures, in light surroundings and without custom properties."""
     light, _, _ = STYLE.partition("@media")
-    grounds = dict(re.findall(r"^\.(\w+){(--.*)}\n", light, re.MULTILINE))
-    colours = dict(re.findall(r"--([\w-]+):(#\w+)", grounds[ground(sides)]))
-    return re.sub(r"var\(--([\w-]+)\)", lambda variable: colours[variable[1]], light)
+    named = colours(ground(sides))
+    return re.sub(r"var\(--([\w-]+)\)", lambda variable: named[variable[1]], light)
 
 
 def ground(sides: tuple[str, str]) -> str:

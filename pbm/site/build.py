@@ -172,6 +172,7 @@ class StalePages:
         for game, board in about.boards:
             yield Page(f"{game}/{board}.html", partial(self.pages.board, game, board))
             yield Page(f"{game}/{board}.json", partial(self.pages.record, game, board))
+            yield Page(f"{game}/{board}.svg", partial(self.pages.thumbnail, game, board))
             if (game, board) in self.pages.drawn:
                 yield Page(f"{game}/{board}.png", partial(self.pages.png, game, board))
         if about.listed:
@@ -220,6 +221,7 @@ class StalePages:
         yield Page("robots.txt", partial(_robots, self.site.url))
         for game in self.games:
             yield Page(f"{game}/rules.html", partial(self.pages.rules, game))
+            yield Page(f"{game}/example.svg", partial(self.pages.example, game))
 
     def _of_game(self, game: str, changed: Collection[str]) -> Iterator[Page]:
         """The page of a game, its feed, and the pages of its lists of boards, of which these have *changed*."""

@@ -5,17 +5,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from math import ceil
+from random import Random
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 import games
 from games import Illegal
-from pbm import letters
+from pbm import letters, texts
 from pbm.actions import finding, play, talk, tournaments
 from pbm.board import records
 from pbm.board.board import Board
-from pbm.drawing import images, svg
+from pbm.drawing import images, svg, thumbnails
 from pbm.language.help import of_game
 from pbm.names import is_former
 from pbm.refusals import Refused
@@ -23,7 +24,7 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.site import markup
 from pbm.site.boards import BoardView, pictured
-from pbm.store import Reply, Store, TalkRow
+from pbm.store import BoardRow, Reply, Store, TalkRow
 from pbm.store.boards import BoardFilter
 from pbm.tournaments import tables
 
@@ -85,7 +86,15 @@ def paginated(game: str, name: str, items: Sequence[Any], *, is_last_numbered_fi
 ABOUT = "Abstract board games, played by mail and looked at here."
 """What the site is, in a sentence."""
 RECENT = 20
-"""How many boards a page or a feed names of those that changed last."""
+"""How many boards a feed names of those that changed last."""
+MOST_THUMBNAILS = 12
+"""How many running boards the home page and the page of a game show as small pictures."""
+MOST_FINISHED = 8
+"""How many games that ended last the home page and the page of a game name."""
+MOST_OF_TOURNAMENT = 24
+"""How many running boards the page of a tournament shows as small pictures."""
+EXAMPLE_TURNS, EXAMPLE_SEED = 24, 4
+"""How many random turns the position has that stands for a game, and the seed of these."""
 POLICY = (
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'self'"
@@ -95,6 +104,27 @@ POLICY = (
 
 PREVIEW = "preview "
 """With this begins what a page posts to be told what a move would lead to."""
+
+
+class RatingView(NamedTuple):
+    """The rating of a player in a game, and its course."""
+
+    game: str
+    rating: int
+    games: int
+    summary: str
+    """The rated games in words, such as ``12 rated games, from 1500 to 1650: 8 won, 4 lost``."""
+    curve: Sequence[int]
+
+
+class ResultView(NamedTuple):
+    """A game that is over, as its row in the list of a player."""
+
+    row: BoardRow
+    outcome: str
+    """``Won``, ``Lost`` or ``Tied``."""
+    gain: str
+    """By how much their rating has changed, such as ``+17``; empty if the game was not rated."""
 
 
 class SiteSettings(NamedTuple):
@@ -174,6 +204,36 @@ class Pages:
         """The picture of a board, for those who link to it."""
         return images.board_png(self._load(game, number).present, 1)
 
+    def thumbnail(self, game: str, number: str) -> str:
+        """The small picture of a running board, for lists. Raises Gone before its first turn."""
+        board = self._load(game, number)
+        if not has_thumbnail(board.row):
+            raise Gone
+        figure = images.figure(board.present)
+        if figure is None:
+            raise Gone
+        return thumbnails.thumbnail(figure, board.rules.SIDES)
+
+    def example(self, game: str) -> str:
+        """The small picture that stands for a game: a position after random turns, the same ones each time."""
+        rules: Any = games.load(game)
+        if not hasattr(rules, "figure"):
+            raise Gone
+        rng = Random(EXAMPLE_SEED)
+        before = state = games.thrown(rules.new(**games.read_options(rules, [])), rng)
+        for _ in range(EXAMPLE_TURNS):
+            after = games.thrown(state.play(state.random(rng)), rng)
+            if after.result():
+                break
+            before = state
+            state = after
+        return thumbnails.thumbnail(rules.figure(state, before), rules.SIDES)
+
+    def _running(self, among: BoardFilter, most: int) -> list[BoardRow]:
+        """The running boards that have a thumbnail and have changed last."""
+        rows = self.store.boards.latest(among._replace(over=False), RECENT)
+        return [row for row in rows if has_thumbnail(row)][:most]
+
     def _load(self, game: str, number: str) -> Board:
         """A board with all its turns, and what it did to ratings; its pages are made one after the other.
 
@@ -190,18 +250,19 @@ class Pages:
 
     def game(self, game: str) -> str:
         """The page of a game."""
-        rules = games.load(game)
         boards, running = self.store.boards.totals(game)
+        among = BoardFilter([game])
         return self.render(
             "game.html",
             f"{game}/index.html",
             title=game.capitalize(),
-            brief=(rules.__doc__ or "").partition("\n")[0],
+            brief=_brief(game),
             picture=_diagram(game),
             running=running,
             finished=boards - running,
             pools=[tournament.pool for tournament in self.store.tournaments.all(game)],
-            rows=self.store.boards.latest(BoardFilter([game]), RECENT),
+            rows=self._running(among, MOST_THUMBNAILS),
+            over=self.store.boards.latest(among._replace(over=True), MOST_FINISHED),
         )
 
     def rules(self, game: str) -> str:
@@ -243,21 +304,23 @@ class Pages:
             if self.store.tournaments.get(game, pool) is None:
                 raise Gone
             table = tournaments.find(self.session, game, pool)
-        *teams, (head, *lines) = table.tables(fits=False)
+        *teams, places = table.tables(fits=False)
+        head = places[0]
         rows = self.store.boards.of_tournament(game, pool)
-        linked = {userid for row in rows for userid in row.players}  # they have pages
+        end_of_places = head.index("To play") + 1
         return self.render(
             "pool.html",
             f"{game}/pool-{pool}.html",
             title=f"Tournament {pool} of {game.capitalize()}",
             pool=pool,
             status=table.heading,
-            head=head,
-            lines=lines,
             teams=teams,
+            places=[line[:end_of_places] for line in places],
+            results=_results_of(places, end_of_places),
             at=head.index("Player"),
-            linked=linked,
+            linked={userid for row in rows for userid in row.players},  # they have pages
             legend=[table.legend, tables.signs_explained(is_numbered=head[0] == "No")],
+            running=[row for row in rows if has_thumbnail(row)][:MOST_OF_TOURNAMENT],
             rows=rows[:ON_PAGE],
         )
 
@@ -293,15 +356,17 @@ class Pages:
 
     def index(self) -> str:
         """The home page."""
-        counts = []
-        for game in self.games:
-            boards, running = self.store.boards.totals(game)
-            counts.append((game, boards, running))
-        host = self.session.server.host
-        rows = self.store.boards.latest(BoardFilter(self.games), RECENT)
-        seekers = self.store.players.all_seekers(self.session.now.date(), ON_PAGE)
+        among = BoardFilter(self.games)
         return self.render(
-            "index.html", "index.html", title=f"Games at {host}", brief=ABOUT, counts=counts, rows=rows, seekers=seekers
+            "index.html",
+            "index.html",
+            title=f"Games at {self.session.server.host}",
+            brief=ABOUT,
+            briefs={game: _brief(game) for game in self.games},
+            counts={game: self.store.boards.totals(game) for game in self.games},
+            rows=self._running(among, MOST_THUMBNAILS),
+            over=self.store.boards.latest(among._replace(over=True), MOST_FINISHED),
+            seekers=self.store.players.all_seekers(self.session.now.date(), ON_PAGE),
         )
 
     def user(self, userid: str) -> str:
@@ -310,13 +375,8 @@ class Pages:
         all_finished = BoardFilter(self.games, [userid], over=True)
         running = self.store.boards.latest(all_running, ON_PAGE)
         finished = self.store.boards.latest(all_finished, ON_PAGE)
-        ratings_of = []
-        for game in self.games:
-            player = self.store.players.get(game, userid)
-            if player.rating is not None:
-                curve = self.store.players.ratings_of(game, [userid]).get(userid, [])
-                ratings_of.append((game, player, curve))
-        if not (ratings_of or running or finished):
+        ratings = self._ratings(userid)
+        if not (ratings or running or finished):
             raise Gone
         more = self.store.boards.count(all_running) + self.store.boards.count(all_finished)
         more -= len(running) + len(finished)
@@ -325,11 +385,47 @@ class Pages:
             f"users/{userid}.html",
             title=userid,
             is_former=is_former(userid),
-            ratings=ratings_of,
-            running=running,
-            finished=finished,
+            ratings=ratings,
+            running=[row for row in running if has_thumbnail(row)],
+            begun=[row for row in running if not has_thumbnail(row)],
+            results=self._results(userid, finished),
             more=more,
         )
+
+    def _ratings(self, userid: str) -> list[RatingView]:
+        """The ratings of a player, that in the game of which they have finished most first."""
+        views = []
+        for game in self.games:
+            player = self.store.players.get(game, userid)
+            if player.rating is None:
+                continue
+            curve = self.store.players.ratings_of(game, [userid]).get(userid, [])
+            parts = [f"{player.won} won", f"{player.lost} lost"]
+            if player.tied:
+                parts.append(f"{player.tied} tied")
+            summary = ", ".join(parts)
+            if curve:
+                summary = f"{texts.counted(len(curve) - 1, 'rated game')}, from {curve[0]} to {curve[-1]}: {summary}"
+            views.append(RatingView(game, player.rating, player.games, summary, curve))
+        views.sort(key=lambda view: view.games, reverse=True)
+        return views
+
+    def _results(self, userid: str, rows: Sequence[BoardRow]) -> list[ResultView]:
+        """The games of a player that are over, each with its outcome for them."""
+        gains = {}
+        for game in {row.game for row in rows}:
+            for result in self.store.players.results_of_user(game, userid):
+                gains[game, result.board] = f"{result.after - result.before:+d}"
+        views = []
+        for row in rows:
+            if row.winner is None:
+                outcome = "Tied"
+            elif row.winner == userid:
+                outcome = "Won"
+            else:
+                outcome = "Lost"
+            views.append(ResultView(row, outcome, gains.get(row.place, "")))
+        return views
 
     # What pages have in common
 
@@ -337,6 +433,7 @@ class Pages:
         """A page at a path below the site."""
         return markup.TEMPLATES.get_template(template).render(
             games=self.games,
+            has_pictures=_has_pictures,
             host=self.session.server.host,
             address=self.address,
             can_post=self.site.can_post,
@@ -369,6 +466,67 @@ def answer_page(server: Server, player: Reply, address: str, fields: Mapping[str
             return pages.preview(player.game, player.board, text.removeprefix(PREVIEW).split())
         return pages.news(player.game, player.board, fields["known"].split(), fields.get("seen", ""))
     return {}
+
+
+def has_thumbnail(row: BoardRow) -> bool:
+    """Whether lists show a board as a small picture: something has happened on it, and it goes on."""
+    return row.ended is None and row.moves > 0
+
+
+class ResultLine(NamedTuple):
+    """A player in the table of results."""
+
+    number: str
+    name: str
+    points: str
+    cells: Sequence[str]
+    """The signs of their games, against each player or in each round."""
+
+
+class ResultTable(NamedTuple):
+    """Who has played whom in a tournament, as a table that fits the screen of a telephone."""
+
+    heads: Sequence[str]
+    """The headings of the games: numbers of lines, or rounds such as ``R1``."""
+    names: Sequence[str]
+    """What each heading means."""
+    lines: Sequence[ResultLine]
+
+
+def _results_of(places: tables.Rows, start: int) -> ResultTable:
+    """The results in a table, which stand in the columns from *start* on."""
+    head, *lines = places
+    name = head.index("Player")
+    points = head.index("Points", name)
+    is_numbered = head[0] == "No"
+    if is_numbered:
+        heads = head[start:]
+        names = [f"Round {word.removeprefix('R')}" for word in heads]
+    else:
+        heads = [str(number) for number, _ in enumerate(lines, 1)]
+        names = head[start:]
+    results = []
+    for number, line in enumerate(lines, 1):
+        results.append(ResultLine(str(number), line[name], line[points], line[start:]))
+    return ResultTable(heads, names, results)
+
+
+@cache
+def _brief(game: str) -> str:
+    """What a game is about, in the first sentence of its rules; empty if the game cannot be loaded."""
+    with suppress(games.Unloadable):
+        first_line = (games.load(game).__doc__ or "").partition("\n")[0]
+        sentence = first_line.partition(": ")[2] or first_line
+        return f"{sentence[:1].upper()}{sentence[1:]}"
+    return ""
+
+
+@cache
+def _has_pictures(game: str) -> bool:
+    """Whether a game has pictures for lists."""
+    with suppress(games.Unloadable):
+        return hasattr(games.load(game), "figure")
+    return False
 
 
 @cache
