@@ -309,7 +309,7 @@ def test_what_is_said_on_a_page_is_read_there_by_both_players_and_by_nobody_else
     web.post(token=alice, text="chat\nNice weather.")
     _, answer = web.post(token=bob, text="talk")
     assert "alice, chat: Nice weather." in answer["text"]
-    assert "<pre>Nice weather.</pre>" in answer["page"]
+    assert "<p>Nice weather.</p>" in web.post(token=bob, known="none")[1]["talk"]["html"]
     assert "Nice weather" not in web.ask("GET", "/symple/137.html")[2]
 
 
