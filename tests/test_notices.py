@@ -215,6 +215,18 @@ def test_a_new_password_asks_for_a_new_code(notified):
     assert [one["confirmed"] for one in notified.say("notices bob another-secret list")[-1].data["notices"]] == [True]
 
 
+def test_a_target_that_has_to_be_confirmed_anew_waits_for_a_week_from_then_on(notified):
+    let_notify(notified, "bob")
+    notified.pass_time(days=30)
+    notified.say("change password bob bob-secret another-secret")
+    notified.pass_time(days=6)
+    cleanup.clean_up(Session(notified.server))
+    assert len(stored(notified.store, "notice_targets")) == 1
+    notified.pass_time(days=2)
+    cleanup.clean_up(Session(notified.server))
+    assert stored(notified.store, "notice_targets") == []
+
+
 def test_who_signs_off_takes_their_targets_and_notices_away(notified):
     let_notify(notified, "bob")
     play(notified, "c3")

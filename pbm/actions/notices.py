@@ -135,7 +135,7 @@ def _send_code(session: Session, target: Target) -> None:
         number = most("notice code", "user")
         raise Refused(f"At most {number} codes are sent for a user in a day, and some for all in an hour; try later.")
     code = session.server.random_bytes(CODE_BYTES).hex()
-    session.store.notices.ask(target.id, digest(code))
+    session.store.notices.ask(target.id, digest(code), session.now)
     queue_code(session, target, code)
 
 
@@ -144,7 +144,7 @@ def ask_again(session: Session, userid: str) -> None:
     for target in session.store.notices.targets(userid):
         if target.confirmed and target.due:
             code = session.server.random_bytes(CODE_BYTES).hex()
-            session.store.notices.ask(target.id, digest(code))
+            session.store.notices.ask(target.id, digest(code), session.now)
             queue_code(session, target, code)
 
 

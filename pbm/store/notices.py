@@ -41,6 +41,7 @@ class Target(NamedTuple):
     is_full: bool
     """Whether notices have the texts that others write."""
     made: datetime
+    """When it was added, or had to be confirmed anew."""
     confirmed: datetime | None
     due: datetime | None
     """When the next notice may go there; None while it is suspended."""
@@ -99,10 +100,10 @@ class Notices(Questions):
         """Delete a target, and what waits to be sent there."""
         self.execute("DELETE FROM notice_targets WHERE id = ?", number)
 
-    def ask(self, number: int, code: str) -> None:
+    def ask(self, number: int, code: str, now: datetime) -> None:
         """Let a target wait for the code that confirms it, of which the digest is given. What waits for it goes."""
         self.execute("DELETE FROM notices WHERE target = ?", number)
-        self.update("notice_targets", {"code": code, "confirmed": None}, "id = ?", number)
+        self.update("notice_targets", {"code": code, "made": now, "confirmed": None}, "id = ?", number)
 
     def confirm(self, userid: str, code: str, now: datetime) -> int | None:
         """Confirm the target of a user whose code has that digest. Returns its number; None if none has."""
