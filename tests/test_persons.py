@@ -303,6 +303,19 @@ def test_an_operator_can_erase_a_name_too(lived, shell):
     assert "former-1" in shell.done("symple", "show", "103")
 
 
+def test_signing_off_and_erasing_look_at_no_board_of_others(lived):
+    statements = []
+    lived.store.db.set_trace_callback(statements.append)
+    with lived.store.writing():
+        lived.store.users.sign_off("bob", lived.time)
+        lived.store.persons.erase("bob", lived.time, "The server")
+    lived.store.db.set_trace_callback(None)
+    asked = [text for text in statements if re.match(r"\s*(SELECT|UPDATE|DELETE)", text) and "former-" in text]
+    assert len(asked) > 20
+    steps = [step for text in asked for *_, step in lived.store.db.execute(f"EXPLAIN QUERY PLAN {text}")]
+    assert [step for step in steps if re.match("SCAN (boards|board_states|turns|talk|results|analyses)", step)] == []
+
+
 def test_a_name_is_erased_or_nothing_is_done(lived, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError

@@ -54,6 +54,9 @@ PLAYED_BY = {
 }
 """The columns that name a player of a board, except in reply addresses."""
 SEATS = "first_player", "second_player"
+BOARDS_OF_PLAYER = "SELECT game, board FROM board_states WHERE first_player = ?1 OR second_player = ?1"
+"""All boards that a user plays or has played, without looking at those of others: `boards` has no index by player
+alone. The userid is the first value."""
 
 
 class BoardRow(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 from pbm.names import FORMER, untagged
 from pbm.store.base import Questions
-from pbm.store.boards import PLAYED_BY, SEATS
+from pbm.store.boards import BOARDS_OF_PLAYER, PLAYED_BY, SEATS
 
 BY_USERID = "userid = :userid"
 IN_DETAIL = "EXISTS (SELECT 1 FROM json_tree({column}) WHERE atom = :userid)"
@@ -63,7 +63,7 @@ WITHHELD: Mapping[str, frozenset[str]] = {
     "boards": frozenset({"secret", "earlier_secret"}),
 }
 """The columns that are told to nobody."""
-OF_THEIR_BOARDS = "(game, board) IN (SELECT game, board FROM boards WHERE first_player = ?1 OR second_player = ?1)"
+OF_THEIR_BOARDS = f"(game, board) IN ({BOARDS_OF_PLAYER})"
 OF_THEIR_POOLS = "(game, pool) IN (SELECT game, pool FROM pool_players WHERE userid = ?1)"
 """Conditions with the userid as their first value."""
 
@@ -112,7 +112,8 @@ class Persons(Questions):
                     condition = f"{column} = ?1 AND {OF_THEIR_BOARDS}"
                     self.execute(f"UPDATE {table} SET {column} = ?2 WHERE {condition}", userid, former)
         for seat in SEATS:  # last, because all others are found by them
-            self.execute(f"UPDATE boards SET {seat} = ?2 WHERE {seat} = ?1", userid, former)
+            self.execute(f"UPDATE boards SET {seat} = ?2 WHERE {seat} = ?1 AND {OF_THEIR_BOARDS}", userid, former)
+        for seat in SEATS:
             self.execute(f"UPDATE board_states SET {seat} = ?2 WHERE {seat} = ?1", userid, former)  # also removed ones
         self._rename_in_tournaments(userid, former)
         self.execute("UPDATE players SET userid = ?2 WHERE userid = ?1", userid, former)

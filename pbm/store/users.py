@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pbm.names import GUEST, is_guest
 from pbm.store.base import Questions
+from pbm.store.boards import BOARDS_OF_PLAYER
 
 STORED_FORMS = "text", "pictures", "html"
 """The forms of mails: text alone, or text and HTML, with or without pictures. A user's choice is stored as its place
@@ -116,13 +117,12 @@ class Users(Questions):
 
         Of these, nobody knows whether the user has written them.
         """
-        theirs = "SELECT game, board FROM boards WHERE first_player = ?1 OR second_player = ?1"
         self.execute("DELETE FROM talk WHERE kind = 'chat' AND userid = ?", userid)
-        query = f"DELETE FROM talk WHERE coalesce(userid, ?1) = ?1 AND (game, board) IN ({theirs})"
+        query = f"DELETE FROM talk WHERE coalesce(userid, ?1) = ?1 AND (game, board) IN ({BOARDS_OF_PLAYER})"
         self.execute(query, userid)
         query = f"""
             UPDATE boards SET comment = NULL, commenter = NULL
-            WHERE (game, board) IN ({theirs}) AND comment IS NOT NULL AND coalesce(commenter, ?1) = ?1
+            WHERE (game, board) IN ({BOARDS_OF_PLAYER}) AND comment IS NOT NULL AND coalesce(commenter, ?1) = ?1
         """
         self.execute(query, userid)
 
