@@ -1,0 +1,188 @@
+"""Pages that many players have open at once: ``python tests/bench/web.py [CHECKOUT...]``.
+
+For each checkout of pbm, by default this one, a server of its own is asked by PLAYERS pages at a time, each of a board
+of MOVES moves: a preview, a move, and a look of the other player, again and again without a pause. Beside them, mails
+are handed in one after the other. Prints how long posts and mails take; before and after a change, in one run.
+"""
+
+import json
+import os
+import smtplib
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from random import Random
+from statistics import median, quantiles
+from urllib.parse import urlencode
+
+from pbm.access import tokens
+from pbm.actions.turns import start, store_turns
+from pbm.board.board import Board
+from pbm.board.clocks import Clocks
+from pbm.passwords import Passwords
+from pbm.server import Server
+from pbm.session import Session
+from pbm.store import Store
+
+ADDRESS = "pbm@pbm.example"
+HERE = Path(__file__).parents[2]
+MOVES = 60
+PLAYERS = 20
+ROUNDS = 8
+MAILS_ALONE = 100
+FILL = "fill"
+MAIL = b"From: a0@players.example\r\nTo: pbm@pbm.example\r\nSubject: papagra show 101\r\nMessage-ID: <%d@bench>\r\n\r\n\r\n"
+
+
+class Page:
+    """The pages of both players of a board."""
+
+    def __init__(self, port: int, board: Board, addresses: dict[str, str]) -> None:
+        """Begin with the board as it is stored."""
+        self.board = board
+        self.addresses = addresses
+        self.known: dict[str, str] = {}
+        self.random = Random(board.row.board)
+        self.connection = HTTPConnection("127.0.0.1", port, timeout=120)
+        self.times: list[float] = []
+        self.sizes: list[int] = []
+
+    def play(self) -> None:
+        """Have a move previewed and played, and let the other player look."""
+        for _ in range(ROUNDS):
+            mover = self.board.mover
+            move = self.board.state.random(self.random)
+            self.post(mover, f"preview {move}")
+            self.post(mover, move)
+            self.board.play(mover, move, self.board.row.started)
+            self.post(self.board.row.opponent(mover), "")
+        self.connection.close()
+
+    def post(self, name: str, text: str) -> None:
+        """Post what a page does; one of before `known` looks by `show`."""
+        token = tokens.token_of(self.addresses[name])
+        place = {"game": self.board.row.game, "board": self.board.row.board}
+        fields = {"token": token, "text": text, "known": self.known.get(name, ""), "seen": "", **place}
+        status, answer = self.ask(fields)
+        if not text and status != 200:
+            status, answer = self.ask(fields | {"text": "show"})
+        if status != 200:
+            raise SystemExit(f"{status} {answer}")
+        if answer.get("steps") and isinstance(answer["steps"], list):
+            self.known[name] = answer["steps"][-1]["id"]
+
+    def ask(self, fields: dict[str, str]) -> tuple[int, dict]:
+        """The status and the object that are answered."""
+        headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
+        begin = time.perf_counter()
+        self.connection.close()
+        self.connection.request("POST", "/answer", urlencode(fields), headers)
+        response = self.connection.getresponse()
+        body = response.read()
+        if response.status == 200:
+            self.times.append(time.perf_counter() - begin)
+            self.sizes.append(len(body))
+        return response.status, json.loads(body)
+
+
+def fill(file: Path) -> list[tuple[Board, dict[str, str]]]:
+    """Make boards in a database, always the same. Returns each with the reply addresses of its players."""
+    boards = []
+    with Store(file) as store, store.writing():
+        server = Server(store, ADDRESS, Passwords())
+        session = Session(server)
+        for number in range(PLAYERS):
+            names = f"a{number}", f"b{number}"
+            for name in names:
+                store.users.add(name, "", session.now)
+                store.users.replace_addresses(name, {f"{name}@players.example": None}, session.now)
+            board = start(session, "papagra", [], names, times=Clocks())
+            rng = Random(number)
+            while len(board.turns) < MOVES:
+                board.play(names[len(board.turns) % 2], board.state.random(rng), session.now)
+            store_turns(session, board)
+            addresses = {name: tokens.reply_address(server, *board.row.place, name) for name in names}
+            boards.append((board, addresses))
+    return boards
+
+
+def settings_of(checkout: Path, database: Path) -> dict[str, str]:
+    """The environment of a process that runs the pbm of a checkout."""
+    settings = {name: value for name, value in os.environ.items() if not name.startswith("PBM_")}
+    return settings | {
+        "PBM_DB": str(database), "PBM_ADDRESS": ADDRESS, "PBM_SETTINGS": "", "PYTHONPATH": str(checkout)
+    }  # fmt: skip
+
+
+def filled(checkout: Path, database: Path) -> list[dict[str, str]]:
+    """Have a checkout, whose tables may be older, make the boards. Returns the reply addresses of their players."""
+    command = [sys.executable, __file__, FILL, str(database)]
+    settings = settings_of(checkout, database)
+    return json.loads(subprocess.run(command, env=settings, check=True, capture_output=True).stdout)
+
+
+@contextmanager
+def serving(checkout: Path, database: Path) -> Iterator[tuple[int, int]]:
+    """Run the server of a checkout. Gives the ports for the web and for mails."""
+    settings = settings_of(checkout, database)
+    command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0", "--web=127.0.0.1:0", "--robots=0"]
+    with (
+        (database.parent / "log").open("w") as log,
+        subprocess.Popen(
+            command, env=settings, cwd=database.parent, stdout=subprocess.PIPE, stderr=log, text=True
+        ) as process,
+    ):
+        try:
+            assert process.stdout
+            web, mail = (int(process.stdout.readline().rpartition(":")[2]) for _ in range(2))
+            yield web, mail
+        finally:
+            process.terminate()
+
+
+def send_mail(port: int, number: int) -> float:
+    """Hand in a mail. Returns the seconds that it takes."""
+    begin = time.perf_counter()
+    with smtplib.SMTP("127.0.0.1", port) as smtp:
+        smtp.sendmail("a0@players.example", [ADDRESS], MAIL % number)
+    return time.perf_counter() - begin
+
+
+def measure(checkout: Path) -> str:
+    """What the server of a checkout takes, as a line."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder, "pbm.db")
+        boards = [board for board, _ in fill(Path(folder, "own.db"))]
+        addresses_of_boards = filled(checkout, database)
+        with serving(checkout, database) as (web, mail), ThreadPoolExecutor(PLAYERS) as pool:
+            alone = [send_mail(mail, number) for number in range(MAILS_ALONE)]
+            pages = [Page(web, *board) for board in zip(boards, addresses_of_boards, strict=True)]
+            begin = time.perf_counter()
+            playing = [pool.submit(page.play) for page in pages]
+            beside = []
+            while not all(future.done() for future in playing):
+                beside.append(send_mail(mail, MAILS_ALONE + len(beside)))
+            took = time.perf_counter() - begin
+            for future in playing:
+                future.result()
+    posts = [seconds for page in pages for seconds in page.times]
+    sizes = [size for page in pages for size in page.sizes]
+    p99 = quantiles(posts, n=100)[98]
+    return (
+        f"{len(posts)} posts in {took:.1f} s: median {1000 * median(posts):.0f} ms, p99 {1000 * p99:.0f} ms, "
+        f"{median(sizes) / 1000:.1f} kB; mails: median {1000 * median(alone):.1f} ms alone, "
+        f"{1000 * median(beside):.1f} ms beside ({median(beside) / median(alone):.1f} times)"
+    )
+
+
+if sys.argv[1:2] == [FILL]:
+    print(json.dumps([addresses for _, addresses in fill(Path(sys.argv[2]))]))
+elif __name__ == "__main__":
+    for checkout in sys.argv[1:] or [str(HERE)]:
+        print(f"{checkout}: {measure(Path(checkout).resolve())}", flush=True)
