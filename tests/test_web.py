@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -15,6 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from email import message_from_bytes
+from pathlib import Path
 from statistics import mean
 from urllib.parse import urlencode
 
@@ -44,7 +46,7 @@ from helpers.club import PASSWORDS, Club, begin_symple
 from helpers.database import sql, stored
 from helpers.examples import IS_QUICK
 from helpers.mail import ADDRESS, handle, message, outcome_of
-from helpers.patience import until
+from helpers.patience import children_of, until
 from helpers.servers import arrived
 from helpers.shell import Shell
 from helpers.web import AS_JSON, FORM, serving, token_of
@@ -943,6 +945,37 @@ def test_a_page_is_told_only_what_it_lacks_and_nothing_again(web):
     assert (told["talk"]["from"], "Hello alice" in told["talk"]["html"]) == (0, True)
     told = web.post(token=alice, known=again["version"][:8], seen=again["version"])[1]
     assert ("Hello alice" in told["talk"]["html"], told["steps"], told["html"]) == (True, [], {})
+
+
+def renderers_of(process):
+    """The processes that make what pages are told, of a server's process."""
+    return [child for child in children_of(process) if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def is_running(process):
+    """Whether a process goes on; one that has ended has no command, even if its status is still there."""
+    with suppress(FileNotFoundError):
+        return bool(Path(f"/proc/{process}/cmdline").read_bytes())
+    return False
+
+
+def look(web):
+    """What a page is told that knows nothing yet."""
+    return web.post(token=web.token("alice", "113"), text="", known="nothing", game="symple", board="113")
+
+
+def test_what_pages_are_told_is_made_in_a_process_of_its_own_which_is_started_again(tmp_path):
+    shell = Shell(tmp_path)
+    shell.become(alice_and_bob)
+    with serving(shell) as served:
+        assert look(served)[1].keys() >= {"version", "moves", "steps"}
+        [renderer] = renderers_of(served.process.pid)
+        os.kill(renderer, signal.SIGKILL)
+        until(lambda: renderers_of(served.process.pid) != [renderer])
+        until(lambda: look(served)[0] == 200)
+        [renderer] = renderers_of(served.process.pid)
+        served.process.kill()
+        until(lambda: not is_running(renderer))
 
 
 # What mails lead to

@@ -45,6 +45,7 @@ from pbm.robot_players import tasks
 from pbm.server import Server
 from pbm.service import calendars, devices, health
 from pbm.service.events import EventReader, Stream, Streams, allow_open_files, reader_of_page, reader_with_token
+from pbm.service.rendering import Renderer
 from pbm.session import Session
 from pbm.site.build import MANIFEST
 from pbm.site.pages import POLICY, Pages, SiteSettings, answer_page, is_question
@@ -141,7 +142,7 @@ class WebServer:
         self.posts: Counter[str] = Counter()
         self.streams = Streams(server)
         self.kept: dict[str, str] = {}
-        self.page_thread = ThreadPoolExecutor(1)  # the page of a large board takes a second, and mails must not wait
+        self.renderer = Renderer(server)
         self.argon2_thread = ThreadPoolExecutor(1)
         self.hashing = 0
         """How many posts wait for argon2."""
@@ -179,6 +180,7 @@ class WebServer:
         """Serve until `close`. Posts are handled as the mails of these *connections* are, and the rest by *work*."""
         self.connections, self.work = connections, work
         allow_open_files()
+        self.renderer.start()
         streaming = asyncio.create_task(self.streams.run())
         await self.uvicorn.serve([self.listening])
         await streaming
@@ -186,6 +188,7 @@ class WebServer:
     def close(self) -> None:
         """Take no more requests, and let `run` end. It waits for all connections, so streams end at once."""
         self.streams.close()
+        self.renderer.close()
         self.uvicorn.should_exit = True
 
     async def _handle_within_limits(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -275,9 +278,9 @@ class WebServer:
         return cast("Reply", player)
 
     async def _told(self, player: Reply, address: str, fields: Mapping[str, str]) -> dict[str, Any]:
-        """What the page of a player is told, made in a thread of its own. Raises TimeoutError."""
-        making = self.page_thread.submit(answer_page, self.server, player, address, fields)
-        return await asyncio.wait_for(asyncio.wrap_future(making), PAGE_SECONDS)
+        """What the page of a player is told, made in a process of its own. Raises TimeoutError."""
+        answer = await self.renderer.call(answer_page, player, address, fields, seconds=PAGE_SECONDS)
+        return cast("dict[str, Any]", answer)
 
     async def guest(self, request: Request) -> Response:
         """Start a board of a new guest against a robot, and lead to its page."""
@@ -630,7 +633,7 @@ class WebServer:
     def _is_to_be_written(self, path: str) -> bool:
         """Whether the site is being written for the first time, and will have pages in that folder."""
         folder = path.split("/")[1]
-        if self.site is None or folder not in {"", "users", *games.names()}:
+        if self.site is None or "/." in path or folder not in {"", "users", *games.names()}:
             return False
         return not Path(self.site, MANIFEST).exists()
 

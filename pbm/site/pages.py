@@ -24,7 +24,7 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.site import markup
 from pbm.site.boards import BoardView, pictured
-from pbm.store import BoardRow, Reply, Store, TalkRow
+from pbm.store import BoardRow, Reply, TalkRow
 from pbm.store.boards import BoardFilter
 from pbm.tournaments import tables
 
@@ -457,11 +457,11 @@ def answer_page(server: Server, player: Reply, address: str, fields: Mapping[str
     """What the page of a board, at which a *player* answers to an *address*, is told.
 
     The *fields* are those that the page has posted: ``known`` and ``seen`` as of `BoardView.news`, and in ``text``
-    perhaps ``preview MOVE``. Nothing if the board is gone. The database is opened anew, to be read only.
+    perhaps ``preview MOVE``. Nothing if the board is gone.
     """
     text = fields.get("text", "")
-    with Store(server.store.path, read_only=True) as store, suppress(Gone):
-        pages = Pages(Session(server._replace(store=store)), SiteSettings(), player.userid, address)
+    with suppress(Gone):
+        pages = Pages(Session(server), SiteSettings(), player.userid, address)
         if text.startswith(PREVIEW):
             return pages.preview(player.game, player.board, text.removeprefix(PREVIEW).split())
         return pages.news(player.game, player.board, fields["known"].split(), fields.get("seen", ""))

@@ -34,10 +34,10 @@ ADDRESS = "pbm@pbm.example"
 HERE = Path(__file__).parents[2]
 MOVES = 60
 PLAYERS = 20
-ROUNDS = 8
+ROUNDS = 4
 MAILS_ALONE = 100
 FILL = "fill"
-MAIL = b"From: a0@players.example\r\nTo: pbm@pbm.example\r\nSubject: papagra show 101\r\nMessage-ID: <%d@bench>\r\n\r\n\r\n"
+MAIL = b"From: a0@players.example\r\nSubject: papagra show 101\r\nMessage-ID: <%d@bench>\r\n\r\n\r\n"
 
 
 class Page:
@@ -68,7 +68,7 @@ class Page:
         """Post what a page does; one of before `known` looks by `show`."""
         token = tokens.token_of(self.addresses[name])
         place = {"game": self.board.row.game, "board": self.board.row.board}
-        fields = {"token": token, "text": text, "known": self.known.get(name, ""), "seen": "", **place}
+        fields = {"token": token, "text": text, "known": self.known.get(name, "nothing"), **place}
         status, answer = self.ask(fields)
         if not text and status != 200:
             status, answer = self.ask(fields | {"text": "show"})
@@ -128,8 +128,8 @@ def filled(checkout: Path, database: Path) -> list[dict[str, str]]:
 
 
 @contextmanager
-def serving(checkout: Path, database: Path) -> Iterator[tuple[int, int]]:
-    """Run the server of a checkout. Gives the ports for the web and for mails."""
+def serving(checkout: Path, database: Path) -> Iterator[tuple[int, int, int]]:
+    """Run the server of a checkout. Gives the ports for the web and for mails, and the number of its process."""
     settings = settings_of(checkout, database)
     command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0", "--web=127.0.0.1:0", "--robots=0"]
     with (
@@ -141,7 +141,7 @@ def serving(checkout: Path, database: Path) -> Iterator[tuple[int, int]]:
         try:
             assert process.stdout
             web, mail = (int(process.stdout.readline().rpartition(":")[2]) for _ in range(2))
-            yield web, mail
+            yield web, mail, process.pid
         finally:
             process.terminate()
 
@@ -154,35 +154,45 @@ def send_mail(port: int, number: int) -> float:
     return time.perf_counter() - begin
 
 
+def computed(process: int) -> float:
+    """The seconds of CPU that a process has computed."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def measure(checkout: Path) -> str:
     """What the server of a checkout takes, as a line."""
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder, "pbm.db")
         boards = [board for board, _ in fill(Path(folder, "own.db"))]
         addresses_of_boards = filled(checkout, database)
-        with serving(checkout, database) as (web, mail), ThreadPoolExecutor(PLAYERS) as pool:
+        with serving(checkout, database) as (web, mail, process), ThreadPoolExecutor(PLAYERS) as pool:
             alone = [send_mail(mail, number) for number in range(MAILS_ALONE)]
             pages = [Page(web, *board) for board in zip(boards, addresses_of_boards, strict=True)]
+            before = computed(process)
             begin = time.perf_counter()
             playing = [pool.submit(page.play) for page in pages]
             beside = []
             while not all(future.done() for future in playing):
                 beside.append(send_mail(mail, MAILS_ALONE + len(beside)))
             took = time.perf_counter() - begin
+            computing = computed(process) - before
             for future in playing:
                 future.result()
     posts = [seconds for page in pages for seconds in page.times]
     sizes = [size for page in pages for size in page.sizes]
     p99 = quantiles(posts, n=100)[98]
     return (
-        f"{len(posts)} posts in {took:.1f} s: median {1000 * median(posts):.0f} ms, p99 {1000 * p99:.0f} ms, "
+        f"{len(posts)} posts and {len(beside)} mails in {took:.1f} s, {computing:.1f} s of them computing: "
+        f"median {1000 * median(posts):.0f} ms, p99 {1000 * p99:.0f} ms, "
         f"{median(sizes) / 1000:.1f} kB; mails: median {1000 * median(alone):.1f} ms alone, "
         f"{1000 * median(beside):.1f} ms beside ({median(beside) / median(alone):.1f} times)"
     )
 
 
 if sys.argv[1:2] == [FILL]:
-    print(json.dumps([addresses for _, addresses in fill(Path(sys.argv[2]))]))
+    sys.stdout.write(json.dumps([addresses for _, addresses in fill(Path(sys.argv[2]))]))
 elif __name__ == "__main__":
     for checkout in sys.argv[1:] or [str(HERE)]:
-        print(f"{checkout}: {measure(Path(checkout).resolve())}", flush=True)
+        sys.stdout.write(f"{checkout}: {measure(Path(checkout).resolve())}\n")
+        sys.stdout.flush()
