@@ -281,19 +281,18 @@ def page(members, reader=""):
     return Pages(Session(members.server), SiteSettings(), reader).board("symple", "101")
 
 
-def test_a_comment_stands_beside_its_move(talking):
+def test_a_comment_says_to_which_move_it_belongs(talking):
     talking.plays("e5")
-    [move] = [line for line in page(talking).split("\n") if "<b>a1</b>" in line]
-    assert "alice</span><pre>Good luck!</pre>" in move
+    assert '<p>Good luck!</p><small class="soft">alice, turn 1, ' in page(talking)
 
 
 def test_the_chats_of_a_running_board_are_on_the_pages_of_its_players_alone(talking):
     talking.signs("carol", "symple subscribe ME 101")
     assert "I am." not in page(talking)
     assert "I am." not in page(talking, "carol")
-    assert "bob, chat</span><pre>I am.</pre>" in page(talking, "alice")
+    assert '<p>I am.</p><small class="soft">bob, chat, ' in page(talking, "alice")
     talking.signs("alice", "symple move 101 ME resign")
-    assert "bob, chat</span><pre>I am.</pre>" in page(talking)
+    assert '<p>I am.</p><small class="soft">bob, chat, ' in page(talking)
 
 
 def test_a_reader_does_not_see_on_the_page_what_users_have_written_whom_they_block(talking):
@@ -313,4 +312,4 @@ def test_a_chat_about_a_game_that_is_over_makes_its_page_stale(talking):
 def test_what_was_said_is_text_on_a_page_and_no_markup(four):
     four.begin()
     four.signs("alice", "symple move 101 ME a1", "<script>alert(1)</script>")
-    assert "<pre>&lt;script&gt;alert(1)&lt;/script&gt;</pre>" in page(four)
+    assert "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>" in page(four)
