@@ -620,6 +620,12 @@ def test_a_name_that_leads_here_gives_no_page_the_right_to_post(web, path, origi
     assert web.ask("POST", path, b"list", **TEXT, **headers)[0] == 403
 
 
+def test_whoever_guesses_waits_for_the_answer_so_that_a_flood_is_slow(web):
+    begin = time.perf_counter()
+    assert send(web, "list", Authorization="Bearer pbm_1", X_Forwarded_For="203.0.113.99")[0] == 401
+    assert time.perf_counter() - begin >= 0.5
+
+
 def test_too_many_lines_in_a_minute_have_to_wait(web):
     """A token of its own; the lines of `multiple` count."""
     token = web.shell.json("token", "bob", PASSWORDS["bob"], "busy")["token"]
