@@ -387,6 +387,8 @@ def test_the_home_page_asks_for_a_userid_only_where_pages_post(web, tmp_path):
         web.shell.run("site", *options, str(tmp_path / "pages"))
         page = (tmp_path / "pages" / "index.html").read_text()
         assert ("Mail me my boards" in page, 'action="device"' in page) == (bool(options),) * 2
+        page = (tmp_path / "pages" / "symple" / "101.html").read_text()
+        assert ('<a href="../me">My boards</a>' in page) == bool(options)
 
 
 def test_by_mail_a_user_lists_their_devices(web):
