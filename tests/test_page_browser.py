@@ -81,6 +81,7 @@ class Visitor(Screen):
     def open_menu(self):
         """Show what is seldom wanted."""
         self.tap(".menu summary")
+        until(lambda: self.one(".menu").get_attribute("open"))
 
     def send(self):
         until(lambda: self.driver.execute_script(NO_PREVIEW_COMES))  # a preview can be higher, and moves what is below
@@ -606,3 +607,11 @@ def test_where_colours_are_forced_the_present_turn_and_the_side_to_move_have_a_f
     framed = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
     assert visitor.driver.execute_script(framed, ".moves [aria-current]", "outlineStyle") == "solid"
     assert visitor.driver.execute_script(framed, ".seat.on", "borderTopWidth") == "3px"
+
+
+def test_the_first_tab_leads_to_the_board(visitor):
+    visitor.open(visitor.link("symple", visitor.begin("symple")))
+    visitor.press("TAB")
+    assert visitor.driver.switch_to.active_element.text == "Skip to the board"
+    visitor.press("ENTER", "TAB", "TAB")  # first to the other player
+    assert visitor.driver.switch_to.active_element.get_attribute("data-cell")

@@ -535,7 +535,10 @@ function startPage() {
     event.preventDefault();
     show([...turnList.children].indexOf(link.parentElement) + 1);
   };
-  onhashchange = () => location.reload();
+  onhashchange = () => {
+    if (/^#\d+$/.test(location.hash)) show(Number(location.hash.slice(1)));
+    else if (location.hash !== "#board") location.reload(); // another link was opened here
+  };
   document.onkeydown = (event) => {
     const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
     if (!last || step === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
