@@ -127,20 +127,6 @@ class Glyphs(NamedTuple):
     """The marks of the last turn with their pieces; usually such as ``(W)``, ``[W W]``, ``(W`` and ``W*``."""
 
 
-class Taps(NamedTuple):
-    """How a page writes a turn whose cells a player taps: the names of the cells in that order, with commas."""
-
-    cells: int = 1
-    """How many cells stand between two commas, such as 2 in ``f3-g1,h2-h3``."""
-    between: str = ""
-    """What joins these cells, such as ``-``."""
-    occupied: str = ""
-    """What stands in front of a cell on which there is a piece."""
-    again: str = ""
-    """What joins a cell and how often it was tapped, such as ``:`` in ``f1:3``. If it is empty, a second tap takes the
-    cell out again."""
-
-
 class State(Protocol):
     """A position. It never changes: a move makes a new one."""
 

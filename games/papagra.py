@@ -18,7 +18,7 @@ from functools import cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, higher, quoted, read_turn
+from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, higher, quoted, read_turn
 from games.boards import Hexagon, bits, union
 from games.figures import BoardText, Figure, Label, Mark, Note, Strokes, Way, honeycomb, honeycomb_in_text
 from games.tapping import NextTaps, Tap, TurnMark
@@ -32,7 +32,6 @@ GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the
 )
 
 NOTATION = "c3,d4 adds two stones, c3,-e2 adds one and takes that on e2 off"
-TAPS = Taps(occupied="-")
 OPTIONS: Sequence[Option] = (
     Option("size", "how many spaces a side of the board has: 3 to 10, usually 6", range(3, 11), 6),
     Option(

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
-from games import LETTERS, SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
+from games import LETTERS, SKIP, Effects, Glyphs, Illegal, Option, Position, Result, quoted, read_cells, read_turn
 from games.figures import ROW, BoardText, Cell, Figure, Label, Note, Picture, Piece, Place, Strokes, Way, pile
 from games.tapping import FEW_TURNS_LISTED, NextTaps, Tap, TurnMark, is_legal
 
@@ -25,7 +25,6 @@ GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), latest=r"\([XO ]\)")
 
 
 NOTATION = "f3:4 steps 4 cells, f3:+ jumps, f3-g1 goes there; a comma joins"
-TAPS = Taps(cells=2, between="-")
 OPTIONS: Sequence[Option] = (
     Option("small", "the small board of 4 rows (32 cells), with 6 pieces each"),
     Option("no_inwards", "a jump may not bring a piece nearer to the beginning of a path"),

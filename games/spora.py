@@ -28,7 +28,6 @@ from games import (
     Option,
     Position,
     Result,
-    Taps,
     higher,
     quoted,
     read_cells,
@@ -49,7 +48,6 @@ TALLEST = 4
 KOMI = range(-99_999, 100_000)
 """What can be given or named as komi."""
 NOTATION = "e1:3 drops three pieces, e1,d2@nnen drops one and sows from d2"
-TAPS = Taps(again=":")
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: 5 to 25, usually 13", range(5, 26), 13),
     Option("pie", "the first player names the komi, the second one chooses a side"),

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, higher, quoted, read_cells, read_turn
+from games import SKIP, Effects, Illegal, Option, Position, Result, higher, quoted, read_cells, read_turn
 from games.boards import Graph, bits, covered, union
 from games.figures import (
     BoardText,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 SIDES: tuple[str, str] = ("black", "white")
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
 NOTATION = "c3,d5 are two stones, c3,d5,xf3 then takes the group on f3 off"
-TAPS = Taps(occupied="x")
 OPTIONS: Sequence[Option] = (Option("board", "one of seven boards of 27 to 160 cells", BOARDS, "limping-5"),)
 
 _LETTERS = "abcdefghijklmnopqrst"

@@ -15,7 +15,7 @@ from itertools import product
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, higher, quoted, read_turn
+from games import SKIP, Effects, Illegal, Option, Position, Result, higher, quoted, read_turn
 from games.boards import Square, bits, union
 from games.figures import BoardText, Figure, Note, grid
 from games.tapping import NextTaps, Tap, TurnMark
@@ -30,7 +30,6 @@ BALANCE = "Nobody has grown yet: Black may grow and then found in the same turn.
 BLACK = 1
 
 NOTATION = "d2 is one stone, b4,d1,e3 grows three groups"
-TAPS = Taps()
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: an odd number from 5 to 25", range(5, 26, 2), 19),
     Option("penalty", "what each group costs its owner: an even number from 2 to 20", range(2, 21, 2), 8),

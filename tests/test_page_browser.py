@@ -13,14 +13,16 @@ from urllib.parse import urlsplit
 import pytest
 
 import games
+from games.tapping import next_taps
 
 from helpers import helptexts
 from helpers.browsers import NEEDS_BROWSER, PHONE, WIDTH, Screen
 from helpers.club import PASSWORDS
-from helpers.examples import played
+from helpers.examples import IS_RANDOM, played
 from helpers.mail import message
 from helpers.patience import until
 from helpers.shell import Shell
+from helpers.tapping import choices, touches
 from helpers.web import serving
 
 pytestmark = NEEDS_BROWSER
@@ -68,8 +70,9 @@ class Visitor(Screen):
         until(lambda: self.all(until_shown))
 
     def is_told_that_it_is_legal(self):
-        """Whether the page says so of the move in its field."""
-        return self.text(".hint") == f"{self.value('[name=line]')} is legal."
+        """Whether the page says so of the turn that is put together: Send is filled then."""
+        is_waiting = not self.driver.execute_script(NO_PREVIEW_COMES)
+        return not is_waiting and "wait" not in self.one(".send").get_attribute("class").split()
 
     def write(self, text):
         """Write a turn in the place of the one in the field, which is under a button."""
@@ -86,6 +89,31 @@ class Visitor(Screen):
     def send(self):
         until(lambda: self.driver.execute_script(NO_PREVIEW_COMES))  # a preview can be higher, and moves what is below
         self.tap(".send")
+
+    def touch(self, touch):
+        """Tap a cell, a button, or the sign of a number, and wait until the turn is what it is to be."""
+        if touch.cell:
+            selector = f".cells [data-cell='{touch.cell}']"
+            self.tap(selector)
+            if self.one(".whole").is_displayed():  # the board is larger now
+                self.tap(selector)
+        elif touch.button:
+            self.tap(f".choices [aria-label='{touch.button}']")
+        else:
+            less_or_more = {"-": "less", "+": "more"}[touch.sign]
+            self.tap(f".choices [aria-label='{touch.stepper}: one {less_or_more}']")
+        until(lambda: self.value("[name=line]") == touch.text)
+        until(lambda: self.driver.execute_script(NO_PREVIEW_COMES))
+
+    def play_by_taps(self, game, board, rng):
+        """Put a turn at random together by taps alone and send it; it has to be the turn that is played."""
+        state = present(self, game, board)
+        turn = state.parse(state.random(rng))
+        for touch in touches(game, state, turn):
+            self.touch(touch)
+        self.send()
+        until(lambda: self.moves(game, board)[-1:] == [turn])
+        until(lambda: self.value("[name=line]") == "")
 
     def moves(self, game, board):
         """What was played on a board."""
@@ -112,9 +140,10 @@ def test_from_the_link_of_a_mail_a_move_is_played_in_two_taps_on_a_telephone(vis
     board = visitor.begin(game)
     visitor.open(visitor.link(game, board))
     if game == "spiro":
-        visitor.tap("[data-part=offers] summary")
-        move = visitor.text("button[name=move]")
-        visitor.tap("button[name=move]")
+        until(lambda: visitor.one(".alike").is_displayed())
+        visitor.tap(".alike summary")
+        move = visitor.text(".alike li span")
+        visitor.tap(".alike li button")
         until(visitor.is_told_that_it_is_legal)
     else:
         move = visitor.one(".cells [data-cell]").get_attribute("data-cell")
@@ -151,36 +180,38 @@ def test_a_refusal_stands_above_the_field_until_something_else_is_done_and_what_
     assert [each for each in visitor.driver.get_log("browser") if "422" not in each["message"]] == []
 
 
-def test_while_one_taps_the_page_says_whether_the_move_is_legal_or_why_not(visitor):
+def test_while_one_taps_the_page_says_what_follows_and_refuses_what_fits_no_turn_in_the_words_of_the_rules(visitor):
     board = visitor.begin("symple")
     visitor.open(visitor.link("symple", board))
     visitor.tap(".cells [data-cell='a1']")
     until(visitor.is_told_that_it_is_legal)
-    assert visitor.all(".piece[data-cell='a1']")
+    assert visitor.text(".hint") == "a1 founds a group."
+    assert visitor.all(".over .ghost")
     visitor.tap(".cells [data-cell='c1']")
-    until(lambda: visitor.text(".hint") == "a1 and c1 would found two groups; a turn founds only one.")
-    assert not visitor.all(".piece")
-    assert visitor.one("[data-cell='c1'][aria-pressed]").get_attribute("aria-pressed") == "true"
+    until(lambda: visitor.text(".refused") == "a1 and c1 would found two groups; a turn founds only one.")
+    assert visitor.value("[name=line]") == "a1"
+    assert visitor.one("[data-cell='a1'][aria-pressed]").get_attribute("aria-pressed") == "true"
+    visitor.tap(".undo")
+    until(lambda: not visitor.all(".ghost"))
     visitor.tap(".cells [data-cell='c1']")
-    until(lambda: visitor.all(".piece[data-cell='a1']"))
-    visitor.tap(".undo")
-    visitor.tap(".undo")
+    until(visitor.is_told_that_it_is_legal)
     visitor.tap(".chips button")
-    until(lambda: not visitor.all(".piece"))
+    until(lambda: not visitor.all(".ghost"))
     assert visitor.moves("symple", board) == []
 
 
 def test_a_click_counts_though_a_preview_comes_between_press_and_release(visitor):
     board = visitor.begin("symple")
     visitor.open(visitor.link("symple", board), width=1200)
-    cells = [f"{column}{row}" for column in "bdf" for row in (2, 4, 6, 8)]
+    cells = [cell for column in "bdf" for cell in (f"{column}2", f"{column}2", f"{column}8", f"{column}8")]
     points = visitor.driver.execute_script(MIDDLES, cells)
-    for number, (x, y) in enumerate(points, 1):  # while the preview of the click before is still to come
+    for number, (x, y) in enumerate(points):  # while the preview of the click before is still to come
         event = {"x": x, "y": y, "button": "left", "clickCount": 1}
         visitor.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event | {"type": "mousePressed"})
         until(lambda: visitor.driver.execute_script(NO_PREVIEW_COMES))
         visitor.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event | {"type": "mouseReleased"})
-        assert visitor.value("[name=line]") == ",".join(cells[:number])
+        expected = "" if number % 2 else cells[number]  # the second click takes the stone back
+        until(lambda: visitor.value("[name=line]") == expected)  # noqa: B023  it is waited for at once
 
 
 def test_the_board_is_new_at_once_and_the_answer_of_a_robot_is_there_without_a_reload(visitor):
@@ -488,7 +519,7 @@ def test_a_screen_reader_is_given_a_table_of_named_cells_and_each_move_as_it_is_
 
     for _ in range(2):
         visitor.tap(".cells [data-cell='c3']")
-    until(lambda: announced("c3:2 is legal."))
+    until(lambda: announced("Tap the point again to drop more."))
     visitor.send()
     until(lambda: announced("Turn 1 of 1 by alice: c3:2", "bob is to move"))
     assert ("cell", "c3, black, height 2") in [(part.role, part.name) for part in told(visitor)]
@@ -615,3 +646,122 @@ def test_the_first_tab_leads_to_the_board(visitor):
     assert visitor.driver.switch_to.active_element.text == "Skip to the board"
     visitor.press("ENTER", "TAB", "TAB")  # first to the other player
     assert visitor.driver.switch_to.active_element.get_attribute("data-cell")
+
+
+TURNS = 40 if IS_RANDOM else 10
+"""How many turns are tapped in each game."""
+
+
+def present(visitor, game, board):
+    """The position of a board, with its dice."""
+    view = visitor.served.shell.json(game, "show", board)["position"]
+    state = games.load(game).new(**view["options"])
+    for move in view["history"]:
+        state = state.play(move)
+    return state.roll(tuple(view["dice"])) if games.needs_dice(state) else state
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_every_turn_of_a_game_is_put_together_by_taps_alone_on_a_telephone(visitor, game):
+    rng = Random(game)
+    board = ""
+    for _ in range(TURNS):
+        if not board or present(visitor, game, board).result():
+            board = visitor.begin(game, second="alice")
+            visitor.open(visitor.link(game, board))
+        visitor.play_by_taps(game, board, rng)
+    assert visitor.driver.get_log("browser") == []
+
+
+FINGER_SIGMA_PIXELS = 6
+"""How far from what it means a finger comes down, to each side."""
+LARGE = {
+    "spiro": "-pieces=12",
+    "symple": "-size=19",
+    "spora": "-size=13",
+    "papagra": "-size=6",
+    "sprout": "-board=cairo-2",
+}
+
+
+@pytest.mark.long
+def test_95_of_100_fingers_hit_what_they_mean_on_the_usual_boards_on_a_telephone(visitor):
+    rng = Random(1)
+    hits = 0
+    for game, options in LARGE.items():
+        board = visitor.begin(game, options=options)
+        visitor.open(visitor.link(game, board))
+        state = present(visitor, game, board)
+        meant = [touch for touch in choices(next_taps(state, "")) if touch.cell]
+        for touch in rng.choices(meant, k=20):
+            selector = f".cells [data-cell='{touch.cell}']"
+            visitor.tap(selector, rng.gauss(0, FINGER_SIGMA_PIXELS), rng.gauss(0, FINGER_SIGMA_PIXELS))
+            if visitor.one(".whole").is_displayed():
+                visitor.tap(selector, rng.gauss(0, FINGER_SIGMA_PIXELS), rng.gauss(0, FINGER_SIGMA_PIXELS))
+            until(lambda: visitor.driver.execute_script(NO_PREVIEW_COMES))
+            hits += visitor.value("[name=line]") == touch.text
+            visitor.driver.execute_script("document.querySelector('.clear').click()")
+            until(lambda: visitor.driver.execute_script(NO_PREVIEW_COMES))
+    assert hits >= 95
+
+
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_a_screen_reader_is_told_after_each_tap_what_follows_and_what_labels_on_cells_say(visitor, game):
+    board = visitor.begin(game, second="alice")
+    visitor.open(visitor.link(game, board))
+    rng = Random(1)
+    for _ in range(3):
+        visitor.play_by_taps(game, board, rng)
+    state = present(visitor, game, board)
+    text = ""
+    for touch in touches(game, state, state.parse(state.random(rng))):
+        taps = next_taps(state, text)
+        until(lambda: visitor.text(".hint") == taps.hint)  # noqa: B023  it is waited for at once
+        parts = told(visitor)
+        assert [part.text for part in parts if part.role == "status" and part.text == taps.hint] == [taps.hint]
+        cells = {part.name.partition(",")[0]: part.name for part in parts if part.role == "cell"}
+        for tap in taps.taps:
+            meaning = f", {tap.label or 'possible'}"
+            assert all(cells[cell].endswith(meaning) != tap.is_quiet for cell in tap.cells)
+        names = {part.name for part in parts if part.role == "button"}
+        assert {f"{stepper.label}: one more" for stepper in taps.steppers} <= names
+        assert [part for part in parts if part.role in {"button", "textbox"} and not part.name] == []
+        visitor.touch(touch)
+        text = touch.text
+
+
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_a_plan_is_tapped_for_the_positions_to_which_it_leads(visitor, game):
+    board = visitor.begin(game)
+    visitor.open(visitor.link(game, board))
+    rng = Random(1)
+    state = present(visitor, game, board)
+    turn = state.parse(state.random(rng))
+    visitor.served.shell.run(game, "move", board, "alice", PASSWORDS["alice"], turn)
+    until(lambda: visitor.text(".say") == "bob is to move")
+    lines = []
+    if game == "spiro":
+        piece = next(name for name, stack in state.play(turn).cells.items() if stack[-1] == "X")
+        goal = next(name for name in state.board.names if name != piece)
+        for cell in (piece, goal):
+            visitor.tap(f".cells [data-cell='{cell}']")
+        lines = [f"if any then {piece}-{goal}"]
+    else:
+        begun = "if "
+        state = state.play(turn)
+        for word in (" then ", ""):
+            turn = state.parse(state.random(rng))
+            for touch in touches(game, state, turn):
+                visitor.touch(touch._replace(text=begun + touch.text))
+            begun += touch.text + word
+            state = state.play(turn)
+            if word:
+                visitor.tap(".next")
+        lines = [begun]
+    until(lambda: visitor.value("[name=line]") == lines[0])
+    until(visitor.is_told_that_it_is_legal)
+    assert visitor.all(".over.plan")
+    visitor.send()
+    until(lambda: visitor.all("[data-part=mine] pre"))
+    assert visitor.text("[data-part=mine] pre").replace("+", "") == lines[0]

@@ -372,12 +372,16 @@ def play_some(club, game, moves):
     return stored_board(club.store, game, "101")
 
 
+SCRIPTS = "board.js", "turns.js"
+
+
 def test_a_comment_and_a_page_full_of_markup_do_no_harm(played, folder):
     move(played, "101 alice a2", HOSTILE)
     written(played, folder)
     source = (folder / "symple" / "101.html").read_text()
     elements = Elements(source)
-    assert len(elements.all("script")) == 2
+    own = [{"type": "application/json", "id": "steps"}, *({"src": f"../{name}", "defer": None} for name in SCRIPTS)]
+    assert elements.all("script") == own
     assert elements.all("img") == []
     assert [name for _, attributes in elements.found for name in attributes if name.startswith("on")] == []
     assert HOSTILE in "".join(elements.texts)

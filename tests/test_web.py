@@ -108,8 +108,8 @@ def test_a_reader_sees_their_board_their_plan_and_their_notes_and_nothing_is_sto
     assert (status, told["position"]["cells"]) == (200, {"e5": "W"})
     assert web.post(token=web.token("alice", "102"), text="preview z9")[0] == 422
     status, told = web.post(token=web.token("alice", "102"), text="preview e5", known="none")
-    assert (status, [*told]) == (200, ["parts", "notes"])
-    assert 'class="piece white" data-cell="e5"' in str(told["parts"])
+    assert (status, told["whole"], told["hint"]) == (200, True, "e5 founds a group.")
+    assert 'class="ghost white"' in told["over"]
     status, told = web.post(token=web.token("alice", "102"), text="preview z9", known="none")
     assert status == 200
     assert told == {"error": "There is no point z9 on this board; columns go from a to i, rows from 1 to 9."}
@@ -905,7 +905,7 @@ def test_a_mail_does_not_wait_for_the_pages_of_a_large_board(web):
             board.play(board.mover, board.state.random(rng), session.now)
         store_turns(session, board)
         address = tokens.reply_address(session.server, *spiro.row.place, "alice")
-    assert 'name="move"' in web.post(token=address, known="none")[1]["html"]["offers"]  # with its turns
+    assert web.post(token=address, text="preview ", known="none")[1]["turns"]
     token = web.token("alice", board.row.board)
 
     def seconds_of_a_mail():

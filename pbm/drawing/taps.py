@@ -94,7 +94,7 @@ class _Over:
                 if name not in self.canvas.by_name:
                     continue
                 x, y = self.canvas.at(self.cell(name).at)
-                width = max(height, height * 0.8 * LETTER_RATIO * len(tap.label) + 0.5 * height)
+                width = max(height, height * 0.8 * LETTER_RATIO * len(tap.label) + 0.9 * height)
                 corner = f'x="{pixels(x - width / 2)}" y="{pixels(y - height / 2)}"'
                 size = f'width="{pixels(width)}" height="{pixels(height)}" rx="{pixels(height / 2)}"'
                 letters = f'x="{pixels(x)}" y="{pixels(y + 0.29 * height)}" font-size="{pixels(0.8 * height)}"'

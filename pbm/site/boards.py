@@ -7,15 +7,15 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import games
 from games.figures import Figure, Note
 from pbm import letters
 from pbm.board import clocks, ratings
-from pbm.board.board import Board, Point, few_turns
+from pbm.board.board import Board
 from pbm.drawing import images, svg
 from pbm.names import is_former
 from pbm.session import Session
 from pbm.site import markup
+from pbm.site.tapping import Drawn, tap_answer
 from pbm.store import TalkRow, TurnRow
 from pbm.store.talk import CHAT
 
@@ -198,13 +198,6 @@ class BoardView:
         return letters.proposal(self.board, self.reader) if self.row.vote else ""
 
     @property
-    def few_turns(self) -> Sequence[str]:
-        """All legal turns in a game with dice, if there are few and the reader is to move."""
-        if self.is_readers_turn and games.needs_dice(self.point.state):
-            return few_turns(self.point)
-        return ()
-
-    @property
     def chances(self) -> list[int]:
         """The chances of the first player, move by move, in percent from the top of a curve down; none if unknown."""
         analysis = self.session.store.robots.analysis(*self.row.place)
@@ -254,16 +247,14 @@ class BoardView:
             answer["talk"] = {"from": said, "html": str(_macros().entries(entries[said:]))}
         return answer
 
-    def difference_to(self, point: Point | None) -> dict[str, Any]:
-        """How the picture of another position on this board differs from the present one, and what it says."""
-        present = images.figure(self.point)
-        figure = images.figure(point) if point else None
-        if present is None or figure is None:
-            return {}
-        canvas = svg.Canvas(present, self.board.rules.SIDES)
-        changed = changed_parts(canvas.parts(present), canvas.parts(figure))
-        parts = {part: "".join(map(canvas.markup, shapes)) for part, shapes in changed}
-        return {"parts": parts, "notes": notes_of(figure)}
+    def preview(self, words: Sequence[str]) -> dict[str, Any]:
+        """What can be done with the text of a turn that is put together on the page, as of `tap_answer`."""
+        if self.is_over:
+            return {"error": f"The game has ended: {self.status}"}
+        is_planned = len(words) > 1 or not self.is_readers_turn
+        figure = images.figure(self.point)
+        drawn = Drawn(figure, svg.Canvas(figure, self.board.rules.SIDES)) if figure else None
+        return tap_answer(self.board, words, drawn, is_planned=is_planned)
 
     def html_of_turns(self, start: int) -> str:
         """The list of turns from a number on; step 0 has none."""

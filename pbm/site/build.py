@@ -32,7 +32,7 @@ MOST_DRAWN = 500
 """How many boards get a PNG in a first build: those that have changed last. A PNG takes as long as ten pages."""
 ADDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 """How NAMES is opened: not through a link that somebody has put in its place."""
-ASSETS = "site.css", "board.js", "favicon.svg"
+ASSETS = "site.css", "board.js", "turns.js", "favicon.svg"
 NOT_FOR_ROBOTS = "answer", "calendar/", "device", "me", "unsubscribe/"
 """What `pbm serve --web` answers beside the pages, for people."""
 FOR_ALL = "index", "rules", "standings"

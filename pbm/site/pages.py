@@ -11,15 +11,13 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 import games
-from games import Illegal
 from pbm import letters, texts
-from pbm.actions import finding, play, talk, tournaments
+from pbm.actions import finding, talk, tournaments
 from pbm.board import records
 from pbm.board.board import Board
 from pbm.drawing import images, svg, thumbnails
 from pbm.language.help import of_game
 from pbm.names import is_former
-from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
 from pbm.site import markup
@@ -159,7 +157,6 @@ class Pages:
         """A board, move by move."""
         board = self._load(game, number)
         view = self._view(board)
-        taps = getattr(board.rules, "TAPS", None)
         picture, steps = pictured(board)
         return self.render(
             "board.html",
@@ -168,7 +165,6 @@ class Pages:
             status=view.status,
             view=view,
             picture=Markup(picture),
-            taps=json.dumps(taps and taps._asdict()),
             has_dice=board.has_dice,
             subject=f"Re: {board.row.game.capitalize()} Board {board.row.board}",
             notation=games.notation(game),
@@ -180,14 +176,9 @@ class Pages:
         """What a page of a board that is open lacks, as of `BoardView.news`."""
         return self._view(self._load(game, number)).news(known, seen)
 
-    def preview(self, game: str, number: str, typed: Sequence[str]) -> dict[str, Any]:
-        """What moves would lead to, for a page of the board: as of `BoardView.preview`."""
-        view = self._view(self._load(game, number))
-        try:
-            [letter] = play.preview(self.session, game, [], number, typed, self.reader)
-        except (Refused, Illegal) as why:
-            return {"error": str(why)}
-        return view.difference_to(letter.point)
+    def preview(self, game: str, number: str, words: Sequence[str]) -> dict[str, Any]:
+        """What a page of the board can do with the text of a turn, as of `BoardView.preview`."""
+        return self._view(self._load(game, number)).preview(words)
 
     def _view(self, board: Board) -> BoardView:
         return BoardView(self.session, board, self._said, self.reader, self.address)
@@ -463,7 +454,7 @@ def answer_page(server: Server, player: Reply, address: str, fields: Mapping[str
     with suppress(Gone):
         pages = Pages(Session(server), SiteSettings(), player.userid, address)
         if text.startswith(PREVIEW):
-            return pages.preview(player.game, player.board, text.removeprefix(PREVIEW).split())
+            return pages.preview(player.game, player.board, text.removeprefix(PREVIEW).split(" "))
         return pages.news(player.game, player.board, fields["known"].split(), fields.get("seen", ""))
     return {}
 

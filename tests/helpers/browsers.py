@@ -103,12 +103,15 @@ class Screen:
         """What stands in a field of a form."""
         return self.one(selector).get_attribute("value")
 
-    def tap(self, selector):
-        """Tap where an element is seen, as a thumb does; the page may draw it anew meanwhile."""
+    def tap(self, selector, right=0, down=0):
+        """Tap where an element is seen, as a thumb does; the page may draw it anew meanwhile.
+
+        A thumb can come down some pixels beside the middle.
+        """
         self.driver.execute_script("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
         self.driver.execute_async_script(IS_DRAWN)
         x, y = self.driver.execute_script(MIDDLE, selector)
-        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+        for kind, points in (("touchStart", [{"x": x + right, "y": y + down}]), ("touchEnd", [])):
             self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     def faults(self):

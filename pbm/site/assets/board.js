@@ -1,9 +1,14 @@
-// The page of a board: its game step by step, and for a player who comes by the link of a mail, turns by tapping.
-// Whatever a player does is posted as what an answer by mail would say; the server alone knows the rules.
+// The page of a board: its game step by step, and what a player sends who comes by the link of a mail. How a turn is put
+// together stands in turns.js. Whatever a player does is posted as what an answer by mail would say; the server alone knows the rules.
 "use strict";
 
 const find = (selector, root = document) => root.querySelector(selector);
 const findAll = (selector, root = document) => [...root.querySelectorAll(selector)];
+const element = (name, fields = {}, ...content) => {
+  const made = Object.assign(document.createElement(name), fields);
+  made.append(...content);
+  return made;
+};
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 const data = JSON.parse(find("#steps").textContent);
@@ -124,7 +129,8 @@ function nameCells() {
   const standing = stacks(), sides = {};
   for (const button of findAll("button", table)) {
     const { cell } = button.dataset, stack = standing[cell];
-    button.textContent = `${cell}, ${stack ? stack.at(-1) + (stack[1] ? `, height ${stack.length}` : "") : "empty"}`;
+    const tap = known.tapOf?.get(cell), meaning = tap && !tap.quiet ? `, ${tap.label || "possible"}` : "";
+    button.textContent = `${cell}, ${stack ? stack.at(-1) + (stack[1] ? `, height ${stack.length}` : "") : "empty"}${meaning}`;
   }
   for (const [cell, stack] of Object.entries(standing)) {
     const captives = stack.filter((side) => side !== stack.at(-1));
@@ -153,176 +159,11 @@ function moveFocus(event) {
   nearest.focus({ preventScroll: true });
 }
 
-// The turn is one text: a move, and below it a plan. Taps, chips and the field change this text and nothing else.
-
-const { line, comment } = form?.elements || {};
-const { mail, url, plan: planned } = form?.dataset || {};
-const taps = canAnswer && JSON.parse(form.dataset.taps);
-const [send, hint, refused, chips, field, writeButton, next, other] =
-  [".send", ".hint", ".refused", ".chips", ".field", ".write", ".next", ".other"].map((selector) => form && find(selector, form));
-let isMine, isOver = false, earlierTexts = [];
-
-// Taps go to the move that is written last: behind "if" it is theirs, behind "then" the answer to it.
-const before = () => /^(?:[^]*\b(?:if|then)[ \t]+)?/i.exec(line.value)[0];
-const latest = () => line.value.slice(before().length).trim();
-const isTheirs = () => /\bif[ \t]+$/i.test(before());
-const lacksMove = () => /\bif(\s+\S*)?$|\bthen$/i.test(line.value.trim());
-const items = () => latest().split(",").map((item) => item.trim()).filter(Boolean);
-const cellOf = (item) => /[a-z]+\d+/.exec(item)?.[0];
-
-function write(text) {
-  earlierTexts.push(line.value);
-  line.value = text;
-  changed();
-}
-
-function undo() {
-  line.value = earlierTexts.pop() ?? before() + items().slice(0, -1).join(",");
-  changed();
-}
-
-function changed() {
-  const answer = line.value.trim();
-  tellRefusal("");
-  showChips();
-  line.rows = line.value.split("\n").length + Math.floor(latest().length / 40);
-  const isPlan = isMine === false || before();
-  next.textContent = isTheirs() ? "then I play …" : "if they play …";
-  next.disabled = Boolean(before()) && !isTheirs() && !latest();
-  other.hidden = !before() || lacksMove() || Boolean(planned);
-  find(".planning").hidden = !isPlan;
-  send.textContent = isMine === false && !isOver ? "Save plan" : "Send";
-  if (url) preview(answer);
-  else if (!answer || lacksMove()) send.removeAttribute("href");
-  else send.href = mail.replace("TOKEN", token) + encodeURIComponent(answer.replace(/\n/g, "\r\n"));
-  mark();
-}
-
-function showChips() {
-  const shown = /\d/.test(latest()) ? items() : [];
-  chips.replaceChildren(...shown.map((item, number) => {
-    const chip = document.createElement("button"), place = document.createElement("li");
-    chip.type = "button";
-    chip.textContent = item;
-    chip.ariaLabel = `Take ${item} back`;
-    chip.onclick = () => write(before() + items().filter((_, other) => other !== number).join(","));
-    place.append(chip);
-    return place;
-  }).reverse());
-}
-
-// What is occupied after the moves that are written above
-function occupied() {
-  const cells = new Set(Object.keys(stacksOfLast)), lines = before().split("\n");
-  const leading = lines.filter((text, number) => number === lines.length - 1 || (!number && !/^if\b/i.test(text)));
-  for (const part of taps.occupied ? leading.join(" ").split(/[ ,+]+/) : []) {
-    if (part.startsWith(taps.occupied)) cells.delete(part.slice(taps.occupied.length));
-    else cells.add(part);
-  }
-  return cells;
-}
-
-let stacksOfLast = {};
-
-// A tap adds to the text, also to one that was typed. A cell that is tapped again is taken back, unless a turn can
-// have it twice.
-function tap(cell) {
-  if (latest() && !/\d/.test(latest())) return tellRefusal(`Clear “${latest()}” before you tap a turn.`);
-  if (isMine === false && !line.value.trim()) line.value = "if ";
-  const parts = items(), end = parts.at(-1);
-  const same = parts.findIndex((part) => cellOf(part) === cell);
-  if (taps.cells > 1) {
-    if (end === cell) parts.pop();
-    else if (end && end.split(taps.between).length < taps.cells) parts.push(parts.pop() + taps.between + cell);
-    else parts.push(cell);
-  } else if (taps.again && same >= 0) {
-    const times = Number(parts[same].split(taps.again)[1] || 1) + 1;
-    parts[same] = parts[same].split(taps.again)[0] + taps.again + times;
-  } else if (same >= 0) parts.splice(same, 1);
-  else parts.push((occupied().has(cell) ? taps.occupied : "") + cell);
-  write(before() + parts.join(","));
-}
-
-// Their move comes next, or the answer to it
-function extendPlan() {
-  const text = line.value.trimEnd();
-  if (isTheirs()) write(`${before()}${latest() || "any"} then `);
-  else write(`${text}${text && (before() ? " " : "\n")}if ${planned ? `${planned} then ` : ""}`);
-}
-
-function branchPlan() {
-  const text = line.value.trimEnd();
-  write(`${text}\n${/.*\bif[ \t]+/i.exec(text.split("\n").at(-1))[0]}`);
-}
-
-// What lies over the board: rings for what is not sent yet, dashed stones for what is planned
-
-function mark() {
-  const focused = find(":focus-visible", table)?.dataset.cell;
-  const chosen = canAnswer ? items().flatMap((item) => item.match(/[a-z]+\d+/g) || []) : [];
-  for (const { classList, dataset: { cell } } of findAll(".cells [data-cell]", svg)) {
-    classList.toggle("tapped", chosen.includes(cell));
-    classList.toggle("focused", cell === focused);
-  }
-  for (const button of findAll("button", table)) button.ariaPressed = chosen.includes(button.dataset.cell);
-  find(".over", svg)?.remove();
-  if (!canAnswer || at !== last || !line.value) return;
-  const shapes = before() ? plannedStones() : chosen.map((cell) => circle("halo", cell));
-  if (shapes.some(Boolean)) svg.insertAdjacentHTML("beforeend", `<g class="over${before() ? " plan" : ""}">${shapes.join("")}</g>`);
-}
-
-function circle(name, cell, label = "") {
-  const ground = find(`.cells [data-cell="${cell}"]`, svg);
-  if (!ground) return "";
-  const { x, y, width, height } = middleOf(findAll(`.piece[data-cell="${cell}"]`, svg).at(-1) || ground);
-  const size = Math.min(width, height), radius = Math.min(size / 2, 20);
-  const text = label && `<text class="n ${name.split(" ")[1] || ""}" x="${x}" y="${y + radius * 0.36}" font-size="${radius}">${label}</text>`;
-  return `<circle class="${name}" cx="${x}" cy="${y}" r="${radius}"/>${text}`;
-}
-
-// The moves of the last line of the plan, theirs and ours in turn
-function plannedStones() {
-  const own = find(".seat.own")?.dataset.hue || "", their = find(".seat:not(.own)")?.dataset.hue || "";
-  const moves = line.value.trim().split("\n").at(-1).split(/\s*\b(if|then)\b\s*/i);
-  return moves.flatMap((move, number) => {
-    const hue = /if/i.test(moves[number - 1]) ? their : own;
-    return number % 2 ? [] : (move.match(/[a-z]+\d+/g) || []).map((cell) => circle(`ghost ${hue}`, cell, Math.ceil(number / 2)));
-  });
-}
-
-// Small boards: the first tap shows what is around it larger, the second one sets
-
-const SMALLEST_PITCH = 24, CLOSE_UP_CELLS = 9;
-const closeUp = { button: find(".whole"), choice: find(".close-up"), box: "" };
-
-function wantsCloseUp(path) {
-  const pitch = path.getBoundingClientRect().width;
-  return closeUp.choice?.checked && !closeUp.box && pitch < SMALLEST_PITCH;
-}
-
-function lookCloser(path) {
-  const { x, y, width } = middleOf(path), [, , wide, high] = svg.getAttribute("viewBox").split(" ");
-  const size = width * CLOSE_UP_CELLS;
-  const start = (middle, most) => Math.max(0, Math.min(most - size, middle - size / 2));
-  closeUp.box = svg.getAttribute("viewBox");
-  svg.style.height = `${svg.getBoundingClientRect().height}px`; // what is below stays where it is
-  svg.setAttribute("viewBox", `${start(x, wide)} ${start(y, high)} ${size} ${size}`);
-  closeUp.button.hidden = false;
-  hint.textContent = "Tap the point. Then the whole board comes back.";
-}
-
-function showWhole() {
-  if (!closeUp.box) return;
-  svg.setAttribute("viewBox", closeUp.box);
-  svg.style.height = closeUp.box = "";
-  closeUp.button.hidden = true;
-}
-
 // What is posted is what an answer by mail would say. Answers that change the page come one after the other.
 
-const FIRST_WAIT = 1500, LONGEST_WAIT = 60_000, SILENCE = 45_000, PATIENCE = 20_000, PREVIEW_WAIT = 200;
+const FIRST_WAIT = 1500, LONGEST_WAIT = 60_000, SILENCE = 45_000, PATIENCE = 20_000;
 const ENDED = [403, 410]; // the token is worthless, or the board removed
-let seen = "", previews = 0, isSending = false, isStreaming = false, isBehind = false, hasEnded = false, pollWait = FIRST_WAIT;
+let seen = "", isSending = false, isStreaming = false, isBehind = false, hasEnded = false, pollWait = FIRST_WAIT;
 let inTurn = Promise.resolve(), key = "", hasNews = false;
 
 async function post(fields) {
@@ -391,6 +232,7 @@ function take(answer) {
   seen = answer.version;
   isMine = answer.turn === answer.userid;
   isOver = answer.over;
+  known = {};
   for (const [part, html] of Object.entries(answer.html)) find(`[data-part=${part}]`).innerHTML = html;
   const say = find(".say"), thread = find(".thread");
   say.textContent = answer.headline; // in place: what is put in anew is not read out
@@ -408,7 +250,6 @@ function take(answer) {
   findAll(".running").forEach((part) => { part.hidden = isOver; });
   showTimes();
   show(wasLast ? last : at);
-  if (wasLast) stacksOfLast = stacks();
   if (!refused.textContent) changed();
   if (hadFocus && document.activeElement === document.body) say.focus({ preventScroll: true });
 }
@@ -425,30 +266,6 @@ const main = () => find("main");
 function extend(list, length, html) {
   while (list.children.length > length) list.lastElementChild.remove();
   list.insertAdjacentHTML("beforeend", html);
-}
-
-// Whether the turn is legal, and where it leads
-async function preview(answer) {
-  const number = ++previews;
-  const isMove = isMine && !before() && /\d|^-/.test(answer) && !/^[a-z]+ /i.test(answer);
-  send.classList.add("wait");
-  if (!isMove) {
-    form.ariaBusy = null;
-    hint.textContent = standingHint();
-    if (answer) send.classList.remove("wait");
-    if (at === last) draw(positions[last]);
-    return;
-  }
-  form.ariaBusy = true;
-  await pause(PREVIEW_WAIT);
-  const tried = number === previews && await post({ text: `preview ${answer}` });
-  if (number !== previews) return;
-  form.ariaBusy = null;
-  if (at !== last) return;
-  const { error, parts = {}, notes } = tried;
-  hint.textContent = error || `${answer} is legal.`;
-  send.classList.toggle("wait", Boolean(error));
-  draw({ parts: Object.assign([...positions[last].parts], parts), notes: notes || positions[last].notes });
 }
 
 function standingHint() {
@@ -522,7 +339,6 @@ function startPage() {
   at = last;
   buildTable();
   show(/^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) : last);
-  stacksOfLast = stacks();
   showTimes();
   setInterval(showTimes, 60_000);
   slider.oninput = () => show(Number(slider.value));
@@ -561,21 +377,22 @@ function watchSwipes() {
 function startAnswering() {
   tray.hidden = false;
   findAll(".reader").forEach((part) => { part.hidden = false; });
-  picture.classList.toggle("can-tap", Boolean(taps));
-  main().onclick = ({ target, detail }) => {
-    const cell = taps && target.closest("[data-cell]"), button = target.closest("button[value]");
-    if (cell && !isOver && !hasEnded) {
+  picture.classList.add("can-tap");
+  main().onclick = (event) => {
+    const path = event.target.closest("[data-cell]"), button = event.target.closest("button[value]");
+    if (path && !isOver && !hasEnded) {
       if (at !== last) show(last);
-      if (detail && target.closest("svg") && wantsCloseUp(cell)) return lookCloser(cell);
+      const cell = event.detail && path.closest("svg") ? aim(event, path) : path.dataset.cell;
+      if (!cell) return;
       showWhole();
-      tap(cell.dataset.cell);
+      tap(cell);
     } else if (button) press(button);
   };
   ["focusin", "focusout"].forEach((kind) => table.addEventListener(kind, mark));
   table.onkeydown = moveFocus;
   line.oninput = () => {
     earlierTexts = [];
-    changed();
+    changed(true);
   };
   find(".clear").onclick = () => write("");
   find(".undo").onclick = undo;
@@ -636,7 +453,7 @@ async function sendTurn(event) {
   if (!answer) return tellRefusal("Tap or write your turn first.");
   if (lacksMove()) return tellRefusal("The plan lacks a move at its end.");
   // a move is for the position that is shown
-  const move = taps ? answer.replace(/^[^\s#]*\d(?::[x+])*(?=\n|$)/, `$&#${last + 1}`) : answer;
+  const move = url ? answer.replace(/^[^\s#]*\d(?::[x+])*(?=\n|$)/, `$&#${last + 1}`) : answer;
   if (!await submit(move, comment.value)) return;
   comment.value = "";
   earlierTexts = [];
@@ -646,9 +463,12 @@ async function sendTurn(event) {
   changed();
 }
 
-startPage();
-if (canAnswer) startAnswering();
-else if (location.hash && !/^#\d+$/.test(location.hash) && form) {
-  tray.hidden = false;
-  endPage("This link is not complete, so you cannot answer here. Open the link in your mail again.");
-}
+// when turns.js has been read, too
+document.addEventListener("DOMContentLoaded", () => {
+  startPage();
+  if (canAnswer) startAnswering();
+  else if (location.hash && !/^#\d+$/.test(location.hash) && form) {
+    tray.hidden = false;
+    endPage("This link is not complete, so you cannot answer here. Open the link in your mail again.");
+  }
+});
