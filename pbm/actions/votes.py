@@ -42,8 +42,7 @@ def reject(session: Session, board: Board, name: str) -> list[Letter]:
     proposal = PROPOSALS[str(board.row.vote)]
     _set_comment(session, board, name)
     asked = board.row.opponent(str(board.row.voter))
-    if asked != board.mover:  # the player to move is still reminded of their move
-        session.store.outbox.drop_reminders(board.name, asked)
+    session.store.outbox.drop_reminders(board.name, asked)  # who proposed it is still reminded of their move
     board.change(vote=None, voter=None)
     session.store.boards.save(board.row)
     return turns.letters_about(session, board, f"{name} has rejected the proposal: {proposal}.")

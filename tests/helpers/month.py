@@ -18,6 +18,7 @@ from pbm.actions import cleanup
 from pbm.board.board import DROPPED
 from pbm.language.line import Line
 from pbm.mail import sending
+from pbm.mail.transports import Smtp
 from pbm.operator.doctor import examine
 from pbm.refusals import Refused
 from pbm.runner import run
@@ -41,6 +42,10 @@ SMALLEST = {
 }
 SCREEN = "the screen"
 ABOUT_A_BOARD_IN_PLAY = re.compile(r"(?:New )?([A-Z][a-z]+) Board \w+ [a-z]\S*(?: \*\*)?")
+DAYS_OFF = {5, 6, 18, 19, 20, 21}
+"""The days of the month on which the server is away."""
+DAYS_WITHOUT_RELAY = {3, 11, 12, 13, 14, 25}
+"""Those at the end of which no mail leaves."""
 WAYS = "shell", "mail", "mail twice", "mail from elsewhere"
 
 
@@ -83,19 +88,25 @@ class Month(Club):
         self.waiting += Counter({mail: n for mail, n in wanted.items() if mail[0] != SCREEN and mail[1][:4] == "Nag:"})
 
     def state(self):
-        """How many turns each board has, and what is proposed there."""
-        return {number: (len(table.turns), table.vote) for number, table in self.books.tables.items()}
+        """How many turns each board has, and who is to answer what is proposed there."""
+        return {
+            number: (len(table.turns), table.vote and table.opponent(table.voter))
+            for number, table in self.books.tables.items()
+        }
 
     def drop_reminders(self, before):
         """Forget reminders of boards on which something has happened since; they were not sent yet."""
         after = self.state()
         for number, table in self.books.tables.items():
-            turns, vote = before.get(number, after[number])
-            if turns != after[number][0] or (vote and not table.vote) or table.is_over:
-                for mail in [
-                    one for one in self.waiting if one[1].startswith(f"Nag: {table.title} Board {table.number} ")
-                ]:
-                    self.sent[mail] -= self.waiting.pop(mail)
+            turns, asked = before.get(number, after[number])
+            nags = [one for one in self.waiting if one[1].startswith(f"Nag: {table.title} Board {table.number} ")]
+            has_moved = turns != after[number][0] or table.is_over
+            if asked and not table.vote and not has_moved:  # who proposed it is still reminded of their move
+                nags = [mail for mail in nags if mail[0] in self.books.addresses.get(asked, [])]
+            elif not has_moved:
+                nags = []
+            for mail in nags:
+                self.sent[mail] -= self.waiting.pop(mail)
         titles = {(table.title, table.number) for table in self.books.tables.values()}
         for mail in [one for one in self.waiting if board_of(one[1]) not in titles]:  # the board was removed
             self.sent[mail] -= self.waiting.pop(mail)
@@ -391,17 +402,28 @@ class Month(Club):
 
     def until(self, day, hour=9):
         """Let the nights pass until the morning of a day of the month, with a cleanup in each, sometimes two."""
+        was_off = False
         while self.time.day < day:
-            self.night(cleanups=2 if self.time.day % 3 == 0 else 1)
-            self.time += timedelta(hours=10)
+            was_off = self.time.day in DAYS_OFF
+            if was_off:
+                self.time += timedelta(days=1)
+            else:
+                self.night(cleanups=2 if self.time.day % 3 == 0 else 1)
+                self.time += timedelta(hours=10)
         self.time = self.time.replace(hour=hour)
+        if was_off and day not in DAYS_OFF:
+            self.clean_up()
 
     def night(self, cleanups=1):
         self.time = self.time.replace(hour=23, minute=0)
         for _ in range(cleanups):
             self.clean_up()
             self.time += timedelta(minutes=10)
-        self.send()
+        if self.time.day in DAYS_WITHOUT_RELAY:
+            sent = sending.flush(self.server, Smtp("smtp", "127.0.0.1", 1))
+            assert sent.sent == 0
+        else:
+            self.send()
         self.check_books()
 
     def clean_up(self):
@@ -411,6 +433,9 @@ class Month(Club):
         got = self.queued()
         boxes = self.books.addresses
         before = self.state()
+        if self.books.is_cleanup_late:  # reminders from before are not sent any more
+            self.sent -= self.waiting
+            self.waiting.clear()
         wanted = Counter(
             (place, subject)
             for reader, subject in self.books.cleanup()

@@ -96,6 +96,7 @@ class Table:
         self.gains = []  # for each turn the seat, and what its clock got
         self.days_off = dict.fromkeys(players, ()).get  # the days of vacation of a player
         self.changed = started
+        self.given = timedelta()  # what does not count for this move, because the server was away
         self.used = [timedelta(), timedelta()]
         self.turns = []  # of userid, text, and whether the server played it
         self.rules = games.load(game)
@@ -196,11 +197,26 @@ class Table:
 
     def left_now(self, now):
         """What the player to move has left on a clock that grows."""
-        left = self.left[self.seat] - (now - self.changed)
-        for day in () if self.novacation else self.days_off(self.turn):
+        return self.left[self.seat] - self.age(now) + self.time_off(self.changed, now)
+
+    def age(self, now):
+        """How much time of this turn counts, vacations included."""
+        return now - self.changed - self.given
+
+    def time_off(self, since, now):
+        """How long the clock of the player to move stood still, because it grows and they were on vacation."""
+        off = timedelta()
+        for day in self.days_off(self.turn) if self.clock and not self.novacation else ():
             begin = datetime.combine(day, time(), UTC)
-            left += max(timedelta(), min(begin + DAY, now) - max(begin, self.changed))
-        return left
+            off += max(timedelta(), min(begin + DAY, now) - max(begin, since))
+        return off
+
+    def stop_for_absence(self, begun, now):
+        """No time counts from a moment on, in which the server was away; a reminder from before counts no more."""
+        since = max(begun, self.changed)
+        self.given += now - since - self.time_off(since, now)
+        self.nagged = None
+        self.waiting, self.told_since = {}, {}
 
     def is_off(self, now):
         """Whether the clock stands still today."""
@@ -209,12 +225,12 @@ class Table:
     def stop_clock(self, now):
         if self.clock and self.turn:
             self.left[self.seat] = max(timedelta(), self.left_now(now))
-        self.used[self.seat] += now - self.changed
-        self.changed, self.nagged = now, None
+        self.used[self.seat] += self.age(now) if self.total else now - self.changed
+        self.changed, self.nagged, self.given = now, None, timedelta()
         self.waiting, self.told_since = {}, {}
 
     def time_is_up(self, now):
-        return bool(self.total and self.turn and self.used[self.seat] + (now - self.changed) >= self.total)
+        return bool(self.total and self.turn and self.used[self.seat] + self.age(now) >= self.total)
 
     def add(self, name, text, now, *, automatic=False):
         seat, before = self.seat, [*self.left]
@@ -236,7 +252,7 @@ class Secretary:
     """Does by hand what the server does."""
 
     def __init__(self):
-        self.now = None
+        self.now = self.last_cleanup = None
         self.numbers = dict.fromkeys(games.names(), 100)
         self.tables = {}
         self.over = []  # the tables of rated games in the order of their ends
@@ -261,6 +277,11 @@ class Secretary:
     @property
     def today(self):
         return self.now.date()
+
+    @property
+    def is_cleanup_late(self):
+        """Whether the last clean-up was so long ago that the server was away."""
+        return self.last_cleanup is not None and self.now - self.last_cleanup > 36 * HOUR
 
     def active(self, game, name=None):
         return [
@@ -483,8 +504,8 @@ class Secretary:
         if not table.vote:
             return self.error(table)
         table.comment = comment or table.comment
+        table.waiting.pop(table.opponent(table.voter), None)
         table.vote = table.voter = None
-        table.waiting = {}
         return self.told(table)
 
     def agreed(self, table):
@@ -606,6 +627,11 @@ class Secretary:
     # Once a day
 
     def cleanup(self):
+        if self.is_cleanup_late:
+            for table in self.tables.values():
+                if not table.is_over:
+                    table.stop_for_absence(self.last_cleanup + DAY, self.now)
+        self.last_cleanup = self.now
         mails = []
         for _, table in sorted(self.tables.items()):
             if not table.is_over:
@@ -657,7 +683,7 @@ class Secretary:
                 return self.nag(table, table.turn)
             return self.give_up(table, "total time")
         late = table.opponent(table.voter) if table.vote == "draw" else table.turn
-        age = self.now - table.changed
+        age = table.age(self.now)
         if age < table.nag:
             return []
         has_taken = self.today in self.taken.get(late, ())
