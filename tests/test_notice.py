@@ -1,5 +1,6 @@
 """Nobody loses by time without a reminder that left 48 hours before (docs/command-language.md, section 6)."""
 
+from datetime import timedelta
 from smtplib import SMTPDataError, SMTPRecipientsRefused, SMTPServerDisconnected
 
 import pytest
@@ -103,6 +104,16 @@ def test_it_is_enough_that_one_of_several_addresses_works(four, relay):
     relay.refusal = lambda recipient: refused(550)(recipient) if recipient.startswith("alice") else None
     assert live(four, relay, 7).reminded == 1
     assert four.at().row.notified_at == four.time
+
+
+def test_vacations_in_a_row_make_no_more_days_than_a_player_has(game, relay):
+    """A day of vacation every fourth day, with the days of grace between them, would be four days each."""
+    first_days = [(game.time + timedelta(days=20 + 4 * number)).date() for number in range(4)]
+    for day in first_days:
+        game.signs("alice", f"vacation ME {day} {day}")
+    assert live(game, relay, 23).forfeited == 0  # the 20th day, and three more
+    assert live(game, relay, 1).forfeited == 0  # the second vacation, which has begun too late
+    assert live(game, relay, 1).forfeited == 1
 
 
 def test_without_an_address_that_works_a_reminder_counts_from_when_it_is_due(game, relay):

@@ -277,10 +277,22 @@ def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     vacations: list[Vacation] = []
     if not row.novacation:
         vacations = store.users.vacations(awaited(row), now.date() - GRACE)
+    last_day = until.date()
     for away in vacations:
         if away.first <= max(until, now).date():
-            until = max(until, datetime.combine(away.last + GRACE + DAY, time(), UTC))
+            spared_through = _spared_through(away, last_day)
+            until = max(until, datetime.combine(spared_through + DAY, time(), UTC))
     return until
+
+
+def _spared_through(away: Vacation, last_day: date) -> date:
+    """The last day on which a vacation spares a loss; *last_day* is that of the time of the move.
+
+    Only a vacation that began by then has days of grace, or else each day of one would spare four.
+    """
+    if away.first > last_day:
+        return away.last
+    return away.last + GRACE
 
 
 def total_ends_at(row: BoardRow) -> datetime | None:
@@ -380,10 +392,14 @@ def planned_until(store: Store, userid: str, today: date) -> date | None:
     return None
 
 
-def is_spared(store: Store, userid: str, today: date) -> bool:
-    """Whether a user cannot forfeit today: they are on a vacation, or were on a planned one within GRACE."""
+def is_spared(store: Store, row: BoardRow, userid: str, today: date) -> bool:
+    """Whether a user cannot forfeit on a board today: they are on a vacation, or were on a planned one within GRACE."""
+    if today in store.users.vacation_days(userid, today):
+        return True
+    _, forfeit = limits(row)
+    last_day = _time_of_age(row, forfeit * DAY).date()
     planned = store.users.vacations(userid, today - GRACE)
-    return any(away.first <= today for away in planned) or today in store.users.vacation_days(userid, today)
+    return any(away.first <= today <= _spared_through(away, last_day) for away in planned)
 
 
 def days_left(store: Store, userid: str, year: int) -> int:
@@ -458,7 +474,7 @@ def _step_by_limits(store: Store, row: BoardRow, seat: int, now: datetime) -> tu
         return _end_of(row), userid
     today = now.date()
     counts_vacations = not row.novacation
-    if age(row, now) < forfeit * DAY or (counts_vacations and is_spared(store, userid, today)):
+    if age(row, now) < forfeit * DAY or (counts_vacations and is_spared(store, row, userid, today)):
         is_away = counts_vacations and planned_until(store, userid, today) is not None
         if is_away:
             return DueStep.NOTHING, userid

@@ -284,8 +284,9 @@ OF_ALL = (
         text="""Be away from one day through another, written like 2027-01-31. With one day, you are away from today
         through it.
 
-        During a vacation you are not reminded, and until 3 days after it you do not forfeit. You have 30 days in a
-        calendar year, and at most 21 in one go. `off` ends the vacation. Without days, it says what is planned.
+        During a vacation you are not reminded, and you do not forfeit; nor for 3 days after it, if it began before the
+        time of your move was over. You have 30 days in a calendar year, and at most 21 in one go. `off` ends the
+        vacation. Without days, it says what is planned.
 
         With `auto`, one of the 30 days is taken each day that you would lose by the time of a move, as long as there
         are any. `noauto` ends that. No clock stops: the total time of a board runs on in any vacation. On a board with

@@ -39,8 +39,8 @@ class Person:
     def days_left(self, year):
         return 30 - sum(day.year == year for day in self.days_off)
 
-    def is_away(self, today, grace=0):
-        return any(first <= today <= last + grace * DAY for first, last in self.vacations)
+    def is_away(self, today):
+        return any(first <= today <= last for first, last in self.vacations)
 
 
 class Turn:
@@ -112,9 +112,9 @@ class Timekeeper:
 
     # Counting
 
-    def counted(self, table, turn):
-        """How much time of a turn counts; less than nothing if more was given."""
-        end = turn.ended or max(self.now, turn.begun)
+    def counted(self, table, turn, until=None):
+        """How much time of a turn counts, until now or another moment; less than nothing if more was given."""
+        end = turn.ended or until or max(self.now, turn.begun)
         pauses = [*self.absences]
         if table.noweekends:
             pauses += weekends(turn.zone)
@@ -178,12 +178,22 @@ class Timekeeper:
             return None if can_be_away and person.is_away(self.today) else "remind"
         return "spare" if self.can_take_a_day(table, person) else "lose"
 
+    def is_spared(self, table, person):
+        """Whether a player is on a vacation, or was on one that had begun in time, at most three days ago."""
+        if person.is_away(self.today):
+            return True
+        for first, last in person.vacations:
+            begin = max(datetime.combine(first, time(), UTC), table.present.begun)
+            if first <= self.today <= last + 3 * DAY and self.counted(table, table.present, begin) < table.forfeit:
+                return True
+        return False
+
     def due_by_age(self, table):
         age, person = self.counted(table, table.present), table.awaited
         can_be_away = not table.novacation
         if age < table.nag:
             return None
-        is_spared = can_be_away and (person.is_away(self.today, grace=3) or self.today in person.taken)
+        is_spared = can_be_away and (self.is_spared(table, person) or self.today in person.taken)
         if age < table.forfeit or is_spared:
             return None if can_be_away and person.is_away(self.today) else "remind"
         if self.can_take_a_day(table, person):
@@ -297,8 +307,7 @@ class Timekeeper:
 
     def reject(self, table):
         asked = table.opponent(table.voter)
-        if asked is not table.mover:
-            table.waiting = [(person, number) for person, number in table.waiting if person is not asked]
+        table.waiting = [(person, number) for person, number in table.waiting if person is not asked]
         table.vote = table.voter = None
 
     def accept(self, table):
