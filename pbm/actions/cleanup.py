@@ -95,7 +95,7 @@ def _do_due(session: Session, board: Board) -> str:
         return ""
     if step is DueStep.SPARE:
         session.store.users.take_vacation_day(late, session.now.date())
-        if session.store.outbox.will_remind(board.name, late):
+        if clocks.is_reminded(session.store, board.row, late, session.now):
             return ""
     if step in {DueStep.REMIND, DueStep.SPARE}:
         delivery.queue(session, reminders.remind(session, board, late))

@@ -450,10 +450,16 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep,
         return step, userid
     if step is not DueStep.REMIND and has_notice(row, userid, now):
         return step, userid
-    was_reminded = row.nagged is not None and now < row.nagged + DAY
-    if was_reminded or store.outbox.will_remind(f"{row.game} {row.board}", userid):
+    if is_reminded(store, row, userid, now):
         return DueStep.NOTHING, userid
     return DueStep.REMIND, userid
+
+
+def is_reminded(store: Store, row: BoardRow, userid: str, now: datetime) -> bool:
+    """Whether no other reminder is due: one was made within a day, or still waits to be sent."""
+    if row.nagged is not None and now < row.nagged + DAY:
+        return True
+    return store.outbox.will_remind(f"{row.game} {row.board}", userid)
 
 
 def _step_by_limits(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[DueStep, str]:

@@ -61,7 +61,7 @@ class Month(Club):
         self.sent = Counter()
         self.waiting = Counter()
         """Reminders that have not gone out yet, and will not if the move comes first."""
-        self.nagged = {}  # when, by address, game and board
+        self.nagged = {}  # when, by address, game, board and number of turns
         self.mailed = self.seen = 0
 
     # What is told to both
@@ -451,7 +451,8 @@ class Month(Club):
                 table = self.books.tables[title.lower(), number]
                 # where a game can be lost on a vacation, its player is reminded first
                 can_lose = table.novacation or table.time_is_up(self.time)
-                self.nagged.setdefault((address, title, number), []).append((self.time, can_lose))
+                assert can_lose or not self.books.is_away(address.partition("@")[0])
+                self.nagged.setdefault((address, title, number, len(table.turns)), []).append(self.time)
 
     def send(self):
         """Send what is in the outbox to the maildirs beside the database."""
@@ -544,13 +545,9 @@ class Month(Club):
         assert found == self.sent, f"{found - self.sent}, not {self.sent - found}"
 
     def check_reminders(self):
-        """Nobody was reminded twice within a day, nor while he was away, but of what is lost on a vacation, too."""
-        for (address, *_), times in self.nagged.items():
-            name = address.partition("@")[0]
-            assert all(later - sooner >= timedelta(days=1) for (sooner, _), (later, _) in pairwise(times))
-            for moment, can_lose in times:
-                away = self.books.vacations.get(name, [])
-                assert can_lose or not any(first <= moment.date() <= last for first, last in away)
+        """Nobody was reminded of a turn twice within a day."""
+        for times in self.nagged.values():
+            assert all(later - sooner >= timedelta(days=1) for sooner, later in pairwise(times))
 
 
 def check_replay(row, turns):

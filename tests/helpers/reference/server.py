@@ -104,7 +104,7 @@ class Table:
         self.arrive(self.rules.new(**games.read_options(self.rules, options.split())))
         self.queued = {}  # what players have planned, as a tree, or RESIGN
         self.submitted = self.vote = self.voter = self.nagged = self.ended = None
-        self.comment = ""
+        self.comment = self.commenter = ""
         self.drawn = False
         self.gave_up = "resigned"  # why a player gives up, if he does
         self.novacation = "--nov" in clocks
@@ -171,6 +171,12 @@ class Table:
     def is_young(self):
         """Whether who gives up now leaves the board, which is then forgotten."""
         return len(self.turns) < 2 and not self.pool
+
+    def say(self, name, comment, *, is_new=True):
+        """A player writes something, or lets stand what is there."""
+        self.comment = comment
+        if is_new:
+            self.commenter = "" if comment == BY_SERVER else name
 
     def opponent(self, name):
         return self.players[1] if name == self.players[0] else self.players[0]
@@ -400,7 +406,7 @@ class Secretary:
 
     def moved(self, table, name, text, comment, *, automatic=False):
         table.submitted = table.vote = table.voter = None
-        table.comment = comment
+        table.say(name, comment)
         table.add(name, text, self.now, automatic=automatic)
         self.go_on(table)
         return self.told(table)
@@ -487,7 +493,7 @@ class Secretary:
     def put_to_vote(self, table, name, what, comment):
         if table.vote == what:
             return self.error(table)
-        table.comment = comment or table.comment
+        table.say(name, comment or table.comment, is_new=bool(comment))
         table.vote, table.voter = what, name
         table.told_since.pop(table.opponent(table.turn), None)
         if table.opponent(name) == name:
@@ -497,13 +503,13 @@ class Secretary:
     def accept(self, table, name, comment=""):
         if table.voter in {None, name}:
             return self.error(table)
-        table.comment = comment or table.comment
+        table.say(name, comment or table.comment, is_new=bool(comment))
         return self.agreed(table)
 
     def reject(self, table, name, comment=""):
         if not table.vote:
             return self.error(table)
-        table.comment = comment or table.comment
+        table.say(name, comment or table.comment, is_new=bool(comment))
         table.waiting.pop(table.opponent(table.voter), None)
         table.vote = table.voter = None
         return self.told(table)
@@ -615,6 +621,8 @@ class Secretary:
             mails += self.leave(table, name, why) if table.is_young else self.moved(table, name, RESIGN, why)
             table.comment = ""  # whoever signs off takes along what they wrote, this sentence included
         for table in self.tables.values():
+            if table.commenter == name:
+                table.comment = ""
             table.subscribers.discard(name)
             table.notified.discard(name)
         for follows in (self.subscribing, self.notified):
@@ -671,7 +679,6 @@ class Secretary:
             return self.nag(table, name)
         if self.can_take_a_day(table, name):
             self.taken[name].append(self.today)
-            table.nagged = None
             return self.nag(table, name)
         return self.give_up(table, "total time")
 
@@ -694,7 +701,6 @@ class Secretary:
             return self.nag(table, late)
         if self.can_take_a_day(table, late):
             self.taken[late].append(self.today)
-            table.nagged = None
             return self.nag(table, late)
         if table.vote != "draw":
             return self.give_up(table, "forfeited")

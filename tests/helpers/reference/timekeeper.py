@@ -210,10 +210,14 @@ class Timekeeper:
             step, person = self.due_by_age(table), table.awaited
         if step is None or (step != "remind" and self.has_notice(table, person)):
             return step, person
-        was_reminded = table.nagged and self.now - table.nagged < DAY
-        if was_reminded or table.is_reminder_waiting(person):
+        if self.is_reminded(table, person):
             return None, person
         return "remind", person
+
+    def is_reminded(self, table, person):
+        """Whether a reminder waits, or was made within a day."""
+        was_reminded = table.nagged and self.now - table.nagged < DAY
+        return was_reminded or table.is_reminder_waiting(person)
 
     # What the operator does
 
@@ -229,7 +233,7 @@ class Timekeeper:
             step, person = self.due(table)
             if step == "spare":
                 person.taken.add(self.today)
-            if step == "remind" or (step == "spare" and not table.is_reminder_waiting(person)):
+            if step == "remind" or (step == "spare" and not self.is_reminded(table, person)):
                 self.remind(table, person)
             if step in {"lose", "draw"}:
                 assert self.has_notice(table, person)
