@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers.patience import PATIENCE
+from helpers.web import serving
 
 TOP = Path(__file__).parent.parent
 EXAMPLES = TOP / "bin" / "examples"
@@ -143,6 +144,35 @@ def test_the_random_robot_plays_every_game(scripts, game, options):
     done = scripts.run("play", game, "a1", "alice", "--with", program)
     assert done.returncode == 1  # after its first move it ended
     assert scripts.json(game, "show", "a1")["moves"] == 1
+
+
+@pytest.mark.long
+def test_with_a_server_elsewhere_a_match_is_played_there_a_ladder_here_and_what_needs_an_operator_is_refused(scripts):
+    scripts.sign_up("alice", "bob")
+    scripts.run("symple", "challenge", "-size=5", "alice", "bob")
+    token = {name: scripts.json("token", name, f"{name}-secret", "robot")["token"] for name in ("alice", "bob")}
+    programs = {"alice": scripts.beginner, "bob": str(RANDOM)}
+    with serving(scripts) as web:
+        there = {"PBM_SERVER": f"http://127.0.0.1:{web.port}", "PBM_DB": "/dev/null/none"}
+        matches = [
+            subprocess.Popen(
+                [EXAMPLES / "match", "symple", "101", f"{name}={program}"],
+                env=scripts.environment | there | {"PBM_TOKEN": token[name]},
+                cwd=scripts.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for name, program in programs.items()
+        ]
+        assert [match.communicate(timeout=PATIENCE)[0] for match in matches] == ["bob\n"] * 2
+        ladder = scripts.folder / "ladder.txt"
+        ladder.write_text(f"ann={scripts.beginner}\ncis={RANDOM}\n")
+        told = "cis challenges ann: cis\ncis\nann\n"
+        assert run(scripts, "ladder", "symple", str(ladder), "-size=5", **there) == (0, told, "")
+        status, told, why = run(scripts, "round-robin", "symple", "rr", "ann=cat", "ben=cat", **there)
+        assert (status, told) == (1, "")
+        assert why.startswith("`arena` is a command of the operator")
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
