@@ -366,9 +366,8 @@ def test_a_calendar_has_the_time_at_which_the_clock_runs_out(four):
 def test_the_page_of_a_board_says_what_was_left_at_the_last_move(four):
     begin(four, "--clock=10+2")
     page = Pages(Session(four.server), SiteSettings()).board("symple", "101")
-    assert "clock: 10 days, 2 more for each move, 10 at most" in page
-    assert "alice had 10d00h left at the last move" in page
-    assert "the clock of alice runs out on 2026-11-30 12:00 UTC" in page
+    assert page.count("10d00h left of 10 days, 2 more for each move, 10 at most") == 2
+    assert "2026-11-30" in page  # when that of alice runs out
 
 
 def test_a_running_game_is_imported_with_what_its_clocks_had_left(shell):
