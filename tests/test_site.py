@@ -203,6 +203,25 @@ def test_a_running_board_has_a_small_picture_on_the_pages_that_name_it_and_loses
     assert "bob</a> won against" in (folder / "index.html").read_text()
 
 
+def test_a_game_that_is_over_says_by_which_score_it_was_won_and_has_its_puzzle_and_an_analysis_to_ask_for(club, folder):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=5 alice bob")
+    board = play_some(club, "symple", 60)
+    scores = sorted(board.state.scores, reverse=True)  # White and Black
+    assert board.is_over
+    with club.store.writing():
+        club.store.robots.save_puzzle(Puzzle("symple", "101", 3, "c3", proven=True), club.time)
+    written(club, folder)
+    page = (folder / "symple" / "101.html").read_text()
+    assert f"{board.winner} won by {scores[0]:g} to {scores[1]:g}</p>" in page
+    assert 'After <a href="101.html#3">3 turns</a> one turn wins, and no other.' in page
+    assert "<summary>Answer</summary><p><b>c3</b></p>" in page
+    news = Pages(Session(club.server), PLAIN, board.winner).news("symple", "101", [], "")
+    assert news["headline"] == f"You won by {scores[0]:g} to {scores[1]:g}"
+    buttons = 'value="rematch">Rematch</button><button type="button" value="analyse">Analyse</button>'
+    assert buttons in news["html"]["offers"]
+
+
 def test_the_home_page_and_all_pictures_on_it_are_small_also_with_the_largest_boards(club, folder):
     club.signed_up("alice", "bob")
     rng = Random(1)
@@ -712,7 +731,7 @@ def test_the_picture_of_a_finished_board_says_who_won_and_not_whose_turn_it_is(c
     assert f"Won by {winner} ({loser} resigned)." in words
     assert not re.search(r"to move|class=\"turn\" d=\"M12|class=\"die|'s turn", picture)
     page = (folder / game / "101.html").read_text()
-    assert f"{winner} won</p>" in page
+    assert f"{winner} won: {loser} resigned</p>" in page
     last_notes = steps_of(page)["steps"][-1]["notes"]
     assert last_notes[-1] == {"text": f"Won by {winner} ({loser} resigned)."}
     assert not any("dice" in note for note in last_notes)

@@ -17,6 +17,7 @@ from pbm.session import Session
 from pbm.site import markup
 from pbm.site.tapping import Drawn, tap_answer
 from pbm.store import TalkRow, TurnRow
+from pbm.store.robots import Puzzle
 from pbm.store.talk import CHAT
 
 PAGE_PARTS = "clock", "seats", "offers", "mine", "end"
@@ -104,12 +105,51 @@ class BoardView:
 
     @property
     def headline(self) -> str:
-        """Whose turn it is, or who has won, in a few words."""
+        """Whose turn it is, or who has won and why, in a few words."""
         if not self.is_over:
             return "Your turn" if self.is_readers_turn else f"{self.board.mover} is to move"
         if self.board.winner is None:
-            return "A tie"
-        return "You won" if self.board.winner == self.reader else f"{self.board.winner} won"
+            return f"A tie{self._ending}"
+        winner = "You" if self.board.winner == self.reader else self.board.winner
+        return f"{winner} won{self._ending}"
+
+    @property
+    def _ending(self) -> str:
+        """Why the game is over, behind its result, such as ``: bob resigned`` or `` by 10 to -1``."""
+        reason = self.row.reason or self.board.reasons[0]
+        loser = self.row.opponent(self.board.winner) if self.board.winner else ""
+        if loser == self.reader:
+            loser = "you"
+        if reason == "rules":
+            return self._by_score
+        if reason == "agreed":
+            return " by agreement"
+        if reason == "adjudicated":
+            return ": adjudicated by the director"
+        if reason == "forfeited":
+            return f": {loser} took too long for a turn"
+        if reason == "total time":
+            return f": the time of {loser} was used up"
+        if reason == "withdrawn":
+            return f": {loser} left the tournament"
+        return f": {loser} {reason}"  # resigned, or signed off
+
+    @property
+    def _by_score(self) -> str:
+        """The scores of a game that has ended by its rules, the winner's first, such as `` by 10 to -1``."""
+        state = self.point.state
+        numbers = state.view()["scores"].values()
+        scores = {self.board.players[seat]: score for seat, score in zip(state.seats, numbers, strict=False)}
+        winner = self.board.winner
+        if not winner or len(set(scores.values())) < 2:
+            return " by the rules"
+        return f" by {scores[winner]:g} to {scores[self.row.opponent(winner)]:g}"
+
+    @property
+    def puzzle(self) -> Puzzle | None:
+        """The position of this game in which a single turn wins; None if none is known."""
+        puzzle = self.session.store.robots.puzzle(*self.row.place)
+        return puzzle if puzzle and puzzle.answer else None
 
     @property
     def title(self) -> str:

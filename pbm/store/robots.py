@@ -238,6 +238,10 @@ class Robots(Questions):
         """Store the puzzle of a board that was not searched before."""
         self.insert("puzzles", {**puzzle._asdict(), "found": now})
 
+    def puzzle(self, game: str, board: str) -> Puzzle | None:
+        """What the search for a puzzle on a board has found; None if it was not searched."""
+        return self.row(Puzzle, f"SELECT {OF_PUZZLE} FROM puzzles WHERE {OF_BOARD}", game, board)
+
     def puzzles(self, game: str, most: int) -> list[Puzzle]:
         """The puzzles of a game, those first that were found last; at most *most*."""
         query = f"SELECT {OF_PUZZLE} FROM puzzles WHERE game = ? AND answer <> '' ORDER BY found DESC LIMIT ?"
