@@ -84,7 +84,7 @@ def played(club, moves="c3 a1"):
     return sent(club)
 
 
-def test_the_html_begins_with_the_board_as_a_picture_and_the_text_before_it_has_the_board_and_all_words(board):
+def test_the_html_says_what_has_happened_then_has_the_board_one_button_and_the_rest_and_the_text_all_words(board):
     board.say("symple move 101 alice alice-secret c3", "Grüße & <b>", sender="alice@players.example")
     start, now = stored_board(board.store, "symple", "101").states
     rows = {row.address.partition("@")[0]: row.text for row in board.store.outbox.all()}
@@ -103,6 +103,11 @@ def test_the_html_begins_with_the_board_as_a_picture_and_the_text_before_it_has_
         assert " 3  . .(W). .  3\n" in got.page.text
         assert re.search(r"Summary.*White +1 +1 +-7", got.page.text, re.DOTALL)
         assert all(href.startswith(("mailto:", SITE)) for href, _ in got.page.links)
+        source = got.message.get_body(("html",)).get_content()
+        order = ["Summary: Symple", "'s turn (", "<img", 'class="go"', "Moves of", " . .(W). .", "PASSWORD pictures"]
+        places = [source.index(part) for part in order]
+        assert places == sorted(places)
+        assert source.count('class="go"') == 1
 
 
 def test_both_players_get_one_drawing_and_while_it_is_made_others_can_write(board, monkeypatch):

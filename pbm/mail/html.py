@@ -1,4 +1,4 @@
-"""The HTML part of a mail: its blocks, and a link to answer with, on a screen of any width.
+"""The HTML part of a mail: what has happened, the board, one button, and the rest below, on a screen of any width.
 
 Nothing in it comes from elsewhere or runs. Text wraps; boards and tables are scaled to the width of the screen by the
 style sheet, and scroll by themselves where that is thrown away.
@@ -11,7 +11,20 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pbm import texts
-from pbm.blocks import Block, Comment, Curve, Drawing, Moves, NextCommand, Preformatted, Rule, Table, from_json, spaced
+from pbm.blocks import (
+    Block,
+    Comment,
+    Curve,
+    Drawing,
+    Moves,
+    NextCommand,
+    Paragraph,
+    Preformatted,
+    Rule,
+    Table,
+    from_json,
+    spaced,
+)
 from pbm.letters.contests import hypertext
 from pbm.letters.headings import ON_SITE, TAP
 from pbm.mail.illustrations import Illustration
@@ -25,6 +38,8 @@ MARGINS = 46
 """Pixels of the screen that are not for letters, with a scroll bar beside the page where there is one."""
 TABLE_SIZE, BOARD_SIZE = 13, 16
 """The height of letters in pixels, at most: in text and tables, and on boards."""
+WIDEST = 640
+"""How many pixels wide the mail is, at most."""
 LONGEST_PART = 40
 """How many characters of a turn are kept on one line; this is what a telephone shows."""
 
@@ -48,12 +63,18 @@ body {{ margin: 8px; -webkit-text-size-adjust: none; text-size-adjust: none; }}
 {}</style>
 </head>
 <body>
+<div
+style="max-width: 640px; margin: 0 auto">
 """
 """It keeps Apple from making links of throws and dates, and Outlook from scaling pictures."""
 LETTERS = "font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; font-size: 13px"
 # a line of HTML may break inside a tag, and so stays short however many pieces stand in a line of the board
 FIXED = f"margin: 0; {LETTERS}; line-height: 1.25; white-space: pre; overflow-x: auto"
 WRAPPING = f"margin: 0; {LETTERS}; white-space: pre-wrap; overflow-wrap: anywhere"
+SANS = "font-family: -apple-system, system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
+PROSE_STYLE = f"margin: 0; {SANS};\nfont-size: 16px; line-height: 1.45; white-space: pre-wrap; overflow-wrap: anywhere"
+SERIF = "font-family: Charter, 'Iowan Old Style', Georgia, serif; font-weight: bold"
+TITLE_STYLE = f"margin: 0; {SERIF};\nfont-size: 20px; line-height: 1.25; white-space: pre-wrap; overflow-wrap: anywhere"
 PARAGRAPH = '<pre\nclass="{name}" style="{style}">\n{text}</pre>\n'
 """Browsers drop the line end behind the tag."""
 PICTURE = (
@@ -65,8 +86,15 @@ TURN_LINK = (
     '<a\nhref="{link}"\nstyle="display: inline-block; margin: 3px 6px 3px 0; padding: 6px 10px; '
     'border: 1px solid; border-radius: 6px">{turn}</a> '
 )
+BUTTON = (
+    '<a\nhref="{link}"\nclass="go" style="display: block; margin: 0 0 4px; padding: 12px; border-radius: 8px; '
+    'background: #1d4f9c;\ncolor: #ffffff; text-align: center; text-decoration: none; font-weight: bold">{text}</a>'
+)
+DARK_BUTTON = (
+    "@media (prefers-color-scheme: dark) { .go { background: #93b8f7 !important; color: #0e1a2e !important; } }\n"
+)
 PLAINER = (
-    "The {1} above all this is a picture that has come with the mail. The command `mail {0} PASSWORD html` gets you "
+    "The {1} in this mail is a picture that has come with it. The command `mail {0} PASSWORD html` gets you "
     "mails without pictures, and `mail {0} PASSWORD text` text alone; `mail {0} PASSWORD pictures` brings them back."
 )
 WHOLE = '<span\nclass="whole" style="white-space: nowrap">{}</span>'
@@ -84,6 +112,8 @@ class _Part(NamedTuple):
     """How many letters the longest line has, if they do not wrap."""
     is_whole: bool = False
     """Whether it is a table or a picture, and stands in no paragraph."""
+    style: str = WRAPPING
+    """The style of the paragraph, if its lines wrap."""
 
     @property
     def name(self) -> str:
@@ -95,7 +125,7 @@ class _Part(NamedTuple):
         """The rule of the style sheet by which the longest line fits the screen; empty if they wrap."""
         if not self.size:
             return ""
-        width = f"calc((100vw - {MARGINS}px) / {self.columns * LETTER:.2f})"
+        width = f"calc((min(100vw, {WIDEST + MARGINS}px) - {MARGINS}px) / {self.columns * LETTER:.2f})"
         return f".{self.name} {{ font-size: min({self.size}px, {width}) !important; }}\n"
 
     @property
@@ -103,44 +133,51 @@ class _Part(NamedTuple):
         """The lines in their paragraph."""
         if self.is_whole:
             return self.html
-        style = FIXED if self.size else WRAPPING
+        style = FIXED if self.size else self.style
         return PARAGRAPH.format(name=self.name, style=style, text=self.html)
 
 
 def page(mail: Mail, server_address: str, illustration: Illustration | None = None, name: str = "") -> str:
     """The HTML of a mail, in ASCII.
 
-    It begins with an *illustration*, if there is any, whose picture is the part of the mail of that *name*. The board
-    in text stands below it all the same: for those who see no pictures, and for filters that distrust a mail of little
-    else.
+    It shows an *illustration*, if there is any, whose picture is the part of the mail of that *name*, behind what has
+    happened. The board in text stands below it all the same: for those who see no pictures, and for filters that
+    distrust a mail of little else.
     """
     parts: list[_Part] = []
-    if illustration:
-        parts += _illustrated(illustration, name, mail)
+    is_drawn = illustration is None
     for block, behind in spaced(from_json(mail.blocks)):
+        if illustration and not is_drawn and not isinstance(block, Paragraph | Comment | Rule):
+            parts += _illustrated(illustration, name, mail)
+            is_drawn = True
         *before, last = _parts(block, mail, server_address)
+        if not parts and last.style == PROSE_STYLE:
+            last = last._replace(style=TITLE_STYLE)
         parts += before
         parts.append(last._replace(html=f"{last.html}{behind}"))
     if illustration:
-        parts.append(_Part(f"\n{PLAINER.format(mail.userid or 'USERID', illustration.what)}\n"))
+        parts.append(_Part(f"\n{PLAINER.format(mail.userid or 'USERID', illustration.what)}\n", style=PROSE_STYLE))
 
     rules = sorted({part.rule for part in parts})
+    if illustration and illustration.page:
+        rules.append(DARK_BUTTON)
     body = "".join(part.shown for part in parts)
-    whole = f"{HEAD.format(''.join(rules))}{body}</body>\n</html>\n"
+    whole = f"{HEAD.format(''.join(rules))}{body}</div>\n</body>\n</html>\n"
     return whole.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[_Part]:
-    """The picture of a board, and below it links to tap."""
+    """The picture of a board, and below it a button, and links to tap."""
     text = f"{mail.subject}, as a picture; the {illustration.what} stands below in letters."
     yield _Part(PICTURE.format(name=escape(name), text=escape(text), width=illustration.width), is_whole=True)
+    if illustration.page:
+        button = BUTTON.format(link=escape(illustration.page), text=ON_SITE)
+        yield _Part(f"{button}\n", style=PROSE_STYLE)
     if illustration.turns:
         links = ""
         for turn in illustration.turns:
             links += TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn))
-        yield _Part(f"{TAP}\n{links}\n\n")
-    if illustration.page:
-        yield _Part(f'<a\nhref="{escape(illustration.page)}">{ON_SITE}</a>\n\n')
+        yield _Part(f"{TAP}\n{links}\n\n", style=PROSE_STYLE)
 
 
 def _answer(move: str, mail: Mail) -> str:
@@ -177,7 +214,7 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
             yield _Part(_wrapping("\n".join(_turn_by_turn(block))))
         case Comment():
             yield _fixed(f"{Rule().text}\n", TABLE_SIZE)
-            yield _Part(_wrapping(texts.wrapped_text(block.said)))
+            yield _prose(block.said)
         case Table(rows, repeated=[_, *_]):
             yield _Part(f"{hypertext(rows)}\n", is_whole=True)
         case Table() | Preformatted() | Rule():
@@ -195,7 +232,13 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
                 yield _fixed("\n".join(board), BOARD_SIZE)
                 yield _fixed("\n".join(legend), TABLE_SIZE)
         case _:
-            yield _Part(_wrapping(texts.wrapped_text(block.text)))
+            yield _prose(block.text)
+
+
+def _prose(text: str) -> _Part:
+    """A text that wraps, in letters that are read with ease; but columns of blanks keep the letters that align."""
+    style = WRAPPING if "  " in text else PROSE_STYLE
+    return _Part(_wrapping(texts.wrapped_text(text)), style=style)
 
 
 def _fixed(text: str, size: int) -> _Part:

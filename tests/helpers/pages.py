@@ -11,7 +11,7 @@ class Page(HTMLParser):
     """HTML as a mail program reads it: it has to be balanced, and neither runs nor fetches anything."""
 
     EMPTY = frozenset("meta wbr img".split())
-    TAGS = EMPTY | frozenset("html head title style body pre b span a".split())
+    TAGS = EMPTY | frozenset("html head title style body div pre b span a".split())
 
     def __init__(self, source):
         super().__init__()
