@@ -141,7 +141,9 @@ STORED = {
         players=["al", "bob"], sides=["al (X)", "bob (O)"], rounds=[[1, "a1", "b1"]]
     ),
     '["Drawing", "spiro", "1 x", "101", 7, 1]': Drawing(game="spiro", text="1 x", board="101", moves=7, height=1),
-    '["Curve", "How likely bob was to win:", [0.5, 1.0]]': Curve(told="How likely bob was to win:", chances=[0.5, 1.0]),
+    '["Curve", "How likely bob was to win:", [0.5, 1.0]]': Curve(
+        caption="How likely bob was to win:", chances=[0.5, 1.0]
+    ),
     '["Comment", "bob", "Hello"]': Comment(writer="bob", words="Hello"),
     '["NextCommand", "spiro move 101 bob PASSWORD MOVE", "MOVE"]': NextCommand(
         text="spiro move 101 bob PASSWORD MOVE", bare="MOVE"
