@@ -740,6 +740,14 @@ def test_one_peer_posts_so_often_in_a_minute(web):
     assert web.post(token=FORGED, text="x")[0] == 403
 
 
+def test_the_taps_of_a_page_and_its_questions_for_news_leave_its_posts_alone(web):
+    headers = AS_JSON | {"X_Forwarded_For": "203.0.114.2"}
+    question = {"token": web.token(), "game": "symple", "board": "101", "known": "0"}
+    statuses = [web.post(**question, text="preview e5", headers=headers)[0] for _ in range(310)]
+    assert statuses == [200] * 300 + [429] * 10
+    assert web.post(token=FORGED, text="x", headers=headers)[0] == 403
+
+
 @pytest.mark.long
 def test_a_request_has_ten_seconds_to_come_in(web):
     head = b"POST /answer HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"

@@ -69,6 +69,8 @@ RESPONSE_SECONDS = 60
 """How long after that a connection may take what it is sent."""
 MOST_POSTS_A_MINUTE = 120
 """How often a peer may post; a machine of ours, which brings what others post, as often as it likes."""
+MOST_QUESTIONS_A_MINUTE = 300
+"""How often a peer's pages may ask for news or a preview; each tap of a turn asks for one."""
 MOST_HASHING = 20
 """How many posts wait for argon2, which checks passwords in a thread of its own."""
 MOST_WAITING_ANSWERS = 30
@@ -216,6 +218,7 @@ class WebServer:
         address = await self._address(request, fields)
         is_page = "known" in fields  # which is told what it lacks, and nothing else
         if is_page and is_question(fields):
+            self._count_question(request)
             player = await self._player(address, fields)
             answer = await self._told(player, address, fields)
             return JSONResponse(answer | await self._next(request, player))
@@ -613,12 +616,21 @@ class WebServer:
         if not self._count_posts(machine, 1):
             raise HTTPException(429, TOO_MANY_POSTS, {"Retry-After": "60"})
 
-    def _count_posts(self, holder: str, count: int) -> bool:
+    def _count_question(self, request: Request) -> None:
+        """Count a post that was admitted as a question, apart from answers and commands. Raises HTTPException."""
+        machine = incoming.machine_of(_peer(request))
+        if not machine:
+            return
+        self.posts[machine] -= 1
+        if not self._count_posts(f"questions {machine}", 1, MOST_QUESTIONS_A_MINUTE):
+            raise HTTPException(429, TOO_MANY_POSTS, {"Retry-After": "60"})
+
+    def _count_posts(self, holder: str, count: int, most: int = MOST_POSTS_A_MINUTE) -> bool:
         """Count what somebody posts in this minute. Returns False if it is too much."""
         if not self.posts:
             asyncio.get_running_loop().call_later(60, self.posts.clear)
         self.posts[holder] += count
-        return self.posts[holder] <= MOST_POSTS_A_MINUTE
+        return self.posts[holder] <= most
 
     def _is_from_this_site(self, request: Request) -> bool:
         """Whether no page of another site has posted this, as the browser says; other programs say nothing.
