@@ -107,7 +107,7 @@ def test_a_killed_shell_command_has_done_all_or_nothing(store):
     outcomes = set()
     for attempt in range(60):
         before, unwritten, uncommitted = played(store), written(), committed(store)
-        mover = before.turn or ""
+        mover = before.mover or ""
         move = some_move(before, rng)
         command = [*PBM, "spiro", "move", "101", mover, password(mover), move]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:

@@ -1,6 +1,7 @@
 """The search of the robots: what is certain is seen, a seed repeats a thought, and limits are kept."""
 
 import gc
+import re
 import sys
 import time
 from importlib import import_module
@@ -22,7 +23,8 @@ from pbm.robots.thinking import Limit
 from helpers.examples import beats_chance, positions
 from helpers.plugins import FILES, PAGE
 
-HEX = FILES["hex_game/__init__.py"] + PAGE.rpartition("```python\n")[2].partition("```")[0]
+[PLAYOUT] = [block for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "def playout(" in block]
+HEX = FILES["hex_game/__init__.py"] + PLAYOUT
 
 
 def position(game, view, *words):

@@ -258,10 +258,12 @@ def _mark(player: PlayerRow) -> str:
 
 
 def _data(session: Session, game: str, page: int) -> dict[str, Any]:
-    """The standings for programs: all for page 0, else as much of each list as a page has lines.
+    """The standings for programs, if one asks: all for page 0, else as much of each list as a page has lines.
 
     The text has a table for each list, so no list goes on behind its last page.
     """
+    if not session.as_json:
+        return {"game": game}
     store = session.store
     on_page = slice(None)
     most = -1

@@ -275,9 +275,12 @@ function standingHint() {
 
 // News come by a stream; where none comes through, the page asks, ever more seldom but for as long as it is open.
 
+let connection;
+addEventListener("pagehide", () => connection?.abort()); // a browser may keep the page, but nobody looks at it
+
 async function listen() {
   for (let wait = FIRST_WAIT; !hasEnded; wait = Math.min(2 * wait, LONGEST_WAIT)) {
-    const connection = new AbortController();
+    connection = new AbortController();
     let silence;
     try {
       const [game, board] = place.split("/"), body = new URLSearchParams({ token, game, board });
