@@ -19,12 +19,14 @@ from pbm.actions.analyses import choices
 from pbm.actions.cleanup import clean_up
 from pbm.blocks import drawn_curve
 from pbm.console import let_server_go_first, wait_for_end
+from pbm.language.line import Line
 from pbm.levels import LEVEL_NUMBERS
 from pbm.refusals import Refused
 from pbm.robot_players import analysis, tasks
 from pbm.robot_players.analysis import Critic, curve
 from pbm.robot_players.tasks import claim_next_task, do_task, play_all
 from pbm.robots.thinking import Thought
+from pbm.runner import run
 from pbm.session import Session
 from pbm.store import Robot, Store
 from pbm.store.robots import Claim, Task
@@ -221,7 +223,8 @@ def test_robots_are_marked_wherever_boards_and_players_are_shown_and_people_are_
     header, *rows = against.text("symple standings").splitlines()[1:4]
     assert header.split()[:3] == ["Rank", "Name", "Robot"]
     assert rows[0].split()[:4] == ["1", "robot2", "level", "2"]
-    players = {one["userid"]: one for one in against.say("symple standings")[0].data["players"]}
+    [standings] = run(Line.read("symple standings"), lambda: Session(against.server, as_json=True))
+    players = {one["userid"]: one for one in standings.data["players"]}
     assert (players["robot2"]["robot"], "robot" in players["alice"]) == (True, False)
 
 
