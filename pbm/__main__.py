@@ -35,8 +35,10 @@ def run(args: list[str]) -> int:
         except environment.SettingsError as error:
             from pbm.terminal import fail
 
-            # a mail that is piped to us waits until the settings are mended
-            return fail(str(error), os.EX_TEMPFAIL if "deliver" in args else 1, as_json="--json" in args)
+            status = 1
+            if "deliver" in args:  # a mail that is piped to us waits until the settings are mended
+                status = os.EX_TEMPFAIL
+            return fail(str(error), status, as_json="--json" in args)
         if os.environ.get("PBM_SERVER"):
             from pbm import remote
 

@@ -265,8 +265,9 @@ def from_environment() -> Client | None:
         raise NoAnswer(NO_SERVER)
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
+        host = parts.hostname or ""
         host.encode("idna")
+        _ = parts.port  # raises ValueError if it is no number of a port
     except ValueError:
         raise NoAnswer(NO_SERVER) from None
     if not host or (parts.scheme == "http" and not THIS_MACHINE.fullmatch(host)):

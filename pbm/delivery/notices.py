@@ -33,7 +33,8 @@ class Occasion(NamedTuple):
 def schemes(server: Server) -> frozenset[str]:
     """What may stand in front of ``://``: each kind that the operator allows, also encrypted, as ``ntfys`` is."""
     kinds = server.notice_kinds
-    return frozenset([*kinds, *(f"{kind}s" for kind in kinds)])
+    encrypted = [f"{kind}s" for kind in kinds]
+    return frozenset(kinds).union(encrypted)
 
 
 def deliver(session: Session, letter: Letter) -> None:

@@ -65,8 +65,10 @@ class _Thumbnail:
         edge = f'stroke="{self.colours["line"]}" stroke-width="{LINE_WIDTH}"'
         ways: dict[str, str] = {}
         for cell in self.figure.cells:
-            tint = self.colours.get(f"{self.hues[cell.side]}-field") if cell.side is not None else None
-            fill = f'fill="{tint or self.colours["field"]}"'
+            tint = self.colours["field"]
+            if cell.side is not None:
+                tint = self.colours.get(f"{self.hues[cell.side]}-field", tint)
+            fill = f'fill="{tint}"'
             ways[fill] = f"{ways.get(fill, '')}{self._way(cell.outline)}z"
         for fill, d in ways.items():
             yield f'<path {fill} {edge} d="{d}"/>\n'
