@@ -817,9 +817,10 @@ def _taps_without_dice(state: State, text: str) -> NextTaps:
     """The taps of a turn that is planned before its dice are known: from a cell to any other, such as ``f3-g1``."""
     begun = _read_beginning(text, state.board)
     marks: list[TurnMark] = []
-    for item in _read(begun.moves, state.board) if begun.moves else ():
-        cells = [item.cell, *(link.target for link in item.links if link.target not in {None, OFF})]
-        way = tuple(state.board.names[cell] for cell in cells if cell is not None)
+    items = _read(begun.moves, state.board) if begun.moves else []
+    for item in items:
+        targets = [link.target for link in item.links]
+        way = tuple(state.board.names[cell] for cell in [item.cell, *targets] if cell not in {None, OFF})
         marks += [TurnMark("trail", way), TurnMark("piece", way[-1:])]
     before = f"{begun.moves}," if begun.moves else ""
     if begun.chosen is None:

@@ -315,7 +315,8 @@ class State(_Fields, Position):
             are_most = 2 * cells.bit_count() > turn.empty.bit_count()
             first = Tap("*", tuple(self.board.names(cells)), is_quiet=are_most)
             hint = "Tap a cell for your first stone; it goes outside both territories."
-            return NextTaps(is_whole=False, taps=(first,), hint=hint, done=(0, groups) if groups else None)
+            done = (0, groups) if groups else None
+            return NextTaps(is_whole=False, taps=(first,), hint=hint, done=done)
         enemy = self.stones[1 - self.turn]
         played, turn = self._follow(items, cells)
         begun = ",".join(played)

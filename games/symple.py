@@ -140,11 +140,15 @@ class State(_Fields, Position):
         ]
         grown = sum(1 for group in self.groups if group.liberties & growth)
         waiting = sum(1 for group in self.groups if group.liberties & left and not group.liberties & growth)
+        marks = []
+        if points:
+            names = [self.board.name[point] for point in points]
+            marks.append(TurnMark("piece", tuple(names)))
         return NextTaps(
             is_whole=bool(founding or (growth and not left)),
             taps=tuple(tap for tap in taps if tap.cells),
             hint=self._hint(grown, waiting, founding),
-            marks=(TurnMark("piece", tuple(map(self.board.name.__getitem__, points))),) if points else (),
+            marks=tuple(marks),
             done=(grown, grown + waiting) if growth and not founding else None,
         )
 

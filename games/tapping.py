@@ -101,7 +101,9 @@ def _taps_of_moves(state: State, text: str) -> NextTaps:
             cells[parts[len(begun)]] = None
         elif move != SKIP:
             buttons[move] = None
-    taps = [Tap(",".join([*begun, "*"]), tuple(cells))] if cells else []
+    taps = []
+    if cells:
+        taps.append(Tap(",".join([*begun, "*"]), tuple(cells)))
     if len(buttons) <= FEW_TURNS_LISTED:
         taps += [Tap(move, label=move) for move in buttons]
     is_whole = bool(text) and is_legal(state, text)
