@@ -89,9 +89,9 @@ def take_back(store: Store, row: BoardRow) -> None:
             row.game,
             result.userid,
             rating=rest[-1].after if rest else None,
-            won=player.won - (result.outcome == 1),
-            lost=player.lost - (result.outcome == -1),
-            tied=player.tied - (result.outcome == 0),
+            won=player.won - int(result.outcome == 1),
+            lost=player.lost - int(result.outcome == -1),
+            tied=player.tied - int(result.outcome == 0),
             rated=rest[-1].ended if rest else None,
         )
 

@@ -79,10 +79,17 @@ class Command(click.Command):
         its user alone, and not for others.
         """
         super().__init__(name, params=[*words], help=text, hidden=not text)
-        self.named, self.instead, self.in_any_order = named, instead, in_any_order
+        self.deed = deed
+        self.named = named
+        self.writes = not reads
+        self.check = check
+        self.needs_store = needs_store
+        self.takes_options = takes_options
+        self.takes_plan = takes_plan
+        self.own_text = own_text
+        self.instead = instead
+        self.in_any_order = in_any_order
         self.add_help_option = False  # `--help` would print and leave; the shell reads it as `help COMMAND`
-        self.takes_options, self.takes_plan, self.own_text = takes_options, takes_plan, own_text
-        self.deed, self.writes, self.check, self.needs_store = deed, not reads, check, needs_store
         own = tuple(parameter.name or "" for parameter in self.params)
         self.ways: list[tuple[str, ...]] = [own]
         """What its words stand for, in each order that it takes."""
@@ -90,9 +97,9 @@ class Command(click.Command):
             self.ways.append(SIGNED_BOARD)
         if in_any_order:
             self.ways.append(("followed", "userid", "password"))
-        self.moves_at = next((at for at, name in enumerate(own) if name in {"move", "moves", "lines"}), None)
+        self.moves_at = next((number for number, name in enumerate(own) if name in {"move", "moves", "lines"}), None)
         """How many words stand in front of the moves."""
-        self.password_at = next((at for at, name in enumerate(own) if "password" in name), 0)
+        self.password_at = next((number for number, name in enumerate(own) if "password" in name), 0)
         """How many words stand in front of the first password; 0 if there is none."""
 
     def given(self, names: str, typed: Sequence[str], shell: ShellContext | None = None) -> dict[str, Any]:

@@ -62,44 +62,57 @@ class Line(NamedTuple):
         words_of_user = [userid, SIGNED_WORDS]
         begin = self.command.ways[0].index("userid")
         for way in self.command.ways:
-            at = self._place(way.index("userid"), skips_options=True)
-            if self.rest[at : at + 2] == ["-", "-"]:
-                rest = [*self.rest[:at], *self.rest[at + 2 :]]
-                place = at if begin else 0  # `subscribe` may have the board in front
-                return self._with_rest([*rest[:place], *words_of_user, *rest[place:]])
-            if self.rest[at : at + 1] and self.rest[at].lower() == userid:
+            index = self._place(way.index("userid"), skips_options=True)
+            if self.rest[index : index + 2] == ["-", "-"]:
+                rest = list(self.rest)
+                del rest[index : index + 2]
+                place = index if begin else 0  # `subscribe` may have the board in front
+                rest[place:place] = words_of_user
+                return self._with_rest(rest)
+            if index < len(self.rest) and self.rest[index].lower() == userid:
                 raise Refused(LEAVE_OUT)
-        at = self._place(begin, skips_options=True)
-        word, following = ([*self.rest[at : at + 2], "", ""])[:2]
+
+        index = self._place(begin, skips_options=True)
+        word = self._word(index)
+        following = self._word(index + 1)
         is_other = is_user(word.lower())
         is_beside_password = masking.may_be_password(following) and not is_user(following.lower())
         is_beside_password = is_beside_password and following.lower() not in finding.WORDS
         if is_other and (begin > 0 or is_beside_password):
             raise Refused(LEAVE_OUT)
-        at = self._place(begin)
-        if begin and at == 0:
+
+        index = self._place(begin)
+        if begin and index == 0:
             return self  # even the board is missing
-        return self._with_rest([*self.rest[:at], *words_of_user, *self.rest[at:]])
+        rest = list(self.rest)
+        rest[index:index] = words_of_user
+        return self._with_rest(rest)
+
+    def _word(self, index: int) -> str:
+        """A word behind the names of the command; empty if there are not so many."""
+        return self.rest[index] if index < len(self.rest) else ""
 
     def with_passwords(self, take: Callable[[], str]) -> Self:
         """The line with a password in the place of each hyphen that stands for one; *take* returns the next."""
         if self.command is None:
             return self
-        rest = [*self.rest]
+        rest = list(self.rest)
         for way in self.command.ways:
             for number, name in enumerate(way):
-                at = self._place(number, skips_options=True)
-                if name in {"password", "new_password"} and rest[at : at + 1] == ["-"]:
-                    rest[at] = take()
+                index = self._place(number, skips_options=True)
+                if name in {"password", "new_password"} and rest[index : index + 1] == ["-"]:
+                    rest[index] = take()
         return self if rest == self.rest else self._with_rest(rest)
 
     def _place(self, count: int, *, skips_options: bool = False) -> int:
         """Where the next word stands behind so many words that are no options; the end if there are not so many."""
-        at = 0
-        while at < len(self.rest) and (count or (skips_options and words.is_option(self.rest[at]))):
-            count -= not words.is_option(self.rest[at])
-            at += 1
-        return at
+        for index, word in enumerate(self.rest):
+            is_option = words.is_option(word)
+            if count == 0 and not (skips_options and is_option):
+                return index
+            if not is_option:
+                count -= 1
+        return len(self.rest)
 
     def _with_rest(self, rest: Sequence[str]) -> Self:
         return self.read(" ".join([self.names, *rest]))

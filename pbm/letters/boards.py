@@ -85,18 +85,17 @@ def of_board(
         if text := board.about.notes.get(reader or ""):
             own_notes = [Rule(), Paragraph(f"Your notes:\n{text}")]
             letter_data["notes"] = text
+        blocks = list(above)
+        blocks += news
+        blocks.append(Paragraph(status_of(point)))
+        blocks += private.paragraphs
+        blocks += below
+        blocks += own_notes
+        blocks += _clocks(point, session, reader)
         letter = Letter(
             to=reader,
             subject=f"{new}{row.game.capitalize()} Board {row.board}{turn}{_mark(comment)}",
-            blocks=(
-                *above,
-                *news,
-                Paragraph(status_of(point)),
-                *private.paragraphs,
-                *below,
-                *own_notes,
-                *_clocks(point, session, reader),
-            ),
+            blocks=tuple(blocks),
             command=command or next_command(point, reader),
             data=letter_data,
             kind="board",

@@ -214,35 +214,35 @@ def own(text: str) -> str:
     ends_with_help = headings.HELP.fullmatch(lines[last].strip()) is not None
     end_of_refusal = max((number for number, line in enumerate(lines) if headings.OF_REFUSAL.match(line)), default=-1)
     kept: list[str] = []
-    at = 0
-    while at < len(lines):
-        line = lines[at]
+    index = 0
+    while index < len(lines):
+        line = lines[index]
 
         # ">>> On Friday, bob wrote:" is the heading of a quotation, or of all that follows.
-        if line.startswith(">>>") and (heading_length := _length_of_heading(lines, at)):
-            at += heading_length
-            if not _first_filled(lines, at, at + MOST_BETWEEN).startswith(">"):
+        if line.startswith(">>>") and (heading_length := _length_of_heading(lines, index)):
+            index += heading_length
+            if not _first_filled(lines, index, index + MOST_BETWEEN).startswith(">"):
                 break
             continue
 
         if line.startswith(">"):
             _drop_attribution(kept)
-            while at < len(lines) and lines[at].startswith(">"):
-                at += 1
+            while index < len(lines) and lines[index].startswith(">"):
+                index += 1
             # The end of a refusal of ours, which quotes the command that it refuses.
-            if ends_with_help and not _first_filled(lines, at, last):
+            if ends_with_help and not _first_filled(lines, index, last):
                 _drop_reason(kept)
                 break
             continue
 
-        if _begins_original(lines, at):
+        if _begins_original(lines, index):
             break
         # A refusal of ours that shows a board.
-        if at < end_of_refusal and headings.STATUS.fullmatch(line):
+        if index < end_of_refusal and headings.STATUS.fullmatch(line):
             _drop_reason(kept)
             break
         kept.append(line)
-        at += 1
+        index += 1
     return "\n".join(_without_footers(_without_signature(kept))).strip("\n")
 
 
@@ -290,18 +290,18 @@ def _without_banner(text: str) -> str:
 def _without_warning(lines: list[str]) -> list[str]:
     """The lines below a warning that a mail server has put above a mail, such as ``[EXTERNAL]``."""
     end = 0  # of the warning; 0 as long as there is none
-    at = 0
-    while at < min(len(lines), MOST_OF_WARNING):
-        if RULED.fullmatch(lines[at]):
-            at += 1
+    index = 0
+    while index < min(len(lines), MOST_OF_WARNING):
+        if RULED.fullmatch(lines[index]):
+            index += 1
             continue
-        count = _length_of_warning(lines, at)
-        if not count and end and _is_of_warning(lines[at], is_joined=at == end):
+        count = _length_of_warning(lines, index)
+        if not count and end and _is_of_warning(lines[index], is_joined=index == end):
             count = 1
         if not count:
             break
-        at += count
-        end = at
+        index += count
+        end = index
     while 0 < end < len(lines) and RULED.fullmatch(lines[end]):
         end += 1
     return lines[end:]
@@ -315,13 +315,13 @@ def _is_of_warning(line: str, *, is_joined: bool) -> bool:
     return len(words) > 1
 
 
-def _length_of_warning(lines: Sequence[str], at: int) -> int:
+def _length_of_warning(lines: Sequence[str], index: int) -> int:
     """How many lines, one or more of which a mail program has broken, begin a warning; 0 if they do not."""
-    near = "\n".join(lines[at : at + 4])  # the sentence in two lines, a line beside the link, and the link
+    near = "\n".join(lines[index : index + 4])  # the sentence in two lines, a line beside the link, and the link
     if contact := FIRST_CONTACT.match(near[: 2 * LONGEST_ATTRIBUTION]):
         return contact[0].count("\n") + 1
     for count in (1, 2):
-        if WARNING.match(" ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION]):
+        if WARNING.match(" ".join(lines[index : index + count])[:LONGEST_ATTRIBUTION]):
             return count
     return 0
 
@@ -374,13 +374,13 @@ def _drop_reason(kept: list[str]) -> None:
     del kept[end:]
 
 
-def _begins_original(lines: Sequence[str], at: int) -> bool:
+def _begins_original(lines: Sequence[str], index: int) -> bool:
     """Whether the rest of the lines is a mail that was answered, not marked as a quotation line by line."""
-    line = lines[at]
-    if BANNER.fullmatch(line[:LONGEST_ATTRIBUTION]) or headings.is_beginning(lines[at : at + 4]):
+    line = lines[index]
+    if BANNER.fullmatch(line[:LONGEST_ATTRIBUTION]) or headings.is_beginning(lines[index : index + 4]):
         return True
     if _field(line) in {"from", "date"}:
-        header = [line for line in lines[at : at + FIELDS_WITHIN] if line.strip()][:MOST_FIELDS]
+        header = [line for line in lines[index : index + FIELDS_WITHIN] if line.strip()][:MOST_FIELDS]
         fields = set(filter(None, map(_field, header)))
         if "from" in fields and len(fields) >= FEWEST_FIELDS:
             return True
@@ -392,21 +392,21 @@ def _begins_original(lines: Sequence[str], at: int) -> bool:
     begins = is_begun or "@" in line
     if not begins and not DATE.search(line):
         return False
-    paragraph = list(takewhile(str.strip, lines[at : at + MOST_OF_ATTRIBUTION]))
+    paragraph = list(takewhile(str.strip, lines[index : index + MOST_OF_ATTRIBUTION]))
     ends = []
     for count in range(1, len(paragraph) + 1):
         part = paragraph[:count]
         if _is_attribution(" ".join(part)) and (begins or _is_complete(part)):
-            ends.append(at + count)
+            ends.append(index + count)
     # Above lines with angle brackets, `own` drops it, and goes on below these.
     is_marked = any(_first_filled(lines, end, len(lines)).startswith(">") for end in ends)
     return bool(ends) and not is_marked
 
 
-def _length_of_heading(lines: Sequence[str], at: int) -> int:
+def _length_of_heading(lines: Sequence[str], index: int) -> int:
     """How many lines, behind or between ``>>>``, say who wrote the text that follows; 0 if they do not say so."""
     for count in (1, 2):
-        joined = " ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION].rstrip()
+        joined = " ".join(lines[index : index + count])[:LONGEST_ATTRIBUTION].rstrip()
         is_closed = joined.endswith(">>>") and (DATE.search(joined) or "@" in joined)
         if is_closed or _is_attribution(joined.removeprefix(">>>")):
             return count

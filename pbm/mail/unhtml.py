@@ -85,7 +85,8 @@ def spacings_in(sheets: Iterable[str]) -> dict[str, int]:
         selector = text = ""
         for piece in re.findall(r"[{}]|[^{}]+", rules):
             if piece == "{":
-                selector, text = text, ""
+                selector = text
+                text = ""
             elif piece != "}":
                 text = piece
             elif (spacing := spacing_in(text)) is not None:
@@ -125,7 +126,8 @@ class _Reader(HTMLParser):
         marks = f"{given.get('class', '')} {given.get('id', '')}"
         is_hidden = "hidden" in given or UNSEEN.search(given.get("style", "").replace(" ", "")) is not None
         if tag not in VOID and (is_hidden or tag == "blockquote" or QUOTATIONS.search(marks)):
-            self._left_out, self._depth = tag, 1
+            self._left_out = tag
+            self._depth = 1
             self._begin_line()
             return
         if tag not in VOID:
