@@ -13,6 +13,7 @@ from uvicorn.server import ServerState
 
 from pbm.access import tokens
 from pbm.mail.smtp import SHUTDOWN_SECONDS
+from pbm.service.connections import RESPONSE_SECONDS, WebConnection
 from pbm.service.events import (
     COMMENT_SECONDS,
     MOST_USER_STREAMS,
@@ -21,7 +22,8 @@ from pbm.service.events import (
     reader_of_page,
     reader_with_token,
 )
-from pbm.service.web import REQUEST_SECONDS, RESPONSE_SECONDS, WebConnection, WebServer
+from pbm.service.requests import REQUEST_SECONDS
+from pbm.service.web import WebServer
 from pbm.store import Store
 from pbm.store.schema import board_states
 from pbm.store.trust import Token

@@ -34,6 +34,8 @@ from pbm.mail.writing import compose
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.server import Server
+from pbm.service.boards import BoardPosts
+from pbm.service.context import WebContext
 from pbm.service.web import Files, WebServer
 from pbm.session import Session
 from pbm.site.build import build
@@ -646,12 +648,13 @@ def test_five_guests_an_hour_begin_from_one_machine_whatever_its_address(web, ma
 
 def test_all_guests_behind_a_proxy_that_names_no_machine_are_one_machine(club, virtual_time):
     async def begin_six():
-        web_server = WebServer(club.server, None, None, "")
-        web_server.work, web_server.connections = call, Noted()
+        context = WebContext(club.server, None, "")
+        context.work, context.connections = call, Noted()
+        board_posts = BoardPosts(context)
         statuses = []
         for _ in range(6):
             try:
-                statuses.append((await web_server.guest(posted_form("127.0.0.1", b"game=symple"))).status_code)
+                statuses.append((await board_posts.guest(posted_form("127.0.0.1", b"game=symple"))).status_code)
             except HTTPException as refused:
                 statuses.append(refused.status_code)
         return statuses
@@ -702,17 +705,17 @@ def test_a_flood_of_strangers_holds_up_no_mails_and_stores_next_to_nothing(web):
     assert len(everything(web.shell)["users"]) - before == statuses.count(303) <= 60
 
 
-async def status_of_post(web_server, receive):
+async def status_of_post(board_posts, receive):
     """The status of a post, whose parts *receive* brings, to begin as a guest."""
     scope = {"type": "http", "method": "POST", "path": "/guest", "headers": [], "client": ("203.0.114.1", 1)}
     with pytest.raises(HTTPException) as refused:
-        await web_server.guest(Request(scope, receive))
+        await board_posts.guest(Request(scope, receive))
     return refused.value.status_code
 
 
 def test_a_post_has_ten_seconds_to_come_in(club, virtual_time):
     async def post_for_ever():
-        status = await status_of_post(WebServer(club.server, None, None, ""), asyncio.Event().wait)
+        status = await status_of_post(BoardPosts(WebContext(club.server, None, "")), asyncio.Event().wait)
         return status, asyncio.get_running_loop().time()
 
     assert virtual_time(post_for_ever()) == (408, 10)
@@ -723,10 +726,10 @@ def test_a_peer_posts_120_times_a_minute_and_then_again(club, virtual_time):
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def post_in_two_minutes():
-        web_server = WebServer(club.server, None, None, "")
+        board_posts = BoardPosts(WebContext(club.server, None, ""))
         statuses = []
         for _ in range(2):
-            statuses.append([await status_of_post(web_server, empty) for _ in range(121)])
+            statuses.append([await status_of_post(board_posts, empty) for _ in range(121)])
             await asyncio.sleep(60)
         return statuses
 
