@@ -20,7 +20,7 @@ COMMANDS_OF_MODULES = {
     "operator.doctor": "doctor promises",
     "operator.events": "events hook",
     "operator.exchange": "backup export import restore",
-    "operator.mails": "outbox",
+    "operator.mails": "mail outbox",
     "operator.people": "addresses users",
     "operator.replay": "picture replay",
     "operator.settings": "settings",
@@ -37,6 +37,8 @@ COMMANDS_OF_MODULES = {
 """The operator's commands, by the module that has them."""
 MODULES = dict(sorted((name, module) for module, names in COMMANDS_OF_MODULES.items() for name in names.split()))
 """The module of each command."""
+MAIL_COMMANDS = frozenset({"key", "login"})
+"""What stands behind `mail` in a command of the operator; no userid is one of these."""
 
 
 class Arguments(NamedTuple):
@@ -74,10 +76,13 @@ def read_arguments(args: Iterable[str]) -> Arguments:
 
 
 def is_operators(words: Sequence[str]) -> bool:
-    """Whether these words name a command of the operator."""
+    """Whether these words name a command of the operator. Players have commands `mail` and `puzzles`, too."""
     first = words[0] if words else ""
+    second = "".join(words[1:2])
+    if first == "mail":
+        return second in MAIL_COMMANDS
     if first != "puzzles":
         return first in MODULES
-    import games  # 30 ms, for the one command of players that has the name of one of the operator
+    import games  # 30 ms, for this command alone
 
-    return games.exists("".join(words[1:2]))
+    return games.exists(second)

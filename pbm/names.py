@@ -14,8 +14,8 @@ LONGEST_POOL = 12
 """How many letters the name of a pool has at most."""
 RESERVED = frozenset(
     (
-        "accept active all board challenger clear draw html inactive new next nobody off on pbm pictures reject server "
-        "standard text tournament"
+        "accept active all board challenger clear draw html inactive key login new next nobody off on pbm pictures "
+        "reject server standard text tournament"
     ).split()
 )
 """Words of the command language that cannot be userids; nor can the names of games."""

@@ -15,6 +15,7 @@ from pbm.store import Store, Unusable
 if TYPE_CHECKING:
     from ipaddress import IPv4Network, IPv6Network
 
+    from pbm.mail.signing import Signer
     from pbm.mail.transports import Transport
 
 
@@ -77,6 +78,40 @@ def transport() -> "Transport":
     if chosen := os.environ.get("PBM_TRANSPORT"):
         return transports.transport(chosen, os.environ.get("PBM_TRANSPORT_PASSWORD", ""))
     return transports.Maildirs(Path(make_data_folder()).parent / "mail")
+
+
+def signed_transport() -> "Transport":
+    """How mail goes out, signed if there is a key for it. Raises Refused, or Unusable."""
+    from pbm.mail.transports import Signed  # 17 ms
+
+    way, key = transport(), signer()
+    return Signed(way, key) if key else way
+
+
+def signer() -> "Signer | None":
+    """Who signs mails, with the key in the file ``PBM_DKIM_KEY``; None if that is not set.
+
+    Raises Refused if the key cannot be used, and Unusable if ``PBM_DKIM_SELECTOR`` cannot.
+    """
+    path = os.environ.get("PBM_DKIM_KEY")
+    if not path:
+        return None
+    chosen = signer_with(Path(path))
+    chosen.record()  # reads the key
+    return chosen
+
+
+def signer_with(path: Path) -> "Signer":
+    """Who signs mails with the key in a file, which need not exist. Raises Unusable."""
+    from pbm.mail.signing import Signer
+
+    return Signer(path, address().rpartition("@")[2].lower(), dkim_selector())
+
+
+def dkim_selector() -> str:
+    """The name of our key among those of its domain: ``PBM_DKIM_SELECTOR``. Raises Unusable."""
+    is_selector = re.compile(r"[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*", re.ASCII | re.IGNORECASE).fullmatch
+    return _chosen("PBM_DKIM_SELECTOR", is_selector, "no selector, such as pbm") or "pbm"
 
 
 def notice_kinds() -> tuple[str, ...]:

@@ -53,6 +53,8 @@ def offered(shell, *words):
         ("pbm --json symple --no-wait mo", "move"),
         ("pbm change ", "password address"),
         ("pbm outbox f", "flush"),
+        ("pbm mail k", "key"),
+        ("pbm mail c", "carol"),
         ("pbm addresses add b", "bob"),
         ("symple move ", "101"),
         ("symple mvoe 1", "101"),

@@ -26,6 +26,7 @@ TRIED = {
     "'.[pictures]'": ["resvg_py"],
     "'.[metrics]'": ["prometheus_client"],
     "'.[cluster]'": ["distributed"],
+    "'.[dkim]'": ["cryptography", "dkim"],
     "'.[notices]'": ["apprise"],
     "'.[robots]'": ["numpy"],
     "'.[web]'": ["starlette", "uvicorn", "icalendar", "jinja2"],
@@ -93,7 +94,7 @@ def test_an_extra_that_there_is_not_is_refused_with_those_that_there_are(environ
     module, installed = environments
     with pytest.raises(SystemExit) as refused:
         module.main(*words)
-    known = "there are cluster, metrics, notices, pictures, robots, site, web, test."
+    known = "there are cluster, dkim, metrics, notices, pictures, robots, site, web, test."
     assert str(refused.value) == f"There is no extra {words[-1]!r}; {known}"
     assert installed == []
 

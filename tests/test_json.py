@@ -106,6 +106,7 @@ EXAMPLES = {
     "import": ("imported", "import RECORD --map=alice:carol"),
     "list": ("counts", "list"),
     "mail": ("mails", "mail alice alice-secret text"),
+    "mail key": ("dkim_key", "mail key"),
     "message": ("message", "message alice alice-secret bob carol --comment=Hello"),
     "multiple": ("several", "multiple --comment=list"),
     "outbox drop": ("dropped", "outbox drop 1 2"),

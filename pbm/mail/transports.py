@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from pbm.disk import reason, sync
+from pbm.mail.signing import Signer
 from pbm.names import is_host
 from pbm.refusals import Refused
 from pbm.texts import enumerated, one_line
@@ -165,6 +166,26 @@ class Smtp(Transport):
             context = ssl.create_default_context()
             return smtplib.SMTP_SSL(self.host, self.port, timeout=RELAY_SECONDS, context=context)
         return smtplib.SMTP(self.host, self.port, timeout=RELAY_SECONDS)
+
+
+@dataclass
+class Signed(Transport):
+    """Another transport, by which mails leave with a signature. While there is no usable key, all mails wait."""
+
+    way: Transport
+    signer: Signer
+
+    def __post_init__(self) -> None:
+        """Take over what holds for the other transport."""
+        self.batch = self.way.batch
+
+    def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
+        """Sign the message and send it. Nothing may change it afterwards."""
+        try:
+            signed = self.signer.signed(message)
+        except Refused as why:
+            raise Undelivered(str(why), for_all=True) from why
+        self.way.send(signed, sender, recipient, name)
 
 
 def smtp_problem(error: Exception, recipient: str) -> Undelivered:

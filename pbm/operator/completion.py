@@ -109,9 +109,21 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     given = (word for word in before if not word.startswith(OFFERED_ANYWHERE))
     rest = words.tidied(" ".join(given))
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
-    node: click.Command | None = root
-    if rest and rest[0].lower() in arguments.MODULES:
-        node = console.OPERATORS
+    typed = [word.lower() for word in rest]
+    first = "".join(typed[:1])
+    if arguments.is_operators(typed):
+        trees: list[click.Group] = [console.OPERATORS]
+    elif len(rest) == 1 and first in arguments.MODULES:  # the next word says whose command it is
+        trees = [console.OPERATORS, root]
+    else:
+        trees = [root]
+    return [word for tree in trees for word in _offered_in(tree, rest, game, current)]
+
+
+def _offered_in(tree: click.Group, typed: Sequence[str], game: str, current: str) -> Sequence[str]:
+    """The words of a tree of commands that may stand behind those *typed*, whatever they begin with."""
+    node: click.Command | None = tree
+    rest = list(typed)
     while isinstance(node, click.Group) and rest:
         word = rest.pop(0)
         ctx = click.Context(node)

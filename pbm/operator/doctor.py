@@ -29,7 +29,7 @@ from pbm.language.help import of_game
 from pbm.mail.transports import Maildirs, Sendmail, Smtp, Transport
 from pbm.names import is_address
 from pbm.refusals import Refused
-from pbm.settings import address, transport
+from pbm.settings import address, signer, transport
 from pbm.store import BoardRow, Store, TurnRow, Unusable
 
 MISSED = timedelta(days=2)
@@ -121,6 +121,7 @@ def examine(
             mend = "Mount its disk so that it can be written."
         yield Finding("database", str(why), mend)
     yield from _settings()
+    yield from _key()
     yield from _games()
 
 
@@ -314,6 +315,14 @@ def _settings() -> Iterator[Finding]:
             problem = str(why)
         if problem:
             yield Finding("PBM_TRANSPORT", problem, "Set it right, or make what it names work.")
+
+
+def _key() -> Iterator[Finding]:
+    """Check whether the key that signs our mails can be used."""
+    try:
+        signer()
+    except (Refused, Unusable) as why:
+        yield Finding("PBM_DKIM_KEY", f"{why} No mail goes out until it can.", "Mend it; all mails wait in the outbox.")
 
 
 def _unreachable(way: Transport) -> str:

@@ -1,5 +1,7 @@
 """The operator's commands for the outbox."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -7,12 +9,46 @@ import click
 from pbm import texts
 from pbm.console import answer, answer_list, open_existing, prepare_helper, time_text, wait_for_end
 from pbm.console.usage import WHOLE_NUMBER, Commands
-from pbm.refusals import Refused
+from pbm.mail import signing
+from pbm.refusals import Refused, refusing_os_errors
 from pbm.server import Server
-from pbm.settings import inner_networks, open_server, transport
+from pbm.settings import inner_networks, make_data_folder, open_server, signed_transport, signer_with
 from pbm.store import Mail
 
 commands = Commands("pbm")
+
+
+@commands.group("mail")
+def mail_setup() -> None:
+    """Prepare the server for mail."""
+
+
+@mail_setup.command("key")
+@click.option("--new", is_flag=True, help="Make another key in place of the one that is there.")
+def make_key(*, new: bool) -> None:
+    """Make the key that signs the server's mails (DKIM), and print the line that publishes it in the zone.
+
+    PBM_DKIM_KEY names its file. Without that setting, it is dkim.key beside the database. A key that is there is kept,
+    and its line is printed again.
+    """
+    chosen = os.environ.get("PBM_DKIM_KEY")
+    path = Path(chosen or Path(make_data_folder()).with_name("dkim.key")).absolute()
+    signer = signer_with(path)
+    with refusing_os_errors(f"The key cannot be written to {path}"):
+        is_made = new or not path.exists()
+        if is_made:
+            signing.make_key(path)
+    record = signer.record()
+    line = signing.zone_line(signer.record_name, "TXT", record)
+    if is_made:
+        what = f"The new key is {path}."
+    else:
+        what = f"The key is {path}, as before; --new makes another one."
+    lines = [what, "", f"The line for the zone of {signer.domain}:", "", line]
+    if not chosen:
+        lines += ["", "The setting with which mails are signed:", "", f"PBM_DKIM_KEY={path}"]
+    data = {"key": str(path), "made": is_made, "name": signer.record_name, "record": record, "line": line}
+    answer("\n".join(lines), data)
 
 
 @commands.group()
@@ -26,7 +62,7 @@ def flush_mails() -> int:
     from pbm.mail.sending import flush
 
     server = open_server()
-    done = flush(server, transport())
+    done = flush(server, signed_transport())
     answer(*done.summary(server))
     return 1 if done.failed else 0
 
@@ -37,7 +73,7 @@ def send_mails() -> None:
     from pbm.mail.sending import keep_sending
 
     prepare_helper()
-    keep_sending(open_existing(), transport(), wait_for_end)
+    keep_sending(open_existing(), signed_transport(), wait_for_end)
 
 
 @outbox.command("notify")

@@ -25,6 +25,8 @@ SETTING_NAMES = (
     "PBM_OPERATOR",
     "PBM_TRANSPORT",
     "PBM_TRANSPORT_PASSWORD",
+    "PBM_DKIM_KEY",
+    "PBM_DKIM_SELECTOR",
     "PBM_IMAP_PASSWORD",
     "PBM_SITE",
     "PBM_WEB",
@@ -84,6 +86,7 @@ _DEFAULTS: dict[str, Callable[[], object]] = {
     "PBM_DB": settings.database_path,
     "PBM_ADDRESS": settings.address,
     "PBM_TRANSPORT": lambda: f"maildir:{settings.database_path().parent / 'mail'}",
+    "PBM_DKIM_SELECTOR": settings.dkim_selector,
     "PBM_ROBOT_BOARDS": settings.robot_boards,
     "PBM_ROBOT_MINUTES": lambda: f"{settings.robot_minutes():g}",
 }
@@ -101,6 +104,8 @@ def wrong_values() -> Iterator[str]:
     checks: list[Callable[[], object]] = [
         settings.database_path,
         settings.operator,
+        settings.signer,
+        settings.dkim_selector,
         settings.site,
         lambda: settings.site("PBM_WEB"),
         settings.robot_boards,

@@ -10,7 +10,9 @@ from pbm import texts
 from pbm.board.clocks import CLOCK_STEP, DAY
 from pbm.console import answer, open_existing, time_text
 from pbm.console.usage import Commands
-from pbm.store import SCHEMA, Robot, Store
+from pbm.refusals import Refused
+from pbm.settings import signer
+from pbm.store import SCHEMA, Robot, Store, Unusable
 from pbm.store.events import Counted
 from pbm.store.outbox import Waiting
 
@@ -65,6 +67,10 @@ def status() -> int:
     now = server.now()
     current = status_at(server.store, now)
     needs = list(needed(current, now))
+    try:
+        signer()
+    except (Refused, Unusable) as why:
+        needs.insert(0, f"No mail goes out: {why}")
     objection = server.store.health.objection()
     if objection:
         needs.insert(0, f"The database cannot be written: {objection}.")

@@ -14,7 +14,7 @@ from pbm.delivery.notices import WEBHOOK
 from pbm.mail import incoming
 from pbm.refusals import Refused, refusing_os_errors
 from pbm.session import Session
-from pbm.settings import open_server, transport
+from pbm.settings import open_server, signed_transport
 from pbm.terminal import fail, read_secret, replace_errors, say, warn
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def serve_(
         raise click.UsageError(f"--listen={listen} is not HOST:PORT or unix:/PATH.")
     if (certificate is None) != (key is None) or (certificate and lmtp):
         raise click.UsageError("--certificate and --key go together, and not with --lmtp.")
-    transport()  # the process that sends could not say that there is none
+    signed_transport()  # the process that sends could not say that there is none
     with refusing_os_errors(f"{certificate} and {key} are no certificate and its key"):
         tls = Certificate(certificate, key) if certificate and key else None
     opened = open_server()
@@ -275,7 +275,7 @@ def fetch_(url: str, folder: str, *, idle: bool) -> int:
     box, folder = account(url), folder_name(folder)
     if not (password := read_secret("PBM_IMAP_PASSWORD")):
         raise Refused("The password of the mailbox has to be in PBM_IMAP_PASSWORD.")
-    way, server = transport(), open_server()
+    way, server = signed_transport(), open_server()
     try:
         if idle:
             keep_fetching(server, box, password, folder)
