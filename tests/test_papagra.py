@@ -36,7 +36,7 @@ def winner(state):
 
 def matched(state):
     """The matched groups of Pink and of Black, as sets of names."""
-    groups = papagra.matched(state.board, papagra.parted(state.board, state.stones))
+    groups = papagra.matched(state.board, state.parts)
     return tuple(sorted(state.board.names(group) for group in side) for side in groups)
 
 
@@ -139,6 +139,24 @@ def test_matched_groups_are_those_of_the_reference(size, seed):
         for groups in game.matched().values()
     )
     assert matched(state) == expected
+
+
+@given(st.integers(3, 7), st.integers(0, 3), st.integers(0, 10**6))
+@examples(30)
+def test_after_each_turn_the_groups_are_those_of_the_position_set_up_anew(size, removals, seed):
+    for state in random_states(size, removals, seed):
+        assert state.parts == papagra.setup({"cells": state.cells}, size=size).parts
+
+
+def random_states(size, removals, seed):
+    """The positions after each of 40 random turns, or up to the end."""
+    rng = Random(seed)
+    state = papagra.new(size=size, removals=removals)
+    for _ in range(40):
+        if state.result():
+            return
+        state = state.play(state.random(rng))
+        yield state
 
 
 @given(st.integers(3, 8), st.integers(2, 12), st.integers(0, 10**6))
