@@ -84,6 +84,11 @@ def played(club, moves="c3 a1"):
     return sent(club)
 
 
+SEATS = {"alice": ["You (white)", "bob (black)"], "bob": ["You (black)", "alice (white)"]}
+"""How players are called in the mails to each of two."""
+STATUSES = {"alice": "bob's turn (black).", "bob": "Your turn (black)."}
+
+
 def test_the_html_says_what_has_happened_then_has_the_board_one_button_and_the_rest_and_the_text_all_words(board):
     board.say("symple move 101 alice alice-secret c3", "Grüße & <b>", sender="alice@players.example")
     start, now = stored_board(board.store, "symple", "101").states
@@ -104,20 +109,50 @@ def test_the_html_says_what_has_happened_then_has_the_board_one_button_and_the_r
         assert re.search(r"Summary.*White +1 +1 +-7", got.page.text, re.DOTALL)
         assert all(href.startswith(("mailto:", SITE)) for href, _ in got.page.links)
         source = got.message.get_body(("html",)).get_content()
-        order = ["Summary: Symple", "'s turn (", "<img", 'class="go"', "Moves of", " . .(W). .", "PASSWORD pictures"]
+        order = ["Summary: Symple", STATUSES[name], "<img", "Last turn: c3", "alice writes:", 'class="go"']
+        order += ["Moves of", " . .(W). .", "PASSWORD pictures"]
         places = [source.index(part) for part in order]
+        assert all(seat in got.page.text for seat in SEATS[name])
         assert places == sorted(places)
         assert source.count('class="go"') == 1
+
+
+def test_whoever_is_to_move_reads_first_how_long_they_have_in_the_text_and_above_the_picture(board):
+    board.say("timezone bob bob-secret Europe/Berlin")
+    board.say("symple move 101 alice alice-secret c3", sender="alice@players.example")
+    time_left = "You have 21 days left, until Friday, 11 December 2026, 13:00 CET."
+    got = sent(board)
+    assert f"\n\nbob's turn (black).\n\n{time_left}\n\nMove  alice" in got["bob"].plain
+    source = got["bob"].message.get_body(("html",)).get_content()
+    assert source.index("Your turn (black).") < source.index(time_left) < source.index("<img")
+    assert "days left" not in got["alice"].plain
+
+
+def test_a_reminder_says_by_itself_how_long_there_is(board):
+    board.pass_time(days=8)
+    board.say("symple nag 101 bob bob-secret")
+    assert "days left" not in sent(board)["alice"].plain
+
+
+def test_what_was_said_keeps_its_place_in_a_digest(board):
+    board.say("symple mail bob bob-secret digest")
+    board.say("symple move 101 alice alice-secret c3", "Hello")
+    board.pass_time(days=1)
+    with board.store.writing():
+        cleanup.send_digests(Session(board.server))
+    read = sent(board)["bob"].page.text
+    places = [read.index(part) for part in ("Moves of", "Last turn: c3", "Hello", "symple move 101 bob")]
+    assert places == sorted(places)
 
 
 def test_both_players_get_one_drawing_and_while_it_is_made_others_can_write(board, monkeypatch):
     draw, drawn = images.board_png, []
 
-    def writing(*args):
+    def writing(*args, **options):
         with closing(sqlite3.connect(board.store.path, timeout=0, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             other.execute("ROLLBACK")
-        drawn.append(draw(*args))
+        drawn.append(draw(*args, **options))
         return drawn[-1]
 
     monkeypatch.setattr(images, "board_png", writing)
@@ -189,9 +224,10 @@ def test_where_there_are_many_a_link_leads_to_the_page_of_the_site_with_the_toke
     club.server = club.server._replace(site=SITE)
     club.signed_up("alice", "bob")
     club.say("symple challenge -size=7 alice bob")
+    buttons = {"alice": "Open the board and tap your turn", "bob": "See the board on the site"}
     for name, got in sent(club).items():
         token = got.message["Reply-To"].partition("+")[2].partition("@")[0]
-        assert got.page.links[0] == [f"{SITE}/symple/101.html#{token}", "See the board on the site, and move there"]
+        assert got.page.links[0] == [f"{SITE}/symple/101.html#{token}", buttons[name]]
         assert tokens.meaning(club.server, f"pbm+{token}@pbm.example").reply.userid == name
     club.server = club.server._replace(site=None)
     club.say("symple challenge -size=7 alice bob")
@@ -217,7 +253,7 @@ def test_listing_turns_takes_its_time_and_no_more(board, monkeypatch):
     monkeypatch.setattr("pbm.board.board.SECONDS_TO_LIST", 0.05)
     got = sent(board)["bob"]
     assert len(got.pictures) == 1
-    assert got.page.links[0][1] == "See the board on the site, and move there"
+    assert got.page.links[0][1] == "Open the board and tap your turn"
 
 
 def test_a_game_that_cannot_be_drawn_holds_up_no_mail(board, monkeypatch, capsys):

@@ -2,7 +2,7 @@
 
 import quopri
 
-from pbm import blocks, texts
+from pbm import blocks, letters, texts
 from pbm.access import tokens
 from pbm.blocks import Paragraph
 from pbm.letters import Letter
@@ -110,7 +110,10 @@ def add_to_outbox(
     place = _place(session, letter)
     row = session.store.boards.get(place.game, place.board) if place else None
     is_easy = False
+    deadline = ""
     if place and row:  # the board may have been removed meanwhile
+        if letter.kind == "board" and not letter.reminds:  # a reminder says it by itself
+            deadline = letters.deadline(session, row, place.userid)
         is_easy = row.turn == place.userid and bool(letter.notation)
         if row.turn or letter.hint:
             reply_to = tokens.reply_address(session.server, *place)
@@ -119,7 +122,7 @@ def add_to_outbox(
         userid=letter.to,
         address=address,
         subject=letter.subject,
-        blocks=blocks.to_json(letter.mailed(is_easy=is_easy)),
+        blocks=blocks.to_json(letter.mailed(is_easy=is_easy, deadline=deadline)),
         message_id=thread if thread and letter.to and letter.begins_thread else fresh,
         thread=thread,
         queued=session.now,

@@ -101,12 +101,16 @@ def figure(point: Point) -> Figure | None:
     return drawn._replace(notes=tuple(notes), turn=None)
 
 
-def board_svg(point: Point, *, style: str = svg.STYLE) -> str:
-    """The picture in SVG. Without a *style* sheet the page has to bring `svg.STYLE`."""
+def board_svg(point: Point, *, style: str = svg.STYLE, has_notes: bool = True) -> str:
+    """The picture in SVG, on request without what stands below the board.
+
+    Without a *style* sheet the page has to bring `svg.STYLE`.
+    """
     drawn = figure(point)
     if drawn is None:
         return svg.text_svg(letters.picture(point)[0].text, caption(point), style=style)
-    return svg.svg(drawn, point.board.rules.SIDES, caption(point), style=style)
+    canvas = svg.Canvas(drawn, point.board.rules.SIDES)
+    return canvas.picture(drawn, caption(point), style=style, has_notes=has_notes)
 
 
 def caption(point: Point) -> str:
@@ -114,6 +118,7 @@ def caption(point: Point) -> str:
     return f"{letters.title(point)}, after {texts.counted(point.moves, 'move')}: {letters.status_of(point)}"
 
 
-def board_png(point: Point, zoom: float = SHARP) -> bytes:
+def board_png(point: Point, zoom: float = SHARP, *, has_notes: bool = True) -> bytes:
     """The picture in PNG, as it looks in light surroundings. Raises Refused if resvg is not installed."""
-    return png(board_svg(point, style=svg.fixed_style(point.board.rules.SIDES)), zoom)
+    style = svg.fixed_style(point.board.rules.SIDES)
+    return png(board_svg(point, style=style, has_notes=has_notes), zoom)

@@ -53,6 +53,8 @@ USUAL_HUES = ("yellow", "navy")
 
 STYLE = (Path(__file__).parent / "board.css").read_text()
 """The style sheet of all pictures: custom properties are the colours of boards, in light and in dark surroundings."""
+PIECE_COLOURS: dict[str, str] = dict(re.findall(r"^\.board \.(\w+){fill:(#\w+)}", STYLE, re.MULTILINE))
+"""The colours of pieces by their classes, such as ``{"black": "#161616"}``."""
 
 
 def colours(ground: str) -> dict[str, str]:

@@ -20,7 +20,6 @@ LATEST_SIZE = 0.16
 WALL_WIDTH, JOIN_WIDTH, LINE_WIDTH, EDGE_WIDTH = 1.4, 1.4, 0.3, 0.4
 """How wide lines are, and the edge around pieces and joins, in units."""
 
-_FILLS: dict[str, str] = dict(re.findall(r"^\.board \.(\w+){fill:(#\w+)}", svg.STYLE, re.MULTILINE))
 _RINGS: dict[str, str] = dict(re.findall(r"\.board \.key\.(\w+){fill:none;stroke:(#\w+)}", svg.STYLE))
 
 
@@ -81,7 +80,7 @@ class _Thumbnail:
             d = "".join(map(self._way, strokes.ways))
             if strokes.role == "join" and strokes.side is not None:
                 yield self._stroke(d, self.colours["edge"], JOIN_WIDTH + 2 * EDGE_WIDTH)
-                yield self._stroke(d, _FILLS[self.hues[strokes.side]], JOIN_WIDTH)
+                yield self._stroke(d, svg.PIECE_COLOURS[self.hues[strokes.side]], JOIN_WIDTH)
             elif strokes.role == "wall":
                 yield self._stroke(d, self.colours["ink"], WALL_WIDTH)
             elif strokes.role == "grid":
@@ -92,7 +91,7 @@ class _Thumbnail:
         for (side, size), pieces in groupby(self.figure.pieces, lambda piece: (piece.side, piece.size)):
             d = "".join(self._dot(piece.at) for piece in pieces)
             yield self._stroke(d, self.colours["edge"], 2 * size * SCALE + EDGE_WIDTH)
-            yield self._stroke(d, _FILLS[self.hues[side]], 2 * size * SCALE - EDGE_WIDTH)
+            yield self._stroke(d, svg.PIECE_COLOURS[self.hues[side]], 2 * size * SCALE - EDGE_WIDTH)
 
     def _marks(self) -> Iterator[str]:
         """The marks, as squares and dots."""
@@ -108,7 +107,7 @@ class _Thumbnail:
             return self.colours["good"]
         if side is None:
             return self.colours["ink"]
-        return _FILLS[self.hues[side]]
+        return svg.PIECE_COLOURS[self.hues[side]]
 
     def _latest(self) -> Iterator[str]:
         """A dot where the last turn has changed something, in the colour of rings on the piece that stands there."""

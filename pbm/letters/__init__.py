@@ -3,6 +3,7 @@
 from pbm.letters.boards import (
     challenge,
     data,
+    deadline,
     dice_proof,
     next_command,
     of_board,
@@ -30,6 +31,7 @@ __all__ = [
     "as_one",
     "challenge",
     "data",
+    "deadline",
     "dice_proof",
     "heading",
     "next_command",

@@ -190,7 +190,7 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     last_turn = "; ".join(turn_text(turn) for turn in board.turns[start : point.moves])
     if not last_turn:
         return (drawing,)
-    return drawing, Paragraph(wrapped_turns(f"Last turn: {last_turn}"))
+    return drawing, Paragraph(wrapped_turns(f"{headings.LAST_TURN}{last_turn}"))
 
 
 def next_command(point: Point, reader: str | None) -> NextCommand:
@@ -551,6 +551,15 @@ def _rows_of_usual_clocks(session: Session, board: Board, local: Callable[[datet
     if row.total_days:
         rows.append(("Allowed to each", counted(row.total_days, "day")))
     return rows
+
+
+def deadline(session: Session, row: BoardRow, userid: str) -> str:
+    """Until when a board waits for a player before they lose, as a sentence; empty if it does not wait for them."""
+    if row.ended or clocks.awaited(row) != userid:
+        return ""
+    left = clocks.time_left(session.store, row, session.now)
+    end = (session.now + left).astimezone(session.zone(userid))
+    return f"You have {duration(left.total_seconds())} left, until {end:%A}, {end.day} {end:%B %Y, %H:%M %Z}."
 
 
 class TimeLeft(NamedTuple):

@@ -20,7 +20,9 @@ HeadingKind = Literal[
 ]
 """What a mail shows of a board. A ``Notification`` says no more than that a game is over."""
 TAP = "Tap a move to start your reply:"
-ON_SITE = "See the board on the site, and move there"
+ON_SITE = "See the board on the site"
+MOVE_ON_SITE = "Open the board and tap your turn"
+LAST_TURN = "Last turn: "
 HEADINGS = {
     "board": "{kind}: {title}",
     "left": "{player} has left {board} before it began.",
@@ -34,8 +36,9 @@ HEADINGS = {
     "device": "This link makes a browser a device of {player}:",
     "picture": TAP,
     "page": ON_SITE,
+    "page to move": MOVE_ON_SITE,
 }
-"""The first lines of mails, by what they are about; in HTML two of them stand below a picture."""
+"""The first lines of mails, by what they are about; in HTML three of them stand below a picture."""
 STATUSES = {
     "start": "{player}, please start ({side}).",
     "turn": "{player}'s turn ({side}).",

@@ -70,8 +70,11 @@ class Letter(NamedTuple):
         """The boards in it."""
         return [block for block in self.blocks if isinstance(block, Drawing)]
 
-    def mailed(self, *, is_easy: bool) -> tuple[Block, ...]:
-        """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
+    def mailed(self, *, is_easy: bool, deadline: str = "") -> tuple[Block, ...]:
+        """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move.
+
+        Until when they have time to move, the *deadline*, stands below what has happened.
+        """
         hints = []
         if is_easy:
             hints.append(EASY)
@@ -81,6 +84,9 @@ class Letter(NamedTuple):
             hints.append(f"{NOTATION}{notation}")
 
         mailed = list(self.blocks)
+        if deadline:
+            below = next((place for place, block in enumerate(mailed) if not isinstance(block, Paragraph)), len(mailed))
+            mailed.insert(below, Paragraph(deadline))
         if hints:
             mailed.append(Paragraph("\n".join(hints)))
         if self.command.text:

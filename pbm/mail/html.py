@@ -5,8 +5,9 @@ style sheet, and scroll by themselves where that is thrown away.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import takewhile
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -26,8 +27,9 @@ from pbm.blocks import (
     spaced,
 )
 from pbm.letters.contests import hypertext
-from pbm.letters.headings import ON_SITE, TAP
-from pbm.mail.illustrations import Illustration
+from pbm.letters.headings import LAST_TURN, MOVE_ON_SITE, ON_SITE, STATUS, TAP
+from pbm.letters.letter import EASY
+from pbm.mail.illustrations import Illustration, SeatLine
 from pbm.store import Mail
 
 LONGEST_LINK = 900
@@ -69,17 +71,20 @@ style="max-width: 640px; margin: 0 auto">
 """It keeps Apple from making links of throws and dates, and Outlook from scaling pictures."""
 LETTERS = "font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; font-size: 13px"
 # a line of HTML may break inside a tag, and so stays short however many pieces stand in a line of the board
-FIXED = f"margin: 0; {LETTERS}; line-height: 1.25; white-space: pre; overflow-x: auto"
-WRAPPING = f"margin: 0; {LETTERS}; white-space: pre-wrap; overflow-wrap: anywhere"
+FIXED = f"{LETTERS}; line-height: 1.25; white-space: pre; overflow-x: auto"
+WRAPPING = f"{LETTERS}; white-space: pre-wrap; overflow-wrap: anywhere"
 SANS = "font-family: -apple-system, system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
-PROSE_STYLE = f"margin: 0; {SANS};\nfont-size: 16px; line-height: 1.45; white-space: pre-wrap; overflow-wrap: anywhere"
+WRAPS = "white-space: pre-wrap; overflow-wrap: anywhere"
+PROSE_STYLE = f"{SANS};\nfont-size: 16px; line-height: 1.45; {WRAPS}"
+LABEL_STYLE = f"{SANS};\nfont-size: 14px; line-height: 1.45; opacity: 0.8; {WRAPS}"
+SAID_STYLE = f"{PROSE_STYLE};\npadding: 4px 12px; border-left: 4px solid #b0a896"
 SERIF = "font-family: Charter, 'Iowan Old Style', Georgia, serif; font-weight: bold"
-TITLE_STYLE = f"margin: 0; {SERIF};\nfont-size: 20px; line-height: 1.25; white-space: pre-wrap; overflow-wrap: anywhere"
-PARAGRAPH = '<pre\nclass="{name}" style="{style}">\n{text}</pre>\n'
+TITLE_STYLE = f"{SERIF};\nfont-size: 22px; line-height: 1.25; {WRAPS}"
+PARAGRAPH = '<pre\nclass="{name}" style="margin: 0 0 {gap}px; {style}">\n{text}</pre>\n'
 """Browsers drop the line end behind the tag."""
 PICTURE = (
     '<img\nsrc="cid:{name}"\nalt="{text}"\nwidth="{width}" style="display: block; width: 100%; max-width: {width}px; '
-    'height: auto; margin: 0 0 8px">\n'
+    'height: auto; margin: 0 0 12px">\n'
 )
 """It is as wide as the screen, but no wider than its own pixels."""
 TURN_LINK = (
@@ -87,12 +92,21 @@ TURN_LINK = (
     'border: 1px solid; border-radius: 6px">{turn}</a> '
 )
 BUTTON = (
-    '<a\nhref="{link}"\nclass="go" style="display: block; margin: 0 0 4px; padding: 12px; border-radius: 8px; '
+    '<a\nhref="{link}"\nclass="go" style="display: block; max-width: {width}px; box-sizing: border-box; '
+    "padding: 12px; border-radius: 8px; "
     'background: #1d4f9c;\ncolor: #ffffff; text-align: center; text-decoration: none; font-weight: bold">{text}</a>'
 )
 DARK_BUTTON = (
     "@media (prefers-color-scheme: dark) { .go { background: #93b8f7 !important; color: #0e1a2e !important; } }\n"
 )
+SEAT = (
+    '<span\nstyle="display: inline-block; width: 13px; height: 13px; border: 1px solid #8a7f6c; border-radius: 7px; '
+    'background: {colour}; vertical-align: -2px; margin-right: 7px"></span>{text}'
+)
+"""A player: a stone of their colour, their name, and how they stand."""
+DIVIDER = '<div\nstyle="margin: 16px 0; border-top: 1px solid #b0a896"></div>\n'
+GAP = 12
+"""How many pixels there are between the parts of a mail with a picture."""
 PLAINER = (
     "The {1} in this mail is a picture that has come with it. The command `mail {0} PASSWORD html` gets you "
     "mails without pictures, and `mail {0} PASSWORD text` text alone; `mail {0} PASSWORD pictures` brings them back."
@@ -114,6 +128,8 @@ class _Part(NamedTuple):
     """Whether it is a table or a picture, and stands in no paragraph."""
     style: str = WRAPPING
     """The style of the paragraph, if its lines wrap."""
+    gap: int = 0
+    """How many pixels are empty below it."""
 
     @property
     def name(self) -> str:
@@ -134,7 +150,7 @@ class _Part(NamedTuple):
         if self.is_whole:
             return self.html
         style = FIXED if self.size else self.style
-        return PARAGRAPH.format(name=self.name, style=style, text=self.html)
+        return PARAGRAPH.format(name=self.name, gap=self.gap, style=style, text=self.html)
 
 
 def page(mail: Mail, server_address: str, illustration: Illustration | None = None, name: str = "") -> str:
@@ -144,19 +160,12 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     happened. The board in text stands below it all the same: for those who see no pictures, and for filters that
     distrust a mail of little else.
     """
-    parts: list[_Part] = []
-    is_drawn = illustration is None
-    for block, behind in spaced(from_json(mail.blocks)):
-        if illustration and not is_drawn and not isinstance(block, Paragraph | Comment | Rule):
-            parts += _illustrated(illustration, name, mail)
-            is_drawn = True
-        *before, last = _parts(block, mail, server_address)
-        if not parts and last.style == PROSE_STYLE:
-            last = last._replace(style=TITLE_STYLE)
-        parts += before
-        parts.append(last._replace(html=f"{last.html}{behind}"))
+    told = from_json(mail.blocks)
     if illustration:
-        parts.append(_Part(f"\n{PLAINER.format(mail.userid or 'USERID', illustration.what)}\n", style=PROSE_STYLE))
+        parts = list(_illustrated(told, illustration, name, mail, server_address))
+    else:
+        parts = list(_with_gaps(told, mail, server_address))
+        parts[:1] = [part._replace(style=TITLE_STYLE) if part.style == PROSE_STYLE else part for part in parts[:1]]
 
     rules = sorted({part.rule for part in parts})
     if illustration and illustration.page:
@@ -166,18 +175,113 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     return whole.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[_Part]:
-    """The picture of a board, and below it a button, and links to tap."""
+def _with_gaps(told: Sequence[Block], mail: Mail, server_address: str) -> Iterator[_Part]:
+    """Blocks one below the other, with the same empty lines between them as in the text."""
+    for block, behind in spaced(told):
+        *before, last = _parts(block, mail, server_address)
+        yield from before
+        yield last._replace(html=f"{last.html}{behind}")
+
+
+class _Sorted(NamedTuple):
+    """The blocks of a mail with a picture, by where they stand."""
+
+    above: Sequence[Block]
+    """What has happened."""
+    turns: Sequence[Block]
+    """The last turn."""
+    comments: Sequence[Comment]
+    hints: Sequence[Block]
+    """How to answer with a move."""
+    rest: Sequence[Block]
+
+
+def _sort(told: Sequence[Block]) -> _Sorted:
+    """Sort the blocks of a mail with a picture. In a digest all that stands below its picture keeps its order."""
+    above = list(takewhile(lambda block: isinstance(block, Paragraph | Comment | Rule), told))
+    below = told[len(above) :]
+    if any(isinstance(block, Rule) and block.sign == "=" for block in told):
+        return _Sorted(above, [], [], [], below)
+    turns: list[Block] = []
+    comments: list[Comment] = []
+    hints: list[Block] = []
+    rest: list[Block] = []
+    for block in below:
+        if isinstance(block, Comment):
+            comments.append(block)
+        elif isinstance(block, Paragraph) and block.text.startswith(LAST_TURN):
+            turns.append(block)
+        elif isinstance(block, Paragraph) and block.text.startswith(EASY):
+            hints.append(block)
+        else:
+            rest.append(block)
+    return _Sorted(above, turns, comments, hints, rest)
+
+
+def _illustrated(
+    told: Sequence[Block], illustration: Illustration, name: str, mail: Mail, server_address: str
+) -> Iterator[_Part]:
+    """What has happened, the board, who plays it, what was said, one button, how to answer, and the rest."""
+    blocks = _sort(told)
+    yield from _beginning(blocks.above, illustration, mail)
     text = f"{mail.subject}, as a picture; the {illustration.what} stands below in letters."
     yield _Part(PICTURE.format(name=escape(name), text=escape(text), width=illustration.width), is_whole=True)
+    lines = [_seat(seat, mail) for seat in illustration.seats]
+    lines += [_escaped(remark) for remark in illustration.remarks]
+    if lines:
+        yield _Part("\n".join(lines), style=PROSE_STYLE, gap=GAP)
+    for block in blocks.turns:
+        yield _prose(block.text)._replace(gap=GAP)
+    for comment in blocks.comments:
+        yield _prose(comment.said)._replace(style=SAID_STYLE, gap=GAP)
+
     if illustration.page:
-        button = BUTTON.format(link=escape(illustration.page), text=ON_SITE)
-        yield _Part(f"{button}\n", style=PROSE_STYLE)
+        label = MOVE_ON_SITE if _is_mover(illustration, mail) else ON_SITE
+        button = BUTTON.format(link=escape(illustration.page), width=illustration.width, text=label)
+        yield _Part(button, style=PROSE_STYLE, gap=GAP)
     if illustration.turns:
         links = ""
         for turn in illustration.turns:
             links += TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn))
-        yield _Part(f"{TAP}\n{links}\n\n", style=PROSE_STYLE)
+        yield _Part(f"{TAP}\n{links}", style=PROSE_STYLE, gap=GAP)
+    for block in blocks.hints:
+        yield _prose(block.text)._replace(gap=GAP)
+
+    yield _Part(DIVIDER, is_whole=True)
+    yield from _with_gaps(blocks.rest, mail, server_address)
+    plainer = PLAINER.format(mail.userid or "USERID", illustration.what)
+    yield _Part(f"\n{plainer}", style=LABEL_STYLE)
+
+
+def _beginning(above: Sequence[Block], illustration: Illustration, mail: Mail) -> Iterator[_Part]:
+    """What has happened. Who is to move, or has won, is the largest line; above it the name of the board is small."""
+    statuses = [block for block in above if isinstance(block, Paragraph) and STATUS.fullmatch(block.text)]
+    title = statuses[0] if statuses else above[0]
+    for block in above:
+        part = _prose(block.text)._replace(gap=GAP)
+        if block is title:
+            words = block.text
+            if _is_mover(illustration, mail):
+                words = words.replace(f"{mail.userid}'s turn", "Your turn", 1)
+            yield part._replace(html=_wrapping(words), style=TITLE_STYLE, gap=4)
+        elif block is above[0]:
+            yield part._replace(style=LABEL_STYLE, gap=4)
+        else:
+            yield part
+
+
+def _is_mover(illustration: Illustration, mail: Mail) -> bool:
+    """Whether a mail goes to the player to move."""
+    return mail.userid is not None and mail.userid == illustration.mover
+
+
+def _seat(seat: SeatLine, mail: Mail) -> str:
+    """A player beside the board, such as ``You (white): stones 15, groups 3, score -9``."""
+    name = "You" if seat.player == mail.userid else seat.player
+    text = f"<b>{_escaped(name)}</b> ({_escaped(seat.side)})"
+    if seat.standing:
+        text += f": {_escaped(seat.standing).replace(' -', '&nbsp;-')}"  # a sign stays with its number
+    return SEAT.format(colour=seat.colour, text=text)
 
 
 def _answer(move: str, mail: Mail) -> str:

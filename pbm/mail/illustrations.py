@@ -1,14 +1,16 @@
 """The picture with which the HTML of a board mail begins, and the links to tap below it. No sockets here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from games.figures import Note
 from pbm import blocks
 from pbm.access import tokens
 from pbm.blocks import Curve, Drawing
-from pbm.board.board import few_turns
+from pbm.board.board import Point, few_turns
 from pbm.budget import limited
-from pbm.drawing import images
+from pbm.drawing import images, svg
 from pbm.server import Server
 from pbm.store import Mail
 
@@ -18,6 +20,17 @@ SECONDS_TO_DRAW = 2.0
 """How long a picture may take; a usual one takes a tenth of a second."""
 KEPT = 16
 """How many of the last pictures are kept: the mails to both players follow each other."""
+
+
+class SeatLine(NamedTuple):
+    """A player of a board that is shown."""
+
+    player: str
+    side: str
+    colour: str
+    """That of their pieces, such as ``#161616``."""
+    standing: str
+    """How they stand, such as ``stones 15, groups 3, score -9``; empty if the game does not say."""
 
 
 class Illustration(NamedTuple):
@@ -32,6 +45,9 @@ class Illustration(NamedTuple):
     """The legal turns of the player to move, if there are few; only they get these."""
     page: str = ""
     """The page of the board, with the token of the reply address in its fragment; empty if there is no site."""
+    seats: tuple[SeatLine, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What the game says of both sides, such as how the score is counted."""
 
     @property
     def width(self) -> int:
@@ -79,6 +95,23 @@ def _drawn(server: Server, drawing: Drawing) -> Illustration | None:
         point = images.point_of(server.store, drawing)
         if point is None:
             return None
-        png = images.board_png(point, ZOOM)
+        png = images.board_png(point, ZOOM, has_notes=False)
+        figure = images.figure(point)
     mover = point.mover if point.is_present else None
-    return Illustration(png, mover=mover, turns=few_turns(point) if mover else ())
+    turns = few_turns(point) if mover else ()
+    notes = figure.notes if figure else ()
+    remarks = tuple(note.text for note in notes if note.side is None)
+    return Illustration(png, mover=mover, turns=turns, seats=_seats(point, notes), remarks=remarks)
+
+
+def _seats(point: Point, notes: Sequence[Note]) -> tuple[SeatLine, ...]:
+    """Both players, and what the *notes* of a figure say of each."""
+    board = point.board
+    sides = board.rules.SIDES
+    hues = svg.hues(sides)
+    seats = []
+    for side, seat in enumerate(point.state.seats):
+        texts = [note.text for note in notes if note.side == side]
+        standing = ", ".join(text.partition(": ")[2] or text for text in texts)  # the seat names the side
+        seats.append(SeatLine(board.players[seat], sides[side], svg.PIECE_COLOURS[hues[side]], standing))
+    return tuple(seats)
