@@ -84,6 +84,8 @@ class Label(NamedTuple):
     """The side on whose piece it stands, as an index of SIDES."""
     cell: str = ""
     """The cell of that piece."""
+    is_repeated: bool = False
+    """Whether the same coordinate stands on the near side of the board, too: small pictures do without this one."""
 
 
 class Note(NamedTuple):
@@ -194,9 +196,17 @@ def grid(board: Square) -> Template:
         cells.append(Cell(name, (float(x), float(y)), box(x, y, 0.5, 0.5)))
     ways: list[Way] = [((0, n), (last, n)) for n in range(board.size)]
     ways += [((n, 0), (n, last)) for n in range(board.size)]
-    labels = [Label((x, y), letter) for x, letter in enumerate(board.letters) for y in (-0.85, last + 0.85)]
-    labels += [Label((x, y), str(y + 1)) for y in range(board.size) for x in (-0.9, last + 0.9)]
+    labels: list[Label] = []
+    for x, letter in enumerate(board.letters):
+        labels += coordinates(letter, (x, -0.85), (x, last + 0.85))
+    for y in range(board.size):
+        labels += coordinates(str(y + 1), (-0.9, y), (last + 0.9, y))
     return Template(board, tuple(cells), labels, (Strokes("grid", tuple(ways)),))
+
+
+def coordinates(text: str, near: Place, far: Place) -> tuple[Label, Label]:
+    """The coordinate of a column or a row at both of its ends: the *near* one is below the board, or left of it."""
+    return Label(near, text), Label(far, text, is_repeated=True)
 
 
 def rows_of_hexagons(board: Board) -> list[list[tuple[int, int, int]]]:

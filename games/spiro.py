@@ -17,7 +17,21 @@ from itertools import combinations
 from typing import Any, NamedTuple, Self
 
 from games import LETTERS, SKIP, Effects, Glyphs, Illegal, Option, Position, Result, quoted, read_cells, read_turn
-from games.figures import ROW, BoardText, Cell, Figure, Label, Note, Picture, Piece, Place, Strokes, Way, pile
+from games.figures import (
+    ROW,
+    BoardText,
+    Cell,
+    Figure,
+    Label,
+    Note,
+    Picture,
+    Piece,
+    Place,
+    Strokes,
+    Way,
+    coordinates,
+    pile,
+)
 from games.tapping import FEW_TURNS_LISTED, NextTaps, Tap, TurnMark, is_legal
 
 SIDES: tuple[str, str] = ("X", "O")
@@ -1074,8 +1088,8 @@ def _coordinates(layout: Board) -> Iterator[Label]:
     """Letters of the columns above and below the board, numbers of the rows beside each of them."""
     height = 2 * _HALF * ROW
     for column in range(layout.columns):
-        for y in (-0.75, layout.rows * height + 0.75):
-            yield Label((column * _HALF, y), LETTERS[column])
+        x = column * _HALF
+        yield from coordinates(LETTERS[column], (x, -0.75), (x, layout.rows * height + 0.75))
     for row, first, last in layout.spans():
-        for x in (first * _HALF - 0.85, last * _HALF + 0.85):
-            yield Label((x, (row + 0.5) * height), str(row + 1))
+        y = (row + 0.5) * height
+        yield from coordinates(str(row + 1), (first * _HALF - 0.85, y), (last * _HALF + 0.85, y))

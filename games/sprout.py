@@ -27,6 +27,7 @@ from games.figures import (
     Places,
     Template,
     box,
+    coordinates,
     honeycomb,
     honeycomb_in_text,
 )
@@ -644,6 +645,9 @@ def _drawn_wall(board: Layout) -> Template:
         cells.append(Cell(name, at, box(*at, width / 2, height / 2)))
         squares.append((row + height, column + width))
     rows, columns = (max(numbers) for numbers in zip(*squares, strict=True))
-    labels = [Label((x + 0.5, y), _LETTERS[x]) for x in range(columns) for y in (-0.5, rows + 0.5)]
-    labels += [Label((x, y + 0.5), str(y + 1)) for y in range(rows) for x in (-0.5, columns + 0.5)]
+    labels: list[Label] = []
+    for x in range(columns):
+        labels += coordinates(_LETTERS[x], (x + 0.5, -0.5), (x + 0.5, rows + 0.5))
+    for y in range(rows):
+        labels += coordinates(str(y + 1), (-0.5, y + 0.5), (columns + 0.5, y + 0.5))
     return Template(board, tuple(cells), labels)

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import sqlite3
+from collections import Counter
 from contextlib import closing, suppress
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,11 +19,11 @@ from hypothesis import strategies as st
 import games
 from pbm.actions import cleanup, directing, tournaments
 from pbm.board.board import Board
-from pbm.drawing.images import board_svg, figure
-from pbm.drawing.svg import Canvas
+from pbm.drawing.images import board_svg
 from pbm.language.help import of_game
 from pbm.refusals import Refused
 from pbm.session import Session
+from pbm.site.boards import page_canvas, page_figure
 from pbm.site.build import MANIFEST, NAMES, build
 from pbm.site.pages import Pages, SiteSettings
 from pbm.store import BoardRow
@@ -308,16 +309,37 @@ def test_each_step_of_a_game_is_the_picture_of_its_position(club, folder, game):
     club.say(f"{game} challenge alice bob")
     board = play_some(club, game, 12)
     written(club, folder)
-    figures = [figure(board.after(moves)) for moves in range(len(board.turns) + 1)]
-    pictures = [Canvas(each, board.rules.SIDES).picture(each, "", style="", has_notes=False) for each in figures]
+    figures = [page_figure(board.after(moves)) for moves in range(len(board.turns) + 1)]
+    pictures = [page_canvas(board, each).picture(each, "", style="", has_notes=False) for each in figures]
     assert len(set(pictures)) > 8
     found = steps_of((folder / game / "101.html").read_text())
     for shapes, picture in zip(shown_steps(found), pictures, strict=True):
         on_cells = picture.split("</g>\n", 1)[1]
         assert f"{shapes}</svg>\n" == on_cells
-    notes = [[note["text"] for note in step["notes"]] for step in found["steps"]]
+    notes = [[note.get("text", "") for note in step["notes"]] for step in found["steps"]]
     names = "|".join(side.title() for side in board.rules.SIDES)
-    assert notes == [[re.sub(f"^({names}): ", "", note.text) for note in each.notes] for each in figures]
+    # the seat shows the side and its score
+    told = rf"^({names}): (-?[\d.]+$)?|, score -?[\d.]+"
+    assert notes == [[re.sub(told, "", note.text) for note in each.notes] for each in figures]
+
+
+PHONE_PIXELS = 360
+
+
+@pytest.mark.parametrize(
+    ("options", "least_pixels"), [("symple -size=19", 17.9), ("spora -size=25", 13.8), ("sprout -board=cairo-2", 16)]
+)
+def test_a_page_shows_each_coordinate_once_so_that_points_are_large_on_a_telephone(club, options, least_pixels):
+    club.signed_up("alice", "bob")
+    game, option = options.split()
+    club.say(f"{game} challenge {option} alice bob")
+    board = stored_board(club.store, game, "101")
+    figure = page_figure(board.present)
+    written = Counter(label.text for label in figure.labels)
+    assert written
+    assert {*written.values()} == {1}
+    canvas = page_canvas(board, figure)
+    assert canvas.scale * PHONE_PIXELS / canvas.width >= least_pixels
 
 
 def shown_steps(found):

@@ -192,9 +192,10 @@ Shape = Strokes | Piece | Mark | Ring | Label | NamedShapes
 class Canvas:
     """Draws the positions of one board in one size."""
 
-    def __init__(self, figure: Figure, sides: tuple[str, str]) -> None:
-        """Measure the board by one *figure* of it."""
+    def __init__(self, figure: Figure, sides: tuple[str, str], *, margin: int = MARGIN) -> None:
+        """Measure the board by one *figure* of it. The *margin* is in pixels."""
         self.sides = sides
+        self.margin = margin
         self.hues = hues(sides)
         self.cells = figure.cells
         xs, ys = zip(*_places(figure), strict=True)
@@ -203,9 +204,9 @@ class Canvas:
         units_across = max(xs) - self.left
         # an even number, see SMALLEST
         self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / units_across / 2)))
-        self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * units_across)
+        self.width = max(LEAST_WIDTH, 2 * margin + self.scale * units_across)
         self.indent = (self.width - self.scale * units_across) / 2
-        self.foot = 2 * MARGIN + self.scale * (self.top - min(ys))
+        self.foot = 2 * margin + self.scale * (self.top - min(ys))
         self.by_name = {cell.name: number for number, cell in enumerate(figure.cells)}
         self.by_place = {cell.at: number for number, cell in enumerate(figure.cells)}
 
@@ -272,7 +273,7 @@ class Canvas:
     def at(self, place: Place) -> Place:
         """A place of the figure in pixels, from the upper left."""
         x, y = place
-        return self.indent + (x - self.left) * self.scale, MARGIN + (self.top - y) * self.scale
+        return self.indent + (x - self.left) * self.scale, self.margin + (self.top - y) * self.scale
 
     def way(self, places: Sequence[Place]) -> str:
         """The lines through these places, as a path."""

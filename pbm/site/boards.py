@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from games.figures import Figure, Note
 from pbm import letters
 from pbm.board import clocks, ratings
-from pbm.board.board import Board
+from pbm.board.board import Board, Point
 from pbm.drawing import images, svg
 from pbm.names import is_former
 from pbm.session import Session
@@ -23,6 +23,8 @@ from pbm.store.talk import CHAT
 PAGE_PARTS = "clock", "seats", "offers", "mine", "end"
 """The parts of a page that are sent as a whole when they have changed; each is a macro of parts.html."""
 HOUR = timedelta(hours=1)
+PAGE_MARGIN = 4
+"""Pixels around the board. The frame of the page has the colour of the board, so that no more is needed."""
 
 
 class Seat(NamedTuple):
@@ -95,8 +97,12 @@ class BoardView:
 
     @property
     def options(self) -> str:
-        """The options of the game as words, such as ``size 13``."""
-        return ", ".join(option.lstrip("-").replace("=", " ") for option in self.row.options.split())
+        """The options of the game as words, such as ``size 13`` or ``cairo-2``."""
+        words = []
+        for option in self.row.options.split():
+            name, _, value = option.lstrip("-").partition("=")
+            words.append(value if value[:1].isalpha() else f"{name} {value}".rstrip())
+        return ", ".join(words)
 
     @property
     def ground(self) -> str:
@@ -292,8 +298,8 @@ class BoardView:
         if self.is_over:
             return {"error": f"The game has ended: {self.status}"}
         is_planned = len(words) > 1 or not self.is_readers_turn
-        figure = images.figure(self.point)
-        drawn = Drawn(figure, svg.Canvas(figure, self.board.rules.SIDES)) if figure else None
+        figure = page_figure(self.point)
+        drawn = Drawn(figure, page_canvas(self.board, figure)) if figure else None
         return tap_answer(self.board, words, drawn, is_planned=is_planned)
 
     def html_of_turns(self, start: int) -> str:
@@ -306,7 +312,7 @@ class BoardView:
         if not figures:
             yield {"id": ids[-1], "picture": images.board_svg(self.point, style="")}
             return
-        canvas = svg.Canvas(figures[-1], self.board.rules.SIDES)
+        canvas = page_canvas(self.board, figures[-1])
         parts_of = [canvas.parts(figure) for figure in figures]
         if start == 0:
             parts_of.insert(0, {})
@@ -352,7 +358,20 @@ def step_ids(board: Board) -> list[str]:
 def figures_of(board: Board, start: int = 0) -> list[Figure]:
     """The figures of all positions from one on; none for a game without figures."""
     points = [board.after(moves) for moves in range(start, len(board.states))]
-    return [figure for point in points if (figure := images.figure(point))]
+    return [figure for point in points if (figure := page_figure(point))]
+
+
+def page_figure(point: Point) -> Figure | None:
+    """The figure of a position without repeated coordinates, for on a telephone each pixel counts."""
+    figure = images.figure(point)
+    if figure is None:
+        return None
+    return figure._replace(labels=tuple(label for label in figure.labels if not label.is_repeated))
+
+
+def page_canvas(board: Board, figure: Figure) -> svg.Canvas:
+    """Draws the figures of a board in the size in which pages show them."""
+    return svg.Canvas(figure, board.rules.SIDES, margin=PAGE_MARGIN)
 
 
 def notes_of(figure: Figure) -> list[dict[str, Any]]:
@@ -363,8 +382,9 @@ def notes_of(figure: Figure) -> list[dict[str, Any]]:
 
 def _note(note: Note) -> dict[str, Any]:
     text = note.text
-    if note.side is not None:  # the seat names the side
-        text = text.partition(": ")[2] or text
+    if note.side is not None:  # the seat names the side, and shows its score
+        parts = (text.partition(": ")[2] or text).split(", ")
+        text = ", ".join(part for part in parts if part.removeprefix("score ") != note.score)
     return {"side": note.side, "text": text, "score": note.score, "dice": note.dice, "is_task": note.is_task or None}
 
 
@@ -390,7 +410,7 @@ def pictured(board: Board) -> tuple[str, dict[str, Any]]:
     if not figures:
         return images.board_svg(board.present, style=""), {"sides": sides, "steps": [{"id": step} for step in ids[-1:]]}
 
-    canvas = svg.Canvas(figures[-1], board.rules.SIDES)
+    canvas = page_canvas(board, figures[-1])
     shape_numbers: dict[svg.Shape, int] = {}
     parts_before: dict[int, list[svg.Shape]] = {}
     steps = []
