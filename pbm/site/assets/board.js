@@ -9,6 +9,8 @@ const element = (name, fields = {}, ...content) => {
   made.append(...content);
   return made;
 };
+// A long turn is broken after its commas, never within the name of a cell.
+const breakable = (turn) => turn.split(/(?<=,)/).flatMap((part) => [part, element("wbr")]);
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 const data = JSON.parse(find("#steps").textContent);
@@ -92,8 +94,8 @@ function show(step) {
   const item = items[Math.max(0, at - 1)];
   if (!item) return;
   const turns = `${last} ${last === 1 ? "turn" : "turns"}`;
-  const said = `Turn ${at} of ${last} by ${find(".by", item).textContent}: ${find(".text", item).textContent}`;
-  told.textContent = at ? said : `The start, before ${turns}`;
+  if (at) told.replaceChildren(`Turn ${at} of ${last} by ${find(".by", item).textContent}: `, ...breakable(find(".text", item).textContent));
+  else told.textContent = `The start, before ${turns}`;
   // only the list scrolls, not the page
   turnList.scrollTop = item.offsetTop - turnList.offsetTop - (turnList.clientHeight - item.offsetHeight) / 2;
 }
@@ -270,7 +272,9 @@ function extend(list, length, html) {
 
 function standingHint() {
   if (isMine === false && !isOver) return "Plan ahead: tap their turn, then yours. Nobody sees it before it is played.";
-  return positions[last].notes.filter((note) => note.is_task).map(({ text }) => text).join(" ") || "Tap your turn on the board.";
+  const task = positions[last].notes.filter((note) => note.is_task).map(({ text }) => text).join(" ");
+  if (!url) return `${task} Taps write the names of cells, and Write takes what else a turn needs. Send opens a mail with it; or copy it into your answer.`;
+  return task || "Tap your turn on the board.";
 }
 
 // News come by a stream; where none comes through, the page asks, ever more seldom but for as long as it is open.

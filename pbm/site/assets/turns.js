@@ -191,7 +191,7 @@ function showChoices() {
   if (focused) findAll("button", choices).find(({ ariaLabel }) => ariaLabel === focused)?.focus();
   alike.hidden = !turns.length;
   find("summary", alike).textContent = `${turns.length} ${turns.length === 1 ? "turn begins" : "turns begin"} like this`;
-  find("ul", alike).replaceChildren(...turns.map((turn) => element("li", {}, element("span", {}, turn), button("Choose", turn, `Choose ${turn}`))));
+  find("ul", alike).replaceChildren(...turns.map((turn) => element("li", {}, element("span", {}, ...breakable(turn)), button("Choose", turn, `Choose ${turn}`))));
   bar.hidden = !done;
   [bar.value, bar.max] = done || [0, 1];
 }
@@ -228,7 +228,7 @@ function lookCloser(path) {
   svg.style.height = `${svg.getBoundingClientRect().height}px`; // what is below stays where it is
   svg.setAttribute("viewBox", `${start(x, wide)} ${start(y, high)} ${size} ${size}`);
   closeUp.button.hidden = false;
-  hint.textContent = "Tap the point. Then the whole board comes back.";
+  hint.textContent = `This is what lies around ${path.dataset.cell}. Tap what you mean; then the whole board comes back.`;
 }
 
 function showWhole() {
