@@ -702,7 +702,9 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
         assert f">{name}</a></td>" in swiss or name == "carol"
     heads = re.findall(r'<th scope="col" title="(\w+)" aria-label="\w+">(\d)</th>', cup)
     assert heads == [("alice", "1"), ("bob", "2"), ("carol", "3")]  # narrow, whatever the players are called
-    assert '<th scope="row">2 <a href="../users/bob.html">bob</a></th><td>.</td><td class="self"></td>' in cup
+    game = r'<td><a href="cup\d.html" aria-label="bob plays against alice">\.</a></td>'
+    bob = '<th scope="row">2 <a href="../users/bob.html">bob</a></th>'
+    assert re.search(f'{bob}{game}<td class="self"></td>', cup)
     assert '<th scope="col" title="Round 1" aria-label="Round 1">R1</th>' in swiss
     assert "Pool cup of Symple, 0 of 3 games played" in cup
     assert (folder / "symple" / "pool-cup.atom").exists()
@@ -710,6 +712,27 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
     legend = "R1 is round 1; 5:1 in it is a game won against No 5, bye a point without a game, bye= half a point"
     assert legend in swiss
     assert "Buchholz score without the lowest opponent (BH-1)" in swiss
+
+
+def test_each_sign_in_the_table_of_a_tournament_opens_its_game_and_says_how_it_ended(club, folder):
+    club.signed_up(*PASSWORDS)
+    session = Session(club.server)
+    cup = Tournament("symple", "cup", TOURNAMENT_KINDS["roundrobin"], club.time, options="-size=5", tie_breaks="sb")
+    swiss = open_cup(club, "symple", "open", "alice", "bob", "carol")
+    with session.store.writing():
+        for tournament in (tournaments.set_up(session, cup, [*map(Entrant, PASSWORDS)]), swiss):
+            tournaments.start_tournament(session, tournament)
+    players = {row.board: row.players for row in club.store.boards.of_tournament("symple", "cup")}
+    board = next(number for number, pair in players.items() if set(pair) == {"alice", "bob"})
+    mover = stored_board(club.store, "symple", board).mover
+    club.say(f"symple resign {board} {mover} {PASSWORDS[mover]}")
+    winner = "bob" if mover == "alice" else "alice"
+    written(club, folder)
+    page, other_page = ((folder / "symple" / f"pool-{pool}.html").read_text() for pool in ("cup", "open"))
+    assert f'<td class="w"><a href="{board}.html" aria-label="{winner} won against {mover}">1</a></td>' in page
+    assert f'<td><a href="{board}.html" aria-label="{mover} lost to {winner}">0</a></td>' in page
+    assert re.search(r'<td><a href="open1.html" aria-label="\w+ plays against \w+">\d:.</a></td>', other_page)
+    assert '<td class="w">bye</td>' in other_page
 
 
 def test_the_page_of_a_tournament_of_teams_has_their_table_and_who_is_in_which(club, folder):

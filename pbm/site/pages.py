@@ -17,6 +17,7 @@ from pbm.board import records
 from pbm.board.board import Board
 from pbm.drawing import images, svg, thumbnails
 from pbm.language.help import of_game
+from pbm.letters.contests import TournamentTable
 from pbm.names import is_former
 from pbm.server import Server
 from pbm.session import Session
@@ -25,6 +26,7 @@ from pbm.site.boards import BoardView, pictured
 from pbm.store import BoardRow, Reply, TalkRow
 from pbm.store.boards import BoardFilter
 from pbm.tournaments import tables
+from pbm.tournaments.kinds import Meeting
 
 ON_PAGE = 80
 """How many boards or players a page of a list has; the first page of boards has up to twice as many."""
@@ -91,6 +93,8 @@ MOST_FINISHED = 8
 """How many games that ended last the home page and the page of a game name."""
 MOST_OF_TOURNAMENT = 24
 """How many running boards the page of a tournament shows as small pictures."""
+OUTCOME_VERBS = {1: "won against", 0: "tied with", -1: "lost to"}
+"""How a game of a tournament has ended for a player."""
 EXAMPLE_TURNS, EXAMPLE_SEED = 24, 4
 """How many random turns the position has that stands for a game, and the seed of these."""
 POLICY = (
@@ -307,10 +311,10 @@ class Pages:
             status=table.heading,
             teams=teams,
             places=[line[:end_of_places] for line in places],
-            results=_results_of(places, end_of_places),
+            results=_results_of(table),
             at=head.index("Player"),
             linked={userid for row in rows for userid in row.players},  # they have pages
-            legend=[table.legend, tables.signs_explained(is_numbered=head[0] == "No")],
+            legend=[f"{tables.signs_explained(is_numbered=head[0] == 'No')} Each sign opens its game.", table.legend],
             running=[row for row in rows if has_thumbnail(row)][:MOST_OF_TOURNAMENT],
             rows=rows[:ON_PAGE],
         )
@@ -464,14 +468,26 @@ def has_thumbnail(row: BoardRow) -> bool:
     return row.ended is None and row.moves > 0
 
 
+class ResultCell(NamedTuple):
+    """A game in the table of results, or a bye."""
+
+    sign: str
+    """Such as ``1``, or with the number of the opponent ``7:1``."""
+    board: str
+    """Its number; empty for a bye."""
+    label: str
+    """Such as ``erin won against bob``."""
+    is_won: bool
+
+
 class ResultLine(NamedTuple):
     """A player in the table of results."""
 
     number: str
     name: str
     points: str
-    cells: Sequence[str]
-    """The signs of their games, against each player or in each round."""
+    cells: Sequence[Sequence[ResultCell]]
+    """Their games, against each player or in each round."""
 
 
 class ResultTable(NamedTuple):
@@ -484,22 +500,44 @@ class ResultTable(NamedTuple):
     lines: Sequence[ResultLine]
 
 
-def _results_of(places: tables.Rows, start: int) -> ResultTable:
-    """The results in a table, which stand in the columns from *start* on."""
-    head, *lines = places
-    name = head.index("Player")
-    points = head.index("Points", name)
-    is_numbered = head[0] == "No"
-    if is_numbered:
-        heads = head[start:]
-        names = [f"Round {word.removeprefix('R')}" for word in heads]
-    else:
-        heads = [str(number) for number, _ in enumerate(lines, 1)]
-        names = head[start:]
-    results = []
-    for number, line in enumerate(lines, 1):
-        results.append(ResultLine(str(number), line[name], line[points], line[start:]))
-    return ResultTable(heads, names, results)
+def _results_of(table: TournamentTable) -> ResultTable:
+    """The results of a tournament: of each player against each other one, or in each round."""
+    has_rounds = table.tournament.kind.has_rounds
+    numbers = {line.name: str(number) for number, line in enumerate(table.lines, 1)}
+    cells: dict[tuple[str, str | int], list[ResultCell]] = {}
+    for meeting in table.meetings:
+        for name in meeting.pair:
+            column = meeting.round if has_rounds else meeting.opponent(name)
+            cells.setdefault((name, column), []).append(_result_cell(meeting, name, numbers, has_rounds=has_rounds))
+
+    columns: Sequence[str | int] = list(numbers)
+    heads = list(numbers.values())
+    names = list(numbers)
+    if has_rounds:
+        columns = range(1, max((meeting.round for meeting in table.meetings), default=0) + 1)
+        heads = [f"R{number}" for number in columns]
+        names = [f"Round {number}" for number in columns]
+    lines = []
+    for line in table.lines:
+        played = [cells.get((line.name, column), []) for column in columns]
+        lines.append(ResultLine(numbers[line.name], line.name, f"{line.points:g}", played))
+    return ResultTable(heads, names, lines)
+
+
+def _result_cell(meeting: Meeting, name: str, numbers: Mapping[str, str], *, has_rounds: bool) -> ResultCell:
+    """A game of a player; where columns are rounds, with the number of their opponent."""
+    if meeting.is_bye:
+        sign = "bye" if meeting.outcome else "bye="
+        return ResultCell(sign, "", "", is_won=bool(meeting.outcome))
+    opponent = meeting.opponent(name)
+    outcome = meeting.outcome_of(name)
+    sign = tables.sign_of(meeting, name)
+    if has_rounds:
+        sign = f"{numbers.get(opponent, '?')}:{sign}"
+    verb = "plays against" if outcome is None else OUTCOME_VERBS[outcome]
+    if meeting.is_void:
+        verb = "did not play against"
+    return ResultCell(sign, meeting.board, f"{name} {verb} {opponent}", is_won=outcome == 1)
 
 
 @cache

@@ -219,7 +219,7 @@ def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, is_spr
     """The signs of a player's games against another one, by the names of the two."""
     for meeting in meetings:
         for name in meeting.pair:
-            results.setdefault((name, meeting.opponent(name)), []).append(_sign(meeting, name, signs))
+            results.setdefault((name, meeting.opponent(name)), []).append(sign_of(meeting, name, signs))
 
     names = [line.name for line in lines]
     rows = [names]
@@ -241,7 +241,7 @@ def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting], *, is_spre
                 cell = "bye" if meeting.outcome else "bye="
             else:
                 number = line_numbers.get(meeting.opponent(name), "?")
-                cell = f"{number}{separator}{_sign(meeting, name, signs)}"
+                cell = f"{number}{separator}{sign_of(meeting, name, signs)}"
             cells.setdefault((name, meeting.round), []).append(cell)
 
     last_round = max((meeting.round for meeting in meetings), default=0)
@@ -252,7 +252,7 @@ def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting], *, is_spre
     return rows
 
 
-def _sign(meeting: Meeting, name: str, signs: Mapping[int | None, str]) -> str:
+def sign_of(meeting: Meeting, name: str, signs: Mapping[int | None, str] = SIGNS) -> str:
     """The sign for the result of a player in a game."""
     if meeting.is_void:
         return CANCELLED
