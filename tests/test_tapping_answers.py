@@ -58,7 +58,7 @@ def test_a_stone_that_is_tapped_is_drawn_where_it_will_stand(game, options, turn
     ("role", "shapes"),
     [
         ("piece", ["circle ghost", "text n"]),
-        ("gone", ["path gone"]),
+        ("gone", ["path edge", "path gone"]),
         ("halo", ["circle halo"]),
         ("trail", ["path trail"]),
     ],

@@ -27,6 +27,10 @@ def drawn_over(canvas: Canvas, figure: Figure, taps: NextTaps, side: int, *, is_
     return f'<g class="{name}">{"".join(parts)}</g>'
 
 
+CROSS_EDGE = 7
+"""Pixels: how wide the edge of a cross is, without which a red cross is not seen on a black stone."""
+
+
 class _Over:
     """Draws marks in the size of a canvas."""
 
@@ -58,7 +62,8 @@ class _Over:
         size = self.size * self.canvas.scale * 0.65
         start = f"M{pixels(x - size)} {pixels(y - size)}"
         width = pixels(2 * size)
-        return f'<path class="gone" d="{start}l{width} {width}m0 -{width}l-{width} {width}"/>'
+        way = f"{start}l{width} {width}m0 -{width}l-{width} {width}"
+        return f'<path class="edge" stroke-width="{CROSS_EDGE}" d="{way}"/><path class="gone" d="{way}"/>'
 
     def _halo(self, name: str, _: str) -> str:
         return f'<circle class="halo" {self.canvas.circle(self.tops.get(name, self.cell(name).at), self.size * 1.25)}/>'
