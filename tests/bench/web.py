@@ -1,8 +1,15 @@
 """Pages that many players have open at once: ``python tests/bench/web.py [CHECKOUT...]``.
 
 For each checkout of pbm, by default this one, a server of its own is asked by PLAYERS pages at a time, each of a board
-of MOVES moves: a preview, a move, and a look of the other player, again and again without a pause. Beside them, mails
-are handed in one after the other. Prints how long posts and mails take; before and after a change, in one run.
+of MOVES moves: a preview, a move, and a look of the other player, again and again. Two lines are printed:
+
+- Players who make a move each THINKING seconds. This is how long somebody waits.
+- Players who never pause. Then as many posts wait as there are players, whatever the server does: how long they take is
+  their number by the posts that the machine can do in a second, and so measures computing. The clients compute on the
+  same machine. Beside these posts, mails are handed in one after the other.
+
+Each line says what a post costs: of the server, of its process that makes what pages are told, of those that compose
+mails, and of the clients. Compare before and after a change in one run.
 """
 
 import json
@@ -19,6 +26,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 from statistics import median, quantiles
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from pbm.access import tokens
@@ -35,6 +43,11 @@ HERE = Path(__file__).parents[2]
 MOVES = 60
 PLAYERS = 20
 ROUNDS = 4
+"""How many moves are made on each board, by players who never pause."""
+THINKING = 3.0
+"""How many seconds players think about a move, on average."""
+THOUGHT_ROUNDS = 8
+"""How many moves are made on each board by players who think."""
 MAILS_ALONE = 100
 FILL = "fill"
 MAIL = b"From: a0@players.example\r\nSubject: papagra show 101\r\nMessage-ID: <%d@bench>\r\n\r\n\r\n"
@@ -53,25 +66,30 @@ class Page:
         self.times: list[float] = []
         self.sizes: list[int] = []
 
-    def play(self) -> None:
-        """Have a move previewed and played, and let the other player look."""
-        for _ in range(ROUNDS):
+    def open(self) -> None:
+        """Let both players know the board as it is: a page that is opened has been written before."""
+        for name in self.addresses:
+            self.post(name, "")
+        self.times.clear()
+        self.sizes.clear()
+
+    def play(self, rounds: int, thinking: float) -> None:
+        """Have so many moves previewed and played, and let the other player look."""
+        for _ in range(rounds):
+            time.sleep(self.random.uniform(0, 2 * thinking))
             mover = self.board.mover
             move = self.board.state.random(self.random)
             self.post(mover, f"preview {move}")
             self.post(mover, move)
             self.board.play(mover, move, self.board.row.started)
             self.post(self.board.row.opponent(mover), "")
-        self.connection.close()
 
     def post(self, name: str, text: str) -> None:
-        """Post what a page does; one of before `known` looks by `show`."""
+        """Post what a page does."""
         token = tokens.token_of(self.addresses[name])
         place = {"game": self.board.row.game, "board": self.board.row.board}
         fields = {"token": token, "text": text, "known": self.known.get(name, "nothing"), **place}
         status, answer = self.ask(fields)
-        if not text and status != 200:
-            status, answer = self.ask(fields | {"text": "show"})
         if status != 200:
             raise SystemExit(f"{status} {answer}")
         if answer.get("steps") and isinstance(answer["steps"], list):
@@ -160,39 +178,80 @@ def computed(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure(checkout: Path) -> str:
-    """What the server of a checkout takes, as a line."""
+def children(process: int) -> dict[int, str]:
+    """The processes that a process has begun, each with its command."""
+    lists = Path(f"/proc/{process}/task").glob("*/children")
+    numbers = [int(child) for path in lists for child in path.read_text().split()]
+    return {number: Path(f"/proc/{number}/cmdline").read_text() for number in numbers}
+
+
+class Computing(NamedTuple):
+    """The seconds of CPU that were computed so far."""
+
+    server: float
+    pages: float
+    """By the process that makes what pages are told."""
+    mails: float
+    """By the processes that compose mails and look for what else there is to do, to which nobody listens here."""
+    clients: float
+
+
+def computed_by_all(server: int) -> Computing:
+    """What a server, its other processes and this one have computed."""
+    pages = mails = 0.0
+    for number, command in children(server).items():
+        if "multiprocessing" in command:
+            pages += computed(number)
+        else:
+            mails += computed(number)
+    return Computing(computed(server), pages, mails, time.process_time())
+
+
+def measure(checkout: Path, thinking: float) -> str:
+    """What the server of a checkout takes, as a line, if players think so long about each move."""
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder, "pbm.db")
         boards = [board for board, _ in fill(Path(folder, "own.db"))]
         addresses_of_boards = filled(checkout, database)
         with serving(checkout, database) as (web, mail, process), ThreadPoolExecutor(PLAYERS) as pool:
-            alone = [send_mail(mail, number) for number in range(MAILS_ALONE)]
             pages = [Page(web, *board) for board in zip(boards, addresses_of_boards, strict=True)]
-            before = computed(process)
+            for page in pages:
+                page.open()
+            alone = []
+            if not thinking:
+                alone = [send_mail(mail, number) for number in range(MAILS_ALONE)]
+            before = computed_by_all(process)
             begin = time.perf_counter()
-            playing = [pool.submit(page.play) for page in pages]
+            rounds = THOUGHT_ROUNDS if thinking else ROUNDS
+            playing = [pool.submit(page.play, rounds, thinking) for page in pages]
             beside = []
-            while not all(future.done() for future in playing):
+            while not thinking and not all(future.done() for future in playing):
                 beside.append(send_mail(mail, MAILS_ALONE + len(beside)))
-            took = time.perf_counter() - begin
-            computing = computed(process) - before
             for future in playing:
                 future.result()
+            took = time.perf_counter() - begin
+            costs = [after - then for after, then in zip(computed_by_all(process), before, strict=True)]
     posts = [seconds for page in pages for seconds in page.times]
     sizes = [size for page in pages for size in page.sizes]
     p99 = quantiles(posts, n=100)[98]
-    return (
-        f"{len(posts)} posts and {len(beside)} mails in {took:.1f} s, {computing:.1f} s of them computing: "
-        f"median {1000 * median(posts):.0f} ms, p99 {1000 * p99:.0f} ms, "
-        f"{median(sizes) / 1000:.1f} kB; mails: median {1000 * median(alone):.1f} ms alone, "
-        f"{1000 * median(beside):.1f} ms beside ({median(beside) / median(alone):.1f} times)"
+    server, drawing, mailing, clients = (f"{1000 * cost / len(posts):.1f}" for cost in costs)
+    line = (
+        f"{len(posts)} posts and {len(beside)} mails in {took:.1f} s: "
+        f"median {1000 * median(posts):.0f} ms, p99 {1000 * p99:.0f} ms, {median(sizes) / 1000:.1f} kB; "
+        f"computing by post: server {server}, pages {drawing}, mails {mailing}, clients {clients} ms"
     )
+    if not thinking:
+        line += (
+            f"; mails: median {1000 * median(alone):.1f} ms alone, "
+            f"{1000 * median(beside):.1f} ms beside ({median(beside) / median(alone):.1f} times)"
+        )
+    return line
 
 
 if sys.argv[1:2] == [FILL]:
     sys.stdout.write(json.dumps([addresses for _, addresses in fill(Path(sys.argv[2]))]))
 elif __name__ == "__main__":
-    for checkout in sys.argv[1:] or [str(HERE)]:
-        sys.stdout.write(f"{checkout}: {measure(Path(checkout).resolve())}\n")
-        sys.stdout.flush()
+    for thinking, players in (THINKING, f"a move each {THINKING:g} s"), (0, "without a pause"):
+        for checkout in sys.argv[1:] or [str(HERE)]:
+            sys.stdout.write(f"{checkout}, {players}: {measure(Path(checkout).resolve(), thinking)}\n")
+            sys.stdout.flush()
