@@ -27,6 +27,7 @@ TRIED = {
     "'.[metrics]'": ["prometheus_client"],
     "'.[cluster]'": ["distributed"],
     "'.[dkim]'": ["cryptography", "dkim"],
+    "'.[dns]'": ["checkdmarc", "dkim"],
     "'.[notices]'": ["apprise"],
     "'.[robots]'": ["numpy"],
     "'.[web]'": ["starlette", "uvicorn", "icalendar", "jinja2"],
@@ -94,7 +95,7 @@ def test_an_extra_that_there_is_not_is_refused_with_those_that_there_are(environ
     module, installed = environments
     with pytest.raises(SystemExit) as refused:
         module.main(*words)
-    known = "there are cluster, dkim, metrics, notices, pictures, robots, site, web, test."
+    known = "there are cluster, dkim, dns, metrics, notices, pictures, robots, site, web, test."
     assert str(refused.value) == f"There is no extra {words[-1]!r}; {known}"
     assert installed == []
 

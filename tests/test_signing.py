@@ -11,30 +11,24 @@ from pbm.mail.transports import Signed, Smtp
 from pbm.service.health import word_for_fault
 
 from helpers.club import PASSWORDS
+from helpers.keys import new_key, write_key
 from helpers.mail import ADDRESS
 from helpers.relays import Relay, left, running
 from helpers.zones import answering_for, record_sets, text_records
 
-rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa")
-serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
 dkim = pytest.importorskip("dkim", reason="dkimpy, of the extra dkim, is not installed")
 DOMAIN = ADDRESS.rpartition("@")[2]
 
 
 @pytest.fixture(scope="module")
-def key_text():
-    """The text of a key; a smaller one than ours, because it is made sooner."""
-    key = rsa.generate_private_key(65537, 1024)
-    form = serialization.PrivateFormat.TraditionalOpenSSL
-    return key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
+def made():
+    return new_key()
 
 
 @pytest.fixture
-def key(tmp_path, key_text):
-    path = tmp_path / "dkim.key"
-    path.write_text(key_text)
-    path.chmod(0o600)
-    return path
+def key(made, tmp_path):
+    """The file of a key."""
+    return write_key(made, tmp_path / "dkim.key")
 
 
 def line(key):

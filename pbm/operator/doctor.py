@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from ipaddress import ip_address
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -28,30 +29,22 @@ from pbm.disk import is_read_only, left_behind, reason
 from pbm.language.help import of_game
 from pbm.mail.transports import Maildirs, Sendmail, Smtp, Transport
 from pbm.names import is_address
+from pbm.operator.findings import Finding
 from pbm.refusals import Refused
-from pbm.settings import address, signer, transport
+from pbm.settings import address, signer, signer_with, transport
 from pbm.store import BoardRow, Store, TurnRow, Unusable
 
 MISSED = timedelta(days=2)
 """How long a forfeit may be due before it is said that no clean-up runs, which is due once a day."""
 IDLE = timedelta(days=30)
 """How long no mail has come from what is barred before it is said that it holds nobody."""
+DNS_EXTRA = "DNS is checked with checkdmarc, which is not installed: pip install '.[dns]' brings it."
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 PACKAGE = "Mend or install the package that brings the game. Until then its boards are kept as they are."
 BOARDS_AT_ONCE = 500
 """How many boards are replayed before progress is shown."""
 
 commands = Commands("pbm")
-
-
-class Finding(NamedTuple):
-    """A fault."""
-
-    where: str
-    what: str
-    """A sentence about the fault."""
-    mend: str
-    """How to mend it."""
 
 
 @commands.command()
@@ -62,29 +55,92 @@ class Finding(NamedTuple):
     help="How many processes play boards again at a time; one for each core if not given.",
 )
 @click.option("--sample", type=WHOLE_NUMBER, metavar="N", help="Play only N boards again, different ones each time.")
-def doctor(processes: int | None, sample: int | None) -> int:
+@click.option("--dns", "wants_dns", is_flag=True, help="Check the DNS of the server's domain, and nothing else.")
+@click.option("--resolver", metavar="ADDRESS[:PORT]", help="Who is asked with --dns; else the resolver of the system.")
+@click.option(
+    "--ip",
+    "addresses",
+    multiple=True,
+    metavar="ADDRESS",
+    help="From where mail leaves; else the public addresses of this machine. It can be given twice.",
+)
+def doctor(
+    processes: int | None, sample: int | None, resolver: str | None, addresses: tuple[str, ...], *, wants_dns: bool
+) -> int:
     """Check whether all is well, and say what is wrong and how to mend it. If anything is wrong, the exit status is 1.
 
     It checks the database file, plays every board in it again, and adds up ratings. Then it checks the settings
     and the games. It changes nothing, and can run while the server runs. `pbm status` says how the server is doing.
 
     If all boards take too long, --sample=N plays N boards again, chosen at random.
+
+    --dns says what may keep mail from arriving: MX, SPF, DKIM and DMARC of the domain in PBM_ADDRESS, and the names of
+    the addresses from which mail leaves. For each fault it prints the line to put into the zone. It needs no database.
     """
+    if wants_dns and (processes or sample):
+        raise click.UsageError("--dns plays no boards, so --processes and --sample do not belong to it.")
+    if wants_dns:
+        return _report_zone(resolver, addresses)
+    if resolver or addresses:
+        raise click.UsageError("--resolver and --ip belong to --dns.")
     path = existing_database()
     now = datetime.now(UTC)
     with progress_bar("Boards") as progress:
         findings = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
     notes = [*foreign_table_notes(path), *idle_bars(path, now)]
     limits = ", as far as a sample of its boards tells" if sample else ""
+    return _report(findings, notes, f"All is well with {path}{limits}.")
+
+
+def _report(findings: Sequence[Finding], notes: Sequence[str], if_none: str) -> int:
+    """Print what was found, or that nothing was. Returns the exit status."""
     lines = [f"{finding.where}: {finding.what}\n  {finding.mend}" for finding in findings]
     lines += notes
     if findings:
         lines.append(f"Found {texts.counted(len(findings), 'fault')}.")
     else:
-        lines.append(f"All is well with {path}{limits}.")
-    data = {"ok": not findings, "findings": [finding._asdict() for finding in findings], "notes": notes}
+        lines.append(if_none)
+    data = {"ok": not findings, "findings": [finding._asdict() for finding in findings], "notes": [*notes]}
     answer("\n".join(lines), data)
     return 1 if findings else 0
+
+
+def _report_zone(resolver: str | None, addresses: Sequence[str]) -> int:
+    """Examine the zone of our domain, and print what was found. Returns the exit status. Raises Refused."""
+    try:
+        from pbm.operator import zone
+    except ImportError as error:
+        raise Refused(DNS_EXTRA) from error
+    domain = address().rpartition("@")[2].lower()
+    if not is_address(address()) or "." not in domain:
+        raise Refused(f"PBM_ADDRESS is {address()!r}, which has no domain that others could look up.")
+    way = transport()
+    relay = way.host if isinstance(way, Smtp) and not _is_near(way.host) else None
+    own = [zone.read_address(text) for text in addresses]
+    if not own and not relay:
+        own = zone.public_addresses()
+    notes: list[str] = []
+    if relay and not own:
+        notes.append(
+            f"Mail leaves through {relay}. Whether SPF names its addresses is not known; --ip=ADDRESS tries one."
+        )
+    elif not own:
+        notes.append("This machine has no public address; --ip=ADDRESS says from which one its mail leaves.")
+    key = signer()
+    key_name: str | None = signer_with(Path()).record_name
+    if relay and not key and "PBM_DKIM_SELECTOR" not in os.environ:
+        notes.append(f"{relay} may sign our mails; PBM_DKIM_SELECTOR names its key, if it is to be checked.")
+        key_name = None
+    ours = zone.Zone(domain, zone.Resolver(resolver), own, key_name, key.record() if key else None)
+    return _report(list(zone.examine_zone(ours)), notes, f"All is well with the DNS of {domain}.")
+
+
+def _is_near(host: str) -> bool:
+    """Whether a mail server is on this machine, or in its network: it has our address, as others see it."""
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return host == "localhost"
 
 
 def examine(
