@@ -27,7 +27,7 @@ REFUSED_FOR = timedelta(days=7)
 SENDER = (*START_PBM, "outbox", "keep-sending")
 """A process that sends; it ends with the pipe on its standard input."""
 LOOKING_SECONDS = 0.2
-"""Seconds after which the outbox is looked at for mails."""
+"""Seconds after which a sender looks again whether there is something to send."""
 PAUSES = 1.0, 2.0, 4.0, 8.0, 16.0, 32.0
 LONGEST_PAUSE = 60.0
 """Seconds between tries of what the database does not allow for now, and those with which `growing_pauses` goes on."""
@@ -105,24 +105,43 @@ def _note_and_take(server: Server, tried: Iterable[Tried], most: int, wait: Wait
 
 
 def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float], bool]) -> None:
-    """Send what is due, and look again after LOOKING_SECONDS, until *wait_for_end* returns True.
+    """Send mails as they come, until *wait_for_end* returns True, see `send_and_look_again`. Raises Replaced."""
 
-    That waits for the seconds that it is given. While nothing can be sent, the pauses grow.
+    def send() -> None:
+        flush(server, way, wait_for_end, growing_pauses())
+
+    send_and_look_again(server, "Mails", send, wait_for_end, _reason_for_log)
+
+
+def _reason_for_log(error: Exception) -> str:
+    return str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
+
+
+def send_and_look_again(
+    server: Server,
+    what: str,
+    send: Callable[[], object],
+    wait_for_end: Callable[[float], bool],
+    reason_of: Callable[[Exception], str],
+) -> None:
+    """Call *send*, and again after LOOKING_SECONDS, until *wait_for_end* returns True, which waits for so many seconds.
+
+    While it fails, the pauses grow, and a line on standard error says of *what*, such as ``Mails``, and why. Raises
+    Replaced if the database has become another file, for then what was sent could not be noted.
     """
     pauses = growing_pauses()
     is_over = False
     while not is_over:
         try:
             server.store.check_in_place()
-            flush(server, way, wait_for_end, growing_pauses())
-        except Replaced:  # what was sent could not be noted
+            send()
+        except Replaced:
             raise
         except Exception as error:  # a sender that ended would leave all mails lying
             if isinstance(error, Locked) and wait_for_end(0):  # while another one was sending
-                break
-            why = str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
+                return
             pause = next(pauses)
-            warn(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.")
+            warn(f"{what} could not be sent: {reason_of(error)} The next try is in {pause:.0f} s.")
             is_over = wait_for_end(pause)
         else:
             pauses = growing_pauses()

@@ -19,14 +19,13 @@ from pbm.access import tokens
 from pbm.actions.notices import masked_target
 from pbm.budget import limited
 from pbm.delivery.notices import WEBHOOK, schemes
-from pbm.mail.sending import growing_pauses
+from pbm.mail.sending import send_and_look_again
 from pbm.notices import guard, posting
 from pbm.notices.posting import Unposted
 from pbm.server import Server
 from pbm.session import Session
-from pbm.store import Locked, Replaced, Unusable
+from pbm.store import Unusable
 from pbm.store.notices import Notice, Target
-from pbm.terminal import warn
 
 MOST_MEMORY = 256 * 1024 * 1024
 """How many bytes the process that sends may use: Apprise reads whatever is answered."""
@@ -36,7 +35,6 @@ FIRST_PAUSE_OF_TARGET, LONGEST_PAUSE_OF_TARGET = timedelta(minutes=1), timedelta
 """The pause before a target that has failed is tried again. It doubles with each try, up to the longest."""
 SUSPENDED_AFTER = timedelta(days=3)
 """How long a target may fail."""
-LOOK_FOR_NOTICES_SECONDS = 0.2
 NOTICES_LOCK_SECONDS = 60.0
 PRIVATE_KINDS = frozenset({"https", "gotify", "gotifys"})
 """The kinds that reach the user alone: what else anybody can read who knows a topic, a room or a channel."""
@@ -108,28 +106,14 @@ def send_notices(server: Server, wait: Callable[[float], object] = time.sleep) -
 
 
 def keep_sending_notices(server: Server, wait_for_end: Callable[[float], bool]) -> None:
-    """Send notices as they come, until *wait_for_end* returns True, which waits for so many seconds.
+    """Send notices as they come, until *wait_for_end* returns True, see `send_and_look_again`. Raises Replaced."""
+    send = partial(send_notices, server, wait_for_end)
+    send_and_look_again(server, "Notices", send, wait_for_end, _reason_without_secrets)
 
-    Raises Replaced if the database has become another file.
-    """
-    pauses = growing_pauses()
-    is_over = False
-    while not is_over:
-        try:
-            server.store.check_in_place()
-            send_notices(server, wait_for_end)
-        except Replaced:
-            raise
-        except Exception as error:  # a sender that ended would leave all notices lying
-            if isinstance(error, Locked) and wait_for_end(0):
-                return
-            why = str(error) if isinstance(error, Unusable) else type(error).__name__
-            pause = next(pauses)
-            warn(f"Notices could not be sent: {why} The next try is in {pause:.0f} s.")
-            is_over = wait_for_end(pause)
-        else:
-            pauses = growing_pauses()
-            is_over = wait_for_end(LOOK_FOR_NOTICES_SECONDS)
+
+def _reason_without_secrets(error: Exception) -> str:
+    """Why notices could not be sent; the text of an error may have the address of a target."""
+    return str(error) if isinstance(error, Unusable) else type(error).__name__
 
 
 def _next_job(server: Server) -> _Job | None:
