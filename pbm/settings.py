@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ipaddress import IPv4Network, IPv6Network
 
     from pbm.mail.signing import Signer
+
+    from pbm.mail.oauth import Tokens
     from pbm.mail.transports import Transport
 
 
@@ -70,13 +72,14 @@ def site(name: str = "PBM_SITE") -> str | None:
 def transport() -> "Transport":
     """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs in a folder beside the database, which is made.
 
-    A user of a mail server has their password in ``PBM_TRANSPORT_PASSWORD``. Raises Refused if the variables name no
-    transport.
+    A user of a mail server has their password in ``PBM_TRANSPORT_PASSWORD``, or else access tokens. Raises Refused if
+    the variables name no transport.
     """
     from pbm.mail import transports  # 17 ms
 
     if chosen := os.environ.get("PBM_TRANSPORT"):
-        return transports.transport(chosen, os.environ.get("PBM_TRANSPORT_PASSWORD", ""))
+        password = os.environ.get("PBM_TRANSPORT_PASSWORD") or mailbox_tokens() or ""
+        return transports.transport(chosen, password)
     return transports.Maildirs(Path(make_data_folder()).parent / "mail")
 
 
@@ -112,6 +115,14 @@ def dkim_selector() -> str:
     """The name of our key among those of its domain: ``PBM_DKIM_SELECTOR``. Raises Unusable."""
     is_selector = re.compile(r"[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*", re.ASCII | re.IGNORECASE).fullmatch
     return _chosen("PBM_DKIM_SELECTOR", is_selector, "no selector, such as pbm") or "pbm"
+
+
+def mailbox_tokens() -> "Tokens | None":
+    """The access tokens of the mailbox, whose file ``PBM_OAUTH`` names; None if it names none."""
+    from pbm.mail.oauth import Tokens
+
+    chosen = os.environ.get("PBM_OAUTH")
+    return Tokens(Path(chosen)) if chosen else None
 
 
 def notice_kinds() -> tuple[str, ...]:

@@ -7,10 +7,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from pbm.mail import incoming
+from pbm.mail.oauth import TokenRefused, Tokens, exchange
 from pbm.mail.sending import SENDER, growing_pauses
 from pbm.names import is_host
 from pbm.refusals import Refused
@@ -29,6 +31,9 @@ MOST_REPLY_BYTES = 2 * incoming.MOST_BYTES
 """How many bytes the mail server may send for one command, whatever number it announces."""
 MOST_SEARCHES = 100
 """How many searches in a row a mail server can cause by telling of new mails."""
+
+UNAVAILABLE = "[UNAVAILABLE]"
+"""What a mail server says if it cannot check a login for now (RFC 5530)."""
 
 HERE = {"127.0.0.1", "::1"}
 """Addresses of this machine: to it, a password may be sent in the clear."""
@@ -164,7 +169,7 @@ def _checked(answer: tuple[str, list[Any]]) -> list[Any]:
 
 
 @contextmanager
-def opened(box: Account, password: str, to: str) -> Iterator[Mailbox]:
+def opened(box: Account, password: str | Tokens, to: str) -> Iterator[Mailbox]:
     """An open mailbox with a folder *to* beside it."""
     context = ssl.create_default_context()
     if box.encrypted:
@@ -176,7 +181,10 @@ def opened(box: Account, password: str, to: str) -> Iterator[Mailbox]:
     try:
         if not box.encrypted:
             _encrypt(connection, context)
-        _log_in(connection, box.user, password)
+        if isinstance(password, Tokens):
+            password.use(partial(_show_token, connection, box))
+        else:
+            _log_in(connection, box.user, password)
         connection.create(f'"{to}"')  # is refused if it is there, and does no harm
         _checked(connection.select(f'"{box.folder}"'))
         yield Mailbox(connection, to)
@@ -195,6 +203,22 @@ def _encrypt(connection: imaplib.IMAP4, context: ssl.SSLContext) -> None:
         raise imaplib.IMAP4.error("the server offers no encryption, and gets no password without")
 
 
+def _show_token(connection: imaplib.IMAP4, box: Account, token: str) -> None:
+    """Log in with an access token. Raises TokenRefused."""
+    offered = [name.removeprefix("AUTH=") for name in connection.capabilities]
+    mechanism, answers = exchange(offered, box.user, box.host, box.port, token)
+    rest = iter(answers)
+    try:
+        connection.authenticate(mechanism, lambda _: next(rest, "").encode())
+    except imaplib.IMAP4.abort:
+        raise
+    except imaplib.IMAP4.error as why:
+        text = complaint(why)
+        if UNAVAILABLE in text:
+            raise
+        raise TokenRefused(text) from None
+
+
 def _log_in(connection: imaplib.IMAP4, user: str, password: str) -> None:
     if "AUTH=PLAIN" in connection.capabilities:
         connection.authenticate("PLAIN", lambda _: f"\0{user}\0{password}".encode())
@@ -204,13 +228,13 @@ def _log_in(connection: imaplib.IMAP4, user: str, password: str) -> None:
         raise imaplib.IMAP4.error("the server takes no login with such characters")
 
 
-def fetch(server: Server, box: Account, password: str, to: str) -> int:
+def fetch(server: Server, box: Account, password: str | Tokens, to: str) -> int:
     """Handle all new mails, and move them to the folder *to*. Returns how many."""
     with opened(box, password, to) as mailbox:
         return _handle_new(server, mailbox)
 
 
-def keep_fetching(server: Server, box: Account, password: str, to: str) -> NoReturn:
+def keep_fetching(server: Server, box: Account, password: str | Tokens, to: str) -> NoReturn:
     """Handle new mails as they come, and have what is in the outbox sent, until the process is ended.
 
     Raises OSError or an error of imaplib if the first connection fails; a later one is tried again. Raises Replaced if

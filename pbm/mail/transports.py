@@ -9,10 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from pbm.disk import reason, sync
+from pbm.mail.oauth import TokenRefused, Tokens, exchange
 from pbm.mail.signing import Signer
 from pbm.names import is_host
 from pbm.refusals import Refused
@@ -32,6 +34,8 @@ SUBJECTS_OF_RECIPIENT = {"1", "2"}
 """The subjects that are about the recipient: their address, or their mailbox."""
 REFUSED_RECIPIENTS = {550, 551, 552, 553}
 """The codes of refusals without an enhanced code that are about the recipient."""
+LASTING = 500
+"""From this code on, a refusal of a mail server lasts."""
 EXCEEDS_STORAGE, CLOSING = 552, 421
 """What mail servers answer to a mail that is too large, and when they are about to close the connection."""
 
@@ -145,7 +149,7 @@ class Smtp(Transport):
     port: int
     user: str = ""
     """Who logs in; empty if nobody does."""
-    password: str = ""
+    password: str | Tokens = ""
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Send the message over a connection of its own."""
@@ -153,13 +157,28 @@ class Smtp(Transport):
             with closing(self._connect()) as connection:  # its own context fails if QUIT does, after the mail
                 if self.scheme == "smtp+starttls":
                     connection.starttls(context=ssl.create_default_context())
-                if self.user:
+                if isinstance(self.password, Tokens):
+                    self.password.use(partial(self._show_token, connection))
+                elif self.user:
                     connection.login(self.user, self.password)
                 connection.sendmail(sender, [recipient], message.replace(b"\n", b"\r\n"))
                 with suppress(smtplib.SMTPException):  # the server has the mail, and may have hung up
                     connection.putcmd("quit")
         except (OSError, smtplib.SMTPException) as error:
             raise smtp_problem(error, recipient) from error
+
+    def _show_token(self, connection: smtplib.SMTP, token: str) -> None:
+        """Log in with an access token. Raises TokenRefused."""
+        connection.ehlo_or_helo_if_needed()
+        offered = connection.esmtp_features.get("auth", "").split()
+        mechanism, answers = exchange(offered, self.user, self.host, self.port, token)
+        rest = iter(answers)
+        try:
+            connection.auth(mechanism, lambda _=None: next(rest, ""))
+        except smtplib.SMTPAuthenticationError as why:
+            if why.smtp_code < LASTING:
+                raise
+            raise TokenRefused(smtp_problem(why, "").why) from None
 
     def _connect(self) -> smtplib.SMTP:
         if self.scheme == "smtps":
@@ -203,7 +222,7 @@ def smtp_problem(error: Exception, recipient: str) -> Undelivered:
     line = one_line(f"{code} {said}")[:MOST_SAID]
     return Undelivered(
         line,
-        for_good=about_mail and code >= 500,
+        for_good=about_mail and code >= LASTING,
         for_all=not about_mail,
         by_recipient=isinstance(error, smtplib.SMTPRecipientsRefused) and _is_about_recipient(code, said),
     )
@@ -216,10 +235,11 @@ def _is_about_recipient(code: int, said: str) -> bool:
     return code in REFUSED_RECIPIENTS
 
 
-def transport(setting: str, password: str = "") -> Transport:
-    """The transport that a setting names, with the password for its user. Raises Refused if it names none.
+def transport(setting: str, password: str | Tokens = "") -> Transport:
+    """The transport that a setting names, with the password or the access tokens for its user.
 
-    The text of the error does not repeat the setting, which may hold a password in the wrong place.
+    Raises Refused if it names none. The text of the error does not repeat the setting, which may hold a password in the
+    wrong place.
     """
     kind, _, rest = setting.partition(":")
     if kind == "maildir" and rest:
@@ -231,7 +251,7 @@ def transport(setting: str, password: str = "") -> Transport:
     raise Refused(f"PBM_TRANSPORT is not {enumerated(FORMS, 'or')}.")
 
 
-def _smtp(kind: str, setting: str, password: str) -> Smtp:
+def _smtp(kind: str, setting: str, password: str | Tokens) -> Smtp:
     why = f"PBM_TRANSPORT is not {kind}://HOST:PORT."
     try:
         url = urlsplit(setting)

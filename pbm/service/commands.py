@@ -14,7 +14,7 @@ from pbm.delivery.notices import WEBHOOK
 from pbm.mail import incoming
 from pbm.refusals import Refused, refusing_os_errors
 from pbm.session import Session
-from pbm.settings import open_server, signed_transport
+from pbm.settings import mailbox_tokens, open_server, signed_transport
 from pbm.terminal import fail, read_secret, replace_errors, say, warn
 
 if TYPE_CHECKING:
@@ -264,7 +264,8 @@ def cleanup() -> int:
 def fetch_(url: str, folder: str, *, idle: bool) -> int:
     """Handle the unread mails of a mailbox, move them, and send what is in the outbox.
 
-    The password of the mailbox is PBM_IMAP_PASSWORD, or is asked for. A URL that begins with imap is encrypted by
+    The password of the mailbox is PBM_IMAP_PASSWORD, or is asked for. A mailbox without a password is read by the login
+    of `pbm mail login`. A URL that begins with imap is encrypted by
     STARTTLS. With --idle it goes on until it is told to end, and connects again where a connection is lost.
     """
     import imaplib
@@ -273,7 +274,8 @@ def fetch_(url: str, folder: str, *, idle: bool) -> int:
     from pbm.mail.sending import flush
 
     box, folder = account(url), folder_name(folder)
-    if not (password := read_secret("PBM_IMAP_PASSWORD")):
+    password = os.environ.get("PBM_IMAP_PASSWORD") or mailbox_tokens() or read_secret("PBM_IMAP_PASSWORD")
+    if not password:
         raise Refused("The password of the mailbox has to be in PBM_IMAP_PASSWORD.")
     way, server = signed_transport(), open_server()
     try:

@@ -6,7 +6,8 @@
         ...  # pbm fetch imap://alice@127.0.0.1:port
     assert mailbox.texts("INBOX") == []
 
-``Mailbox(broken=["MOVE"])`` hangs up at the first MOVE; ``mailbox.said`` is what the client has said.
+``Mailbox(broken=["MOVE"])`` hangs up at the first MOVE; ``mailbox.said`` is what the client has said. With
+``Mailbox("IMAP4rev1 AUTH=XOAUTH2", password="access-1")``, the password is an access token.
 """
 
 import base64
@@ -20,6 +21,8 @@ from helpers.patience import PATIENCE
 PASSWORD = "imap password"
 MOVING = "IMAP4rev1 AUTH=PLAIN IDLE MOVE UIDPLUS"
 HANDLED = "pbm-handled"
+REFUSAL = b'{"status":"401","schemes":"bearer","scope":"mail"}'
+"""How a server explains that it refuses an access token."""
 
 
 class Mailbox:
@@ -29,6 +32,7 @@ class Mailbox:
         self.can = can
         self.password = password
         self.users = []
+        self.shown = []
         self.tls = tls
         self.broken = list(broken)
         self.folders = {"INBOX": {}}
@@ -100,10 +104,18 @@ class Talk(socketserver.StreamRequestHandler):
     def do_capability(self, _):
         self.say(f"* CAPABILITY {self.box.can}")
 
-    def do_authenticate(self, _):
+    def do_authenticate(self, mechanism):
         self.say("+")
-        _, user, password = base64.b64decode(self.rfile.readline()).decode().split("\0")
-        return self.log_in(user, password)
+        said = base64.b64decode(self.rfile.readline()).decode()
+        if mechanism == "PLAIN":
+            _, user, password = said.split("\0")
+            return self.log_in(user, password)
+        self.box.shown.append(said)
+        if self.log_in(said.partition("\1")[0], said.partition("Bearer ")[2].rstrip("\1")) == "OK done":
+            return "OK done"
+        self.say(f"+ {base64.b64encode(REFUSAL).decode()}")
+        self.box.shown.append(self.rfile.readline().decode())
+        return "NO AUTHENTICATE failed"
 
     def do_login(self, rest):
         return self.log_in(*(re.sub(r"\\(.)", r"\1", word) for word in re.findall(r'"((?:[^"\\]|\\.)*)"', rest)))

@@ -8,11 +8,13 @@ The fixture `waiting` is a server with a mail to each of the `NAMES` in its outb
 """
 
 import asyncio
+import base64
 import threading
 from contextlib import contextmanager, suppress
 
 from aiosmtpd.smtp import SMTP, AuthResult
 
+from helpers.mailboxes import REFUSAL
 from helpers.patience import PATIENCE
 
 
@@ -25,11 +27,22 @@ class Relay:
         self.logins = []
         self.connections = self.farewells = 0
         self.port = 0
+        self.token = ""
 
     def authenticate(self, server, session, envelope, mechanism, login):
         """Let in whoever knows the right password."""
         self.logins.append((login.login, login.password))
         return AuthResult(success=login.password == b"right password", handled=False)
+
+    async def auth_XOAUTH2(self, server, args):
+        """Let in whoever shows an access token that counts."""
+        said = base64.b64decode(args[1]).decode()
+        self.logins.append(said)
+        if said.partition("Bearer ")[2].rstrip("\1") == self.token:
+            return AuthResult(success=True)
+        answer = await server.challenge_auth(REFUSAL, encode_to_b64=True)
+        self.logins.append(answer)
+        return AuthResult(success=False, handled=False, message=self.replies.get("AUTH"))
 
     async def handle_MAIL(self, server, session, envelope, address, options):
         if reply := self.replies.get("MAIL"):
