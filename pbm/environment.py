@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 PREFIX = "PBM_"
-SECRETS = "PBM_PASSWORD", "PBM_TOKEN", "PBM_IMAP_PASSWORD", "PBM_TRANSPORT_PASSWORD"
+SECRETS = "PBM_PASSWORD", "PBM_TOKEN", "PBM_IMAP_PASSWORD", "PBM_TRANSPORT_PASSWORD", "PBM_OAUTH_SECRET"
 """The settings that nobody else should read. Each can be in a file of its own, which NAME_FILE names."""
 USERS_FILE = "~/.config/pbm/pbm.env"
 SERVERS_FILE = "/etc/pbm/pbm.env"

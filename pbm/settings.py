@@ -15,9 +15,8 @@ from pbm.store import Store, Unusable
 if TYPE_CHECKING:
     from ipaddress import IPv4Network, IPv6Network
 
-    from pbm.mail.signing import Signer
-
     from pbm.mail.oauth import Tokens
+    from pbm.mail.signing import Signer
     from pbm.mail.transports import Transport
 
 
@@ -119,10 +118,20 @@ def dkim_selector() -> str:
 
 def mailbox_tokens() -> "Tokens | None":
     """The access tokens of the mailbox, whose file ``PBM_OAUTH`` names; None if it names none."""
+    chosen = os.environ.get("PBM_OAUTH")
+    if not chosen:
+        return None
     from pbm.mail.oauth import Tokens
 
-    chosen = os.environ.get("PBM_OAUTH")
-    return Tokens(Path(chosen)) if chosen else None
+    return Tokens(Path(chosen))
+
+
+def check_mailbox_login() -> None:
+    """Raises Unusable if the mailbox asks to be logged in again, or its login cannot be read."""
+    tokens = mailbox_tokens()
+    problem = tokens.problem() if tokens else ""
+    if problem:
+        raise Unusable(f"{problem[0].upper()}{problem[1:]}.")
 
 
 def notice_kinds() -> tuple[str, ...]:

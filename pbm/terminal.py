@@ -34,12 +34,17 @@ def read_input() -> TextIO:
     return sys.stdin
 
 
+def read_line() -> str:
+    """A line of standard input, without its end."""
+    return read_input().readline().rstrip("\r\n")
+
+
 def read_secret(variable: str = "PBM_PASSWORD", ask: Callable[[], str] | None = None) -> str:
     """A password: that of the environment, or what *ask* gets at a terminal, or a line of standard input."""
     if chosen := os.environ.get(variable):
         return chosen
     if not sys.stdin.isatty():
-        return read_input().readline().rstrip("\r\n")
+        return read_line()
     try:
         if ask:
             return ask()

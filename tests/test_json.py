@@ -24,8 +24,8 @@ from helpers.mailboxes import PASSWORD, Mailbox, serving
 from helpers.schema import SCHEMA, check
 
 HELP = (FOLDER / "json.txt").read_text()
-PROTOCOLS = {"deliver", "demo", "referee", "robot", "serve"}
-"""Operator's commands that talk to a program, or go on, and print no answer."""
+PROTOCOLS = {"deliver", "demo", "mail login", "referee", "robot", "serve"}
+"""Operator's commands that talk to a program or a person, or go on, and print no answer."""
 
 EXAMPLES = {
     "replay": ("replay", "replay spiro 101"),

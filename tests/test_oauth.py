@@ -402,6 +402,12 @@ def test_a_login_that_is_denied_or_comes_too_late_ends_in_a_sentence(provider, c
         log_in_by_device(provider.login, [].append, Paused())
 
 
+def test_what_a_provider_repeats_of_our_secrets_is_masked(provider):
+    provider.refusals = [None, (400, {"error": "access_denied", "error_description": "the-device-code is denied"})]
+    with pytest.raises(LoginProblem, match="access_denied: PASSWORD is denied"):
+        log_in_by_device(provider.login, [].append, Paused())
+
+
 def test_a_code_that_nobody_enters_ends_when_the_provider_has_said(provider, monkeypatch):
     seconds = count(step=400)
     monkeypatch.setattr("pbm.mail.consent.time.monotonic", lambda: next(seconds))
@@ -464,3 +470,108 @@ def test_the_addresses_of_known_providers_are_safe(name):
     known = PROVIDERS[name]
     assert is_safe(known.token_url)
     assert is_safe(known.device_url or known.browser_url)
+
+
+# The operator's commands
+
+
+@pytest.fixture
+def options(provider):
+    """The options that name a provider, which waits for nobody."""
+    provider.interval = 0
+    addresses = f"--token-url={provider.url}/token", f"--device-url={provider.url}/device"
+    return ["--client=client-of-pbm", "--scope=mail offline_access", *addresses]
+
+
+def test_mail_login_keeps_the_login_for_its_owner_alone_and_prints_no_token(shell, provider, options):
+    file = shell.folder / "mailbox-login.json"
+    assert shell.done("mail", "login", *options).splitlines() == [
+        f"Open {provider.url}/enter in a browser, on any machine, and enter the code ABCD-EFGH",
+        f"pbm is logged in at 127.0.0.1. The login is in {file}.",
+        "",
+        "The setting with which it is used:",
+        "",
+        f"PBM_OAUTH={file}",
+    ]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert Tokens(file).read().access_token == provider.newest
+
+
+def test_mail_login_without_options_logs_in_as_before(shell, provider, options, file):
+    shell.environment["PBM_OAUTH"] = str(file)
+    for _ in range(2):
+        assert shell.done("mail", "login", *options).endswith(f"127.0.0.1. The login is in {file}.\n")
+        options.clear()
+    assert Tokens(file).read().access_token == "access-2"
+
+
+def test_mail_login_at_google_takes_a_secret_and_an_address_from_standard_input(shell, provider, monkeypatch):
+    monkeypatch.setitem(PROVIDERS, "google", provider.login._replace(client="", device_url=""))
+    provider.secret = "of-the-client"
+    line = "of-the-client\nhttp://localhost:53682/?error=access_denied\n"
+    done = shell.run("mail", "login", "--provider=google", "--client=client-of-pbm", stdin=line)
+    assert done.stdout.startswith(
+        "Open this address in a browser, on any machine, and log in to the mailbox:\nhttp://127."
+    )
+    assert done.stderr == "The login has failed: 127.0.0.1 refuses: access_denied.\n"
+    assert "of-the-client" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "A login needs --client=ID and --provider=google or --provider=microsoft"),
+        (["--provider=microsoft"], "A login needs --client=ID"),
+        (["--provider=microsoft", "--client=ID", "--token-url=http://a.example/"], "http://a.example/ is not https://"),
+    ],
+)
+def test_mail_login_says_what_it_lacks(shell, words, complaint):
+    assert shell.refused("mail", "login", *words).startswith(complaint)
+
+
+def test_mail_login_begins_nothing_that_it_could_not_keep(shell, provider, options):
+    why = shell.refused("mail", "login", *options, PBM_OAUTH="/nowhere/login.json")
+    assert why == "The login cannot be written to /nowhere/login.json: there is no such file or folder.\n"
+    assert provider.asked == []
+
+
+def test_mail_is_fetched_by_the_command_with_the_login(shell, tokens):
+    with serving(Mailbox("IMAP4rev1 AUTH=XOAUTH2 MOVE", password="access-1")) as port:
+        url = f"imap://pbm@127.0.0.1:{port}"
+        assert shell.done("fetch", url, PBM_OAUTH=str(tokens.path)) == "0 handled, 0 sent, 0 not sent.\n"
+
+
+def test_a_password_that_is_set_goes_before_the_login(shell, tokens):
+    with serving(Mailbox()) as port:
+        url = f"imap://pbm@127.0.0.1:{port}"
+        done = shell.run("fetch", url, PBM_OAUTH=str(tokens.path), PBM_IMAP_PASSWORD="another one")
+    assert done.stderr == "The mailbox cannot be read: wrong password.\n"
+
+
+def test_a_mail_server_with_a_user_needs_a_password_or_a_login(shell, tokens):
+    way = {"PBM_TRANSPORT": "smtps://pbm@smtp.example"}
+    assert "PBM_TRANSPORT_PASSWORD" in shell.refused("outbox", "flush", **way)
+    assert shell.done("outbox", "flush", **way, PBM_OAUTH=str(tokens.path)) == "0 sent, 0 not sent.\n"
+
+
+def test_status_doctor_and_settings_say_that_the_mailbox_asks_to_be_logged_in_again(shell, provider, tokens):
+    shell.sign_up("alice")
+    shell.environment["PBM_OAUTH"] = str(tokens.path)
+    sentence = "The mailbox asks to be logged in again, by `pbm mail login`: 535 5.7.3 unsuccessful."
+    for command in ("status", "doctor", "settings"):
+        assert sentence not in shell.run(command).stdout
+    with pytest.raises(LoginProblem):
+        tokens.use(refusing("access-1", "access-2"))
+    for command in ("status", "doctor", "settings"):
+        done = shell.run(command)
+        assert sentence in done.stdout
+        assert done.returncode == 1
+    assert "access-" not in shell.run("settings").stdout
+
+
+def test_a_login_that_is_not_there_is_named(shell, file):
+    shell.sign_up("alice")
+    assert (
+        f"There is no login in {file} yet; `pbm mail login` makes it."
+        in shell.run("status", PBM_OAUTH=str(file)).stdout
+    )

@@ -8,7 +8,7 @@ from secrets import token_urlsafe
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from pbm.mail.fetch import HERE
+from pbm.client import THIS_MACHINE
 from pbm.mail.oauth import Login, LoginProblem, ProviderRefusal
 from pbm.texts import one_line
 
@@ -28,13 +28,13 @@ PROVIDERS: Mapping[str, Login] = {
     ),
 }
 """The providers that are known by name, each as a login without a client."""
-POLLING_SECONDS = 5.0
+CODE_PAUSE_SECONDS = 5.0
 """How often a provider is asked whether its user has agreed, if it does not say how often (RFC 8628, 3.2)."""
 SLOWER_SECONDS = 5.0
 """By how much longer the pauses become each time that a provider wants to be asked less often (3.5)."""
 CODE_SECONDS = 900.0
 """How long a code counts if the provider does not say it."""
-REDIRECT_URL = "http://127.0.0.1:53682/"
+REDIRECT_URL = "http://localhost:53682/"
 """Where a browser is sent at the end. Nobody listens there: the user copies the address, so any machine will do."""
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -43,9 +43,19 @@ def is_safe(url: str) -> bool:
     """Whether secrets may be sent to a URL: it is encrypted, or on this machine."""
     try:
         parts = urlsplit(url)
+        host = parts.hostname
     except ValueError:
         return False
-    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in HERE))
+    if not host:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and THIS_MACHINE.fullmatch(host) is not None)
+
+
+def log_in(login: Login, show: Callable[[str], object], read_line: Callable[[], str]) -> Login:
+    """A login with tokens, of a user who agrees in a browser. Raises LoginProblem."""
+    if login.device_url:
+        return log_in_by_device(login, show)
+    return log_in_by_browser(login, show, read_line)
 
 
 def log_in_by_device(
@@ -57,7 +67,7 @@ def log_in_by_device(
     user_code = _text(login, begun, "user_code")
     device_code = _text(login, begun, "device_code")
     show(f"Open {one_line(url)} in a browser, on any machine, and enter the code {one_line(user_code)}")
-    pause = _number(begun, "interval", POLLING_SECONDS)
+    pause = _number(begun, "interval", CODE_PAUSE_SECONDS)
     end = time.monotonic() + _number(begun, "expires_in", CODE_SECONDS)
     while time.monotonic() < end:
         wait(pause)

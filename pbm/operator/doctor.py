@@ -31,7 +31,7 @@ from pbm.mail.transports import Maildirs, Sendmail, Smtp, Transport
 from pbm.names import is_address
 from pbm.operator.findings import Finding
 from pbm.refusals import Refused
-from pbm.settings import address, signer, signer_with, transport
+from pbm.settings import address, check_mailbox_login, signer, signer_with, transport
 from pbm.store import BoardRow, Store, TurnRow, Unusable
 
 MISSED = timedelta(days=2)
@@ -178,6 +178,7 @@ def examine(
         yield Finding("database", str(why), mend)
     yield from _settings()
     yield from _key()
+    yield from _mailbox()
     yield from _games()
 
 
@@ -379,6 +380,14 @@ def _key() -> Iterator[Finding]:
         signer()
     except (Refused, Unusable) as why:
         yield Finding("PBM_DKIM_KEY", f"{why} No mail goes out until it can.", "Mend it; all mails wait in the outbox.")
+
+
+def _mailbox() -> Iterator[Finding]:
+    """Check whether the mailbox asks to be logged in again."""
+    try:
+        check_mailbox_login()
+    except Unusable as why:
+        yield Finding("PBM_OAUTH", str(why), "Log in again; until then mails wait.")
 
 
 def _unreachable(way: Transport) -> str:

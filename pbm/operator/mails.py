@@ -1,19 +1,33 @@
-"""The operator's commands for the outbox."""
+"""The operator's commands for mail: the outbox, the key that signs, and the login at a provider."""
 
 import os
+from collections.abc import Mapping
+from getpass import getpass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pbm import texts
 from pbm.console import answer, answer_list, open_existing, prepare_helper, time_text, wait_for_end
 from pbm.console.usage import WHOLE_NUMBER, Commands
+from pbm.disk import whole
 from pbm.mail import signing
 from pbm.refusals import Refused, refusing_os_errors
 from pbm.server import Server
-from pbm.settings import inner_networks, make_data_folder, open_server, signed_transport, signer_with
+from pbm.settings import (
+    inner_networks,
+    mailbox_tokens,
+    make_data_folder,
+    open_server,
+    signed_transport,
+    signer_with,
+)
 from pbm.store import Mail
+from pbm.terminal import read_line, read_secret, say
+
+if TYPE_CHECKING:
+    from pbm.mail.oauth import Login, Tokens
 
 commands = Commands("pbm")
 
@@ -49,6 +63,73 @@ def make_key(*, new: bool) -> None:
         lines += ["", "The setting with which mails are signed:", "", f"PBM_DKIM_KEY={path}"]
     data = {"key": str(path), "made": is_made, "name": signer.record_name, "record": record, "line": line}
     answer("\n".join(lines), data)
+
+
+@mail_setup.command("login", answers=False)
+@click.option("--provider", type=click.Choice(["google", "microsoft"]), help="Whose mailbox it is.")
+@click.option("--client", metavar="ID", help="Under which pbm is registered with the provider.")
+@click.option("--scope", metavar="WORDS", help="At another provider: what pbm may do.")
+@click.option("--token-url", metavar="URL", help="At another provider: where tokens come from.")
+@click.option("--device-url", metavar="URL", help="At another provider: where the code for the browser comes from.")
+@click.option("--browser-url", metavar="URL", help="In place of such a code: where the browser begins.")
+def log_in_to_mailbox(provider: str | None, **options: str | None) -> None:
+    """Log in to a mailbox whose provider takes no passwords, such as Google or Microsoft.
+
+    It says what to do in a browser, on any machine. Then `pbm fetch` and PBM_TRANSPORT need no password. Without
+    options it logs in again.
+
+    PBM_OAUTH names the file of the login. Without that setting, it is mailbox-login.json beside the database. If the
+    provider has given a secret with the ID, that is PBM_OAUTH_SECRET; the one of Google is asked for.
+    """
+    from pbm.mail.consent import log_in
+    from pbm.mail.oauth import LoginProblem, Tokens
+
+    tokens = mailbox_tokens()
+    is_chosen = tokens is not None
+    if tokens is None:
+        tokens = Tokens(Path(make_data_folder()).with_name("mailbox-login.json"))
+    path = tokens.path.absolute()
+    login = _login_to_begin(tokens, provider, options)
+    with refusing_os_errors(f"The login cannot be written to {path}"), whole(path):
+        pass  # before anybody goes to a browser
+    try:
+        done = log_in(login, lambda text: say(text, {}), read_line)
+        tokens.replace(lambda: done)
+    except LoginProblem as why:
+        raise Refused(f"The login has failed: {why}.") from why
+    say(f"pbm is logged in at {done.provider}. The login is in {path}.", {})
+    if not is_chosen:
+        say(f"\nThe setting with which it is used:\n\nPBM_OAUTH={path}", {})
+
+
+def _login_to_begin(tokens: "Tokens", provider: str | None, options: Mapping[str, str | None]) -> "Login":
+    """What to log in with: a known provider, or else what is in the file, with what the options say. Raises Refused."""
+    from pbm.mail.consent import PROVIDERS, is_safe
+    from pbm.mail.oauth import Login, LoginProblem
+
+    if provider:
+        login = PROVIDERS[provider]
+    else:
+        try:
+            login = tokens.read()
+        except LoginProblem:  # there is none yet, or none that may be used
+            login = Login("", "", "")
+    given: dict[str, Any] = {name: value for name, value in options.items() if value}
+    if not given.keys().isdisjoint({"browser_url", "device_url"}):
+        login = login._replace(browser_url="", device_url="")
+    login = login._replace(**given)
+    if not all((login.client, login.scope, login.token_url, login.device_url or login.browser_url)):
+        raise Refused(
+            "A login needs --client=ID and --provider=google or --provider=microsoft; at another provider --client, "
+            "--scope, --token-url, and --device-url or --browser-url."
+        )
+    for url in filter(None, (login.token_url, login.device_url, login.browser_url)):
+        if not is_safe(url):
+            raise Refused(f"{url} is not https://HOST/PATH.")
+    secret = os.environ.get("PBM_OAUTH_SECRET") or login.secret
+    if provider == "google" and not secret:
+        secret = read_secret("PBM_OAUTH_SECRET", lambda: getpass("Secret of the client: "))
+    return login._replace(secret=secret)
 
 
 @commands.group()

@@ -11,7 +11,7 @@ from pbm.board.clocks import CLOCK_STEP, DAY
 from pbm.console import answer, open_existing, time_text
 from pbm.console.usage import Commands
 from pbm.refusals import Refused
-from pbm.settings import signer
+from pbm.settings import check_mailbox_login, signer
 from pbm.store import SCHEMA, Robot, Store, Unusable
 from pbm.store.events import Counted
 from pbm.store.outbox import Waiting
@@ -71,6 +71,10 @@ def status() -> int:
         signer()
     except (Refused, Unusable) as why:
         needs.insert(0, f"No mail goes out: {why}")
+    try:
+        check_mailbox_login()
+    except Unusable as why:
+        needs.insert(0, str(why))
     objection = server.store.health.objection()
     if objection:
         needs.insert(0, f"The database cannot be written: {objection}.")

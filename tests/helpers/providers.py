@@ -37,6 +37,7 @@ class Provider:
         self.used = 0
         self.rotates = True
         self.lifetime = 3600
+        self.interval = 3
         self.is_revoked = False
         self.may_answer = threading.Event()
         self.may_answer.set()
@@ -95,7 +96,7 @@ class Provider:
                 "user_code": "ABCD-EFGH",
                 "verification_uri": f"{self.url}/enter",
                 "expires_in": 900,
-                "interval": 3,
+                "interval": self.interval,
             }
         if path != "/token":
             return 404, {}
