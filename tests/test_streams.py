@@ -1,10 +1,11 @@
 """Streams of events: what a program or a page hears of boards, when, and what nobody hears."""
 
 import asyncio
+import re
 import socket
 import time
 from contextlib import ExitStack, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from jsonschema import validate
@@ -24,8 +25,9 @@ from pbm.service.events import (
 )
 from pbm.service.requests import REQUEST_SECONDS
 from pbm.service.web import WebServer
-from pbm.store import Store
-from pbm.store.schema import board_states
+from pbm.site.pages import answer_page
+from pbm.store import Reply, Store
+from pbm.store.schema import board_states, states_with_given_days
 from pbm.store.trust import Token
 
 from helpers import next_version
@@ -69,7 +71,6 @@ def played(board):
         ("carol", "subscribe 101 ME"),
         ("carol", "notify ME 101"),
         ("bob", "preview 101 c3"),
-        ("alice", "give 101 ME 3"),
     ],
 )
 def test_what_is_secret_and_what_is_no_move_makes_no_new_state(played, name, line):
@@ -86,10 +87,11 @@ def test_what_is_secret_and_what_is_no_move_makes_no_new_state(played, name, lin
         ("bob", "move 101 ME c3", (4, "alice", None)),
         ("bob", "move 101 ME propose", (3, "bob", "draw")),
         ("alice", "move 101 ME undo", (3, "bob", "undo")),
+        ("alice", "give 101 ME 3", (3, "bob", None)),
         ("bob", "move 101 ME resign", (4, None, None)),
     ],
 )
-def test_a_move_a_proposal_and_the_end_make_a_new_state(played, name, line, told):
+def test_a_move_a_proposal_days_given_and_the_end_make_a_new_state(played, name, line, told):
     before = played.store.states.last_number()
     say(played, name, line)
     [state] = played.store.states.since(before)
@@ -124,7 +126,8 @@ def test_the_states_of_a_user_are_those_of_their_boards_also_of_one_that_was_rem
 
 def test_boards_of_an_earlier_version_have_states(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
-        next_version.install_steps(patched.setattr, [step for step in next_version.OURS if step is not board_states])
+        without_states = [step for step in next_version.OURS if step not in {board_states, states_with_given_days}]
+        next_version.install_steps(patched.setattr, without_states)
         with Store(tmp_path / "pbm.db") as store:
             store.users.add("alice", "", DAY)
             row = {"game": "symple", "board": "101", "options": "", "secret": b"", "started": DAY, "moves": 3}
@@ -290,6 +293,26 @@ def test_a_page_hears_of_its_board_alone_and_of_what_its_reader_may_see_of_the_t
         ("101", "2026-11-20T12:01:00.000000+00:00"),
     ]
     assert [event.data["talk"] for event in events_in(carol.text)] == [None]
+
+
+def test_a_page_hears_of_days_that_the_other_player_gives_and_then_shows_the_new_end(played):
+    def clock():
+        with played.store.writing():
+            address = tokens.reply_address(played.server, "symple", "101", "bob")
+        news = answer_page(played.server, Reply("symple", "101", "bob"), address, {"known": ""})
+        return re.search(r'data-until="([^"T]*)', news["html"]["clock"])[1]
+
+    async def listen():
+        hearing = Hearing(played)
+        bob = await hearing.page("bob")
+        ends = [clock()]
+        await hearing.after("alice", "give 101 ME 3")
+        return bob, [*ends, clock()]
+
+    bob, ends = asyncio.run(listen())
+    assert [event.data["board"] for event in events_in(bob.text)] == ["101", "101"]
+    before, after = map(date.fromisoformat, ends)
+    assert (after - before).days == 3
 
 
 # What nobody hears

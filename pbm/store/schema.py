@@ -707,7 +707,8 @@ def tokens(db: Database) -> None:
     """)
 
 
-STATE_COLUMNS = "first_player", "second_player", "moves", "turn", "ended", "winner", "changed", "vote", "voter"
+FIRST_STATE_COLUMNS = "first_player", "second_player", "moves", "turn", "ended", "winner", "changed", "vote", "voter"
+STATE_COLUMNS = *FIRST_STATE_COLUMNS, "more_days"
 """The columns of a board with which its public state changes. None of them tells a secret."""
 
 
@@ -730,20 +731,24 @@ def board_states(db: Database) -> None:
         INSERT INTO board_states (game, board, first_player, second_player)
         SELECT game, board, first_player, second_player FROM boards ORDER BY rowid
     """)
-    old, new = (", ".join(f"{row}.{column}" for column in STATE_COLUMNS) for row in ("OLD", "NEW"))
-    for deed, row, when in (
-        ("INSERT", "NEW", ""),
-        ("UPDATE", "NEW", f"WHEN ({old}) IS NOT ({new})"),
-        ("DELETE", "OLD", ""),
-    ):
-        db.execute(f"""
-            CREATE TRIGGER state_of_board_{deed.lower()} AFTER {deed} ON boards {when} BEGIN
-                DELETE FROM board_states WHERE (game, board) = ({row}.game, {row}.board);
-                INSERT INTO board_states (game, board, first_player, second_player)
-                    VALUES ({row}.game, {row}.board, {row}.first_player, {row}.second_player);
-            END
-        """)
+    _create_state_trigger(db, "INSERT")
+    _create_state_trigger(db, "UPDATE", FIRST_STATE_COLUMNS)
+    _create_state_trigger(db, "DELETE")
     _create_noting_triggers(db, {"tokens", "replies"})
+
+
+def _create_state_trigger(db: Database, deed: str, columns: Collection[str] = ()) -> None:
+    """Create the trigger by which a board has a new state after a deed, if one of these *columns* has changed."""
+    row = "OLD" if deed == "DELETE" else "NEW"
+    old, new = (", ".join(f"{name}.{column}" for column in columns) for name in ("OLD", "NEW"))
+    when = f"WHEN ({old}) IS NOT ({new})" if columns else ""
+    db.execute(f"""
+        CREATE TRIGGER state_of_board_{deed.lower()} AFTER {deed} ON boards {when} BEGIN
+            DELETE FROM board_states WHERE (game, board) = ({row}.game, {row}.board);
+            INSERT INTO board_states (game, board, first_player, second_player)
+                VALUES ({row}.game, {row}.board, {row}.first_player, {row}.second_player);
+        END
+    """)
 
 
 @migrations()
@@ -783,3 +788,10 @@ def notice_targets(db: Database) -> None:
         ) STRICT
     """)
     db.execute("CREATE INDEX notices_target ON notices (target)")
+
+
+@migrations()
+def states_with_given_days(db: Database) -> None:
+    """Let a board have a new state when a player gives the other one days for a move."""
+    db.execute("DROP TRIGGER state_of_board_update")
+    _create_state_trigger(db, "UPDATE", STATE_COLUMNS)

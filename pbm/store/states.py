@@ -6,7 +6,7 @@ from pbm.store.base import Questions
 
 
 class BoardState(NamedTuple):
-    """What anybody may know of a board, and what changes by a move, a move taken back, a proposal or the end."""
+    """What anybody may know of a board; it changes by a move, one taken back, a proposal, days given, or the end."""
 
     number: int
     """A later state has a higher number. Nothing secret, such as a submitted move, makes a new state."""

@@ -24,6 +24,7 @@ OURS = [
     schema.tokens,
     schema.board_states,
     schema.notice_targets,
+    schema.states_with_given_days,
 ]
 """The migrations of this version."""
 
