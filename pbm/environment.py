@@ -17,8 +17,8 @@ USERS_FILE = "~/.config/pbm/pbm.env"
 SERVERS_FILE = "/etc/pbm/pbm.env"
 ENVIRONMENT = "the environment"
 
-_LINE = re.compile(r"[ \t]*(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?P<text>.*)")
-_QUOTED = re.compile(r"""'(?P<single>[^']*)'|"(?P<double>(?:[^"\\]|\\.)*)\"""", re.DOTALL)
+_LINE = r"[ \t]*(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?P<text>.*)"
+_QUOTED = r"""(?s)'(?P<single>[^']*)'|"(?P<double>(?:[^"\\]|\\.)*)\""""
 
 
 class SettingsError(Exception):
@@ -130,14 +130,14 @@ def read_lines(text: str, path: str) -> Iterator[tuple[str, str]]:
         stripped = line.strip()
         if not stripped or stripped[0] in "#;":
             continue
-        match = _LINE.fullmatch(line)
+        match = re.fullmatch(_LINE, line)
         if match is None:
             raise SettingsError(f"Line {number} of {path} is not NAME=VALUE.")
         written = match["text"].strip()
         if not written.startswith(("'", '"')):
             yield match["name"], re.sub(r"\\(.)", r"\1", written)
             continue
-        quoted = _QUOTED.fullmatch(written)
+        quoted = re.fullmatch(_QUOTED, written)
         if quoted is None:
             raise SettingsError(f"The quotes in line {number} of {path} do not match.")
         if quoted["single"] is not None:

@@ -136,15 +136,15 @@ def check_mailbox_login() -> None:
 
 def notice_kinds() -> tuple[str, ...]:
     """The kinds of notices that are sent: ``PBM_NOTICES``, such as ``ntfy,matrix,https``. Raises Unusable."""
-    chosen = _chosen(
-        "PBM_NOTICES",
-        re.compile("[a-z][a-z0-9]*(,[a-z][a-z0-9]*)*", re.ASCII).fullmatch,
-        "no list of kinds of notices, such as ntfy,matrix,https",
-    )
+    chosen = _chosen("PBM_NOTICES", _is_list_of_kinds, "no list of kinds of notices, such as ntfy,matrix,https")
     kinds = tuple(dict.fromkeys((chosen or "").split(","))) if chosen else ()
     for kind in {"http", "mailto", "mailtos"}.intersection(kinds):
         raise Unusable(f"PBM_NOTICES cannot have {kind}: webhooks are https, and mails are sent anyway.")
     return kinds
+
+
+def _is_list_of_kinds(text: str) -> bool:
+    return re.fullmatch("[a-z][a-z0-9]*(,[a-z][a-z0-9]*)*", text, re.ASCII) is not None
 
 
 def inner_networks() -> "Sequence[IPv4Network | IPv6Network]":
@@ -181,8 +181,12 @@ def operator() -> str | None:
 
 def robot_boards() -> int:
     """On how many active boards a user can play against robots: ``PBM_ROBOT_BOARDS``. Raises Unusable."""
-    chosen = _chosen("PBM_ROBOT_BOARDS", re.compile("[0-9]{1,9}", re.ASCII).fullmatch, "no number of boards")
+    chosen = _chosen("PBM_ROBOT_BOARDS", _is_some_boards, "no number of boards")
     return int(chosen or 5)
+
+
+def _is_some_boards(text: str) -> bool:
+    return re.fullmatch("[0-9]{1,9}", text, re.ASCII) is not None
 
 
 def robot_minutes() -> float:

@@ -34,9 +34,9 @@ PASSWORD_WORDS = frozenset(
 """What people call a password in front of it."""
 LONGEST_SAID = 27
 """How many characters of a word a refusal of a game repeats."""
-QUOTATION = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`if (?!THEIRS\b)[^`]*`""")
+QUOTATION = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`if (?!THEIRS\b)[^`]*`"""
 """What a refusal repeats of somebody's words: as `repr` writes it, or a reading of a line of a plan."""
-PROSE = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+PROSE = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
 """A word that may stand in a sentence of ours: of letters alone, but for hyphens and apostrophes between them."""
 LOOKALIKES = str.maketrans(
     "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u043a\u0458\u0455\u0501\u051b\u051d"
@@ -259,8 +259,8 @@ def reason_without(reason: str, secrets: Iterable[str]) -> str:
         parts |= {secret, secret[:LONGEST_SAID]}
         parts.update(re.split("[,.;!?]", secret))
     parts = {part for part in parts if len(part) > 3}
-    strange = [part for part in parts if not PROSE.fullmatch(part)]
-    masked = QUOTATION.sub(lambda quotation: _masked(quotation[0], parts), reason)
+    strange = [part for part in parts if not re.fullmatch(PROSE, part)]
+    masked = re.sub(QUOTATION, lambda quotation: _masked(quotation[0], parts), reason)
     return re.sub(rf"('{MASK}'[^;\n]*); did you mean [^?\n]*\?", r"\1.", _masked(masked, strange))
 
 

@@ -23,9 +23,9 @@ from helpers.mail import ADDRESS, handle
 
 ROOM = Path(pbm.__file__).parent
 READERS = [
-    *(ROOM / "mail" / f"{name}.py" for name in "reading quotes unhtml automatic typed incoming".split()),
+    *(ROOM / "mail" / f"{name}.py" for name in "reading quotes own_mails unhtml automatic typed incoming".split()),
     *sorted((ROOM / "language").glob("*.py")),
-    ROOM / "letters" / "headings.py",
+    ROOM / "letters" / "headings.py",  # of whose texts `own_mails` makes patterns
     ROOM / "texts.py",
     *(Path(email.__file__).parent / f"{name}.py" for name in "_parseaddr feedparser header message utils".split()),
 ]

@@ -19,6 +19,7 @@ from functools import partial
 from typing import NamedTuple
 
 import games
+from pbm.names import API_TOKENS
 from pbm.server import Server
 from pbm.store import Mail, Reply
 
@@ -34,10 +35,6 @@ COMMANDS = "commands"
 POSTMASTER = "postmaster"
 """The kind of the address of whoever runs the server (RFC 5321, 4.5.1), which has none either."""
 TOKEN = re.compile("([rbucp])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
-
-API_TOKEN = re.compile("pbm_(?:webhook_)?[0-9a-f]{16,}", re.ASCII | re.IGNORECASE)
-"""A token with which a program gives commands over HTTP, the secret of a webhook, or a part of one of them that is too
-long to be shown."""
 
 
 def reply_address(server: Server, game: str, board: str, userid: str) -> str:
@@ -164,7 +161,7 @@ def bounce_token(server: Server, number: int, whose: str) -> str:
 
 def masked(text: str) -> str:
     """A text with its tokens masked, for others than the one to whom they were mailed or shown."""
-    return re.sub(f"{TOKEN.pattern}|{API_TOKEN.pattern}", "TOKEN", text, flags=re.ASCII | re.IGNORECASE)
+    return re.sub(f"{TOKEN.pattern}|{API_TOKENS}", "TOKEN", text, flags=re.ASCII | re.IGNORECASE)
 
 
 def is_same(given: str, right: str) -> bool:

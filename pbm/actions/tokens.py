@@ -6,8 +6,9 @@ from textwrap import fill
 from typing import Any
 
 from pbm import delivery, letters, texts
-from pbm.access.tokens import API_TOKEN, digest
+from pbm.access.tokens import digest
 from pbm.letters import Letter
+from pbm.names import API_TOKENS
 from pbm.refusals import Refused, check_no_placeholder
 from pbm.session import Session
 from pbm.store.trust import Token
@@ -32,7 +33,7 @@ def check_not_mailed(session: Session, **_: object) -> None:
 def change_token(session: Session, userid: str, name: str, word: str) -> list[Letter]:
     """Make a token, which is shown this once, or end one. Raises Refused."""
     check_no_placeholder(name, "a name for the token")
-    if not NAME.fullmatch(name) or API_TOKEN.search(name):
+    if not NAME.fullmatch(name) or re.search(API_TOKENS, name):
         raise Refused(
             "The name of a token has up to 32 letters, digits, dots, hyphens or underscores.", secrets=(name,)
         )

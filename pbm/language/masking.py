@@ -11,11 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import games
-from pbm.access.tokens import API_TOKEN
 from pbm.language import words
 from pbm.language.commands import root
 from pbm.language.grammar import LOOKS_RIGHT, is_secret
-from pbm.names import SHORTEST_PASSWORD, IsUser, is_userid
+from pbm.names import API_TOKENS, SHORTEST_PASSWORD, IsUser, is_userid
 from pbm.texts import MASK, MOST_COMMENT, PASSWORD_WORDS, latin, written
 
 TOKENS = r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+"
@@ -23,7 +22,7 @@ TOKENS = r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+"
 ENCODED_BLANKS = frozenset({"%20", "&nbsp;"})
 BOARD_NUMBER = "#?[0-9]{3,12}(#-?[0-9]+)?"
 """The number of a board, such as ``101``, ``#101`` and ``101#4``."""
-NO_PROSE = re.compile(r"\d|[^\w.'\u2019-]|[^\W\d_]_|[^\W\d_A-Z][A-Z]")
+NO_PROSE = r"\d|[^\w.'\u2019-]|[^\W\d_]_|[^\W\d_A-Z][A-Z]"
 """What is in no word of prose: a digit or a sign, as in ``sw0rd!``, or a capital in the middle, as in ``swordFish``."""
 PUNCTUATION = ",;:()[]{}<>\"'`|*~.!?_=#$/\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 """What may stand around a word."""
@@ -33,7 +32,7 @@ BETWEEN = frozenset("is was are ist war of for von für to my mine the new old".
 """Words between "password" and the password."""
 PLACES = frozenset({"board", "boards", "followed", "userid"})
 """The arguments by which a command is told from prose."""
-SECRET_URL = re.compile(r"(?!(?:https?|ftp)://)[a-z][a-z0-9]*://", re.ASCII | re.IGNORECASE)
+NOTICE_URL = "(?ai)(?!(?:https?|ftp)://)[a-z][a-z0-9]*://"
 """How a URL for notices begins, such as ``ntfy://``, which may have a password in it."""
 MOST_WORDS = 8
 """How many words behind the name of a command are looked at."""
@@ -63,8 +62,8 @@ def without_passwords(text: str, is_user: IsUser | None) -> Masked:
     hidden = set(_by_grammar(tokens, is_user))
     hidden.update(_beside_users(tokens, is_user))
     hidden.update(_named(text, tokens, is_user))
-    hidden.update(place for place, token in enumerate(tokens) if API_TOKEN.search(token.plain))
-    hidden.update(place for place, token in enumerate(tokens) if SECRET_URL.match(token.plain))
+    hidden.update(place for place, token in enumerate(tokens) if re.search(API_TOKENS, token.plain))
+    hidden.update(place for place, token in enumerate(tokens) if re.match(NOTICE_URL, token.plain))
     secrets = {tokens[place].plain for place in hidden}
     parts: list[str] = []
     end = 0
@@ -90,7 +89,7 @@ def is_strange(word: str) -> bool:
     """Whether a word looks like a password: no word of prose, no address and no turn of a game."""
     if len(word) < SHORTEST_PASSWORD or "@" in word or not word.isprintable():
         return False
-    return NO_PROSE.search(word) is not None and not is_turn(word)
+    return re.search(NO_PROSE, word) is not None and not is_turn(word)
 
 
 def is_turn(word: str) -> bool:

@@ -27,8 +27,9 @@ from pbm.blocks import (
     spaced,
 )
 from pbm.letters.contests import hypertext
-from pbm.letters.headings import LAST_TURN, MOVE_ON_SITE, ON_SITE, STATUS, TAP
+from pbm.letters.headings import LAST_TURN, MOVE_ON_SITE, ON_SITE, TAP
 from pbm.letters.letter import EASY
+from pbm.mail import own_mails
 from pbm.mail.illustrations import Illustration, SeatLine
 from pbm.store import Mail
 
@@ -255,7 +256,7 @@ def _illustrated(
 
 def _beginning(above: Sequence[Block], illustration: Illustration, mail: Mail) -> Iterator[_Part]:
     """What has happened. Who is to move, or has won, is the largest line; above it the name of the board is small."""
-    statuses = [block for block in above if isinstance(block, Paragraph) and STATUS.fullmatch(block.text)]
+    statuses = [block for block in above if isinstance(block, Paragraph) and own_mails.STATUS.fullmatch(block.text)]
     title = statuses[0] if statuses else above[0]
     for block in above:
         part = _prose(block.text)._replace(gap=GAP)

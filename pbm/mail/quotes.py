@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
-from pbm.letters import headings
+from pbm.mail import own_mails
 from pbm.texts import NARROWEST
 
 BLANKS = dict.fromkeys(["\u00a0", "\u1680", *map(chr, range(0x2000, 0x200B)), "\u202f", "\u205f", "\u3000"], " ")
@@ -211,8 +211,8 @@ def own(text: str) -> str:
         return ""  # there was nothing but a warning
     filled = [number for number, line in enumerate(lines) if line.strip()]
     last = filled[-1] if filled else 0
-    ends_with_help = headings.HELP.fullmatch(lines[last].strip()) is not None
-    end_of_refusal = max((number for number, line in enumerate(lines) if headings.OF_REFUSAL.match(line)), default=-1)
+    ends_with_help = own_mails.HELP.fullmatch(lines[last].strip()) is not None
+    end_of_refusal = max((number for number, line in enumerate(lines) if own_mails.OF_REFUSAL.match(line)), default=-1)
     kept: list[str] = []
     index = 0
     while index < len(lines):
@@ -238,7 +238,7 @@ def own(text: str) -> str:
         if _begins_original(lines, index):
             break
         # A refusal of ours that shows a board.
-        if index < end_of_refusal and headings.STATUS.fullmatch(line):
+        if index < end_of_refusal and own_mails.STATUS.fullmatch(line):
             _drop_reason(kept)
             break
         kept.append(line)
@@ -377,7 +377,7 @@ def _drop_reason(kept: list[str]) -> None:
 def _begins_original(lines: Sequence[str], index: int) -> bool:
     """Whether the rest of the lines is a mail that was answered, not marked as a quotation line by line."""
     line = lines[index]
-    if BANNER.fullmatch(line[:LONGEST_ATTRIBUTION]) or headings.is_beginning(lines[index : index + 4]):
+    if BANNER.fullmatch(line[:LONGEST_ATTRIBUTION]) or own_mails.is_beginning(lines[index : index + 4]):
         return True
     if _field(line) in {"from", "date"}:
         header = [line for line in lines[index : index + FIELDS_WITHIN] if line.strip()][:MOST_FIELDS]

@@ -4,6 +4,7 @@ A link that is mailed to the player makes a browser a device, once, within LINK_
 with the scope `link`, so a new password, and signing off, end links and devices alike.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from ipaddress import ip_address
@@ -20,6 +21,7 @@ from pbm.access import tokens
 from pbm.actions.tokens import MOST_TOKENS, NAME, TOKEN_BYTES
 from pbm.board import clocks
 from pbm.mail import posts
+from pbm.names import API_TOKENS
 from pbm.refusals import NotAllowed, Refused, WrongPassword
 from pbm.server import Server
 from pbm.session import Session
@@ -166,7 +168,7 @@ def _new_secret(server: Server) -> str:
 
 def _free_name(name: str, names: list[str]) -> str:
     """The name of a new device, with a number behind it if there is one of that name. Raises Refused."""
-    if not NAME.fullmatch(name) or tokens.API_TOKEN.search(name):
+    if not NAME.fullmatch(name) or re.search(API_TOKENS, name):
         raise Refused("The name of a device has up to 32 letters, digits, dots, hyphens or underscores.")
     if name not in names:
         return name
