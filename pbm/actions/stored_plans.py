@@ -58,8 +58,6 @@ def play_answer(session: Session, board: Board, name: str) -> str | None:
         drop_plan(session, board, name, why)
         return None
     board.play(name, move, session.now, automatic=True)
-    if board.is_over:
-        rest = []
     replace_plan(session, board, name, plan_lines.text_of_plan(_with_known_conditions(board, rest)))
     return move
 
