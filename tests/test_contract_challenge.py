@@ -71,6 +71,13 @@ def test_by_mail_a_challenge_comes_from_a_confirmed_address_of_any_user(by_mail)
     assert to(told) == [(name, "New Symple Board 101 alice") for name in ("alice", "bob", SENDER)]
 
 
+def test_nobody_becomes_inactive_by_a_challenge_of_a_stranger_who_does_not_learn_either_who_takes_none(by_mail):
+    by_mail.signs("bob", "symple reject ME")
+    refusal = by_mail.refused("stranger", "symple challenge alice bob")
+    assert "bob takes no challenges" not in refusal.text
+    assert not by_mail.store.players.get("symple", "bob").inactive
+
+
 def test_an_address_starts_50_boards_a_day_by_mail_and_a_shell_any_number(by_mail):
     with by_mail.store.writing():
         by_mail.store.trust.use("challenge", "carol@players.example", f"{by_mail.time:%Y-%m-%d}", 50)

@@ -100,6 +100,10 @@ bob: Re: Symple Board finals12 ME ** b1 / played c3 b1
 nobody subscribes to a game that is over
     challenge alice bob / plays c3 b1 resign / carol: symple subscribe ME 101 / \
 carol reads Not subscribed: 101 (the game is over).
+the end of a game goes before other reasons why nobody can subscribe
+    challenge alice bob / carol: symple subscribe ME 101 / plays c3 b1 resign / alice: symple subscribe ME 101 / \
+alice reads Not subscribed: 101 (the game is over). / carol: symple subscribe ME 101 / \
+carol reads Not subscribed: 101 (the game is over).
 who plays or is subscribed already is listed as not subscribed
     challenge alice bob / alice: symple subscribe ME 101 / alice gets Subscription summary / \
 alice gets no Symple Board 101 alice / alice reads Not subscribed: 101 (you play there).

@@ -10,6 +10,7 @@ from pbm.board import clocks, records
 from pbm.board.clocks import DueStep
 from pbm.board.records import Record, Unsound
 from pbm.operator import doctor
+from pbm.refusals import Refused
 from pbm.store import BoardRow, Vacation
 
 from helpers.examples import rules
@@ -289,6 +290,41 @@ def test_by_mail_all_games_have_pages(by_mail, monkeypatch):
     assert text.endswith("This is page 1; the next one:\n\nall games alice 2\n")
     second = table(by_mail.give("alice", "all games alice 2"))
     assert [line[1] for line in second if line[0:1] == ["symple"] and len(line) > 4] == ["103"]
+
+
+def test_who_is_out_of_time_has_no_days_left_until_the_clean_up_ends_the_game(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge --nagtime=1 --forfeittime=3 alice bob")
+    club.pass_time(days=6)
+    club.wait(days=2)
+    [listed] = club.say("all games alice")
+    assert listed.data["boards"][0]["days_left"] == 0
+
+
+def test_all_games_are_shown_up_to_the_most_boards_that_a_mail_has(club, monkeypatch):
+    monkeypatch.setattr("pbm.actions.finding.MOST_BOARDS", 2)
+    club.signed_up("alice", "bob")
+    for game in ("symple", "spora"):
+        club.say(f"{game} challenge -size=5 alice bob")
+    assert [letter.data["board"] for letter in club.say("all show alice active")] == ["101", "101"]
+    club.say("papagra challenge alice bob")
+    with pytest.raises(Refused, match="These are 3 boards, which would be too much mail"):
+        club.say("all show alice active")
+
+
+def test_the_next_page_of_a_table_is_never_read_as_a_board(club, monkeypatch):
+    monkeypatch.setattr("pbm.actions.lists.LINES_OF_PAGE", 1)
+    monkeypatch.setattr("pbm.actions.finding.FIRST_NUMBER", 3)  # from here on, a lone number is that of a board
+    club.signed_up("alice", "bob")
+    for _ in range(3):
+        club.say("symple challenge -size=5 alice bob")
+    sender = "alice@players.example"
+    [first] = club.say("symple games", sender=sender)
+    assert first.command.text == "symple games 2"
+    [second] = club.say("symple games 2", sender=sender)
+    assert second.command.text == "symple games all 3"
+    [third] = club.say("symple games all 3", sender=sender)
+    assert "\n103  " in third.body
 
 
 # Time zones

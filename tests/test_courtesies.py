@@ -98,6 +98,12 @@ sender reads There was a rematch already: Symple board 102
 a rematch that was left before it began does not count
     challenge alice bob / plays a1 c3 resign / bob: symple rematch 101 ME / bob: symple resign 102 ME / \
 alice: symple rematch 101 ME / alice gets New Symple Board 103 bob
+who has an address is told of a dropped plan by the mail about the move, and not again
+    challenge alice bob / alice: move c3 / alice: plan if a1 then e5 / bob: move b1 / \
+alice reads Your plan has no answer to b1, and is dropped. / alice: symple showas ME 101 / \
+sender reads no Your plan has no answer
+a rematch of a board with the usual clocks has the usual ones, too
+    challenge alice bob / plays a1 c3 resign / bob: symple rematch 101 ME / bob reads Options: -size=5 symple move 102
 the clocks of a tournament board are those of its rematch, too
     challenge --name=a1 --forfeittime=3 alice bob / plays a1 c3 resign / bob: symple rematch a1 ME / \
 bob reads Options: -size=5 --nagtime=1 --forfeittime=3

@@ -171,7 +171,8 @@ def test_the_mail_has_the_curve_as_a_picture_and_links_to_the_positions(over):
     signs(over, "symple analyse 101 ME")
     thinks(over)
     mail = over.mails("alice")[-1]
-    assert "\nhttps://games.example.org/play/symple/101.html#10\n" in mail.text
+    [costliest] = [part for part in mail.text.split("\n\n") if part.startswith("Move 11, alice: ")]
+    assert costliest.endswith("\nhttps://games.example.org/play/symple/101.html#10")
     illustration = Illustrator(over.server).of(mail)
     assert illustration.png.startswith(b"\x89PNG")
     message = email.message_from_bytes(compose(mail, ADDRESS, illustration))

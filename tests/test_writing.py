@@ -569,5 +569,15 @@ def test_a_day_of_many_long_mails_becomes_several_digests(pair, monkeypatch):
     assert texts.count("New Spiro Board") == 4
 
 
+def test_each_digest_of_many_long_mails_is_as_full_as_it_may_be(club, monkeypatch):
+    club.signed_up("alice", "bob")
+    club.say("symple mail bob bob-secret digest")
+    for _ in range(4):
+        club.say("symple challenge -size=5 alice bob")
+    [length] = {len(mail.blocks) for mail in club.store.outbox.held("bob", "symple")}
+    monkeypatch.setattr(cleanup, "LONGEST_DIGEST", 2 * length)
+    assert sent(club) == 2
+
+
 def test_a_line_of_many_blanks_still_parts_the_paragraphs_of_a_comment():
     assert texts.written(f"Well played.\n{' ' * 100}\nSee you!") == "Well played.\n\nSee you!"
