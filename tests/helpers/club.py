@@ -148,7 +148,8 @@ def club_after(done: Done) -> Made:
 
 def hash_cheaply(patched: pytest.MonkeyPatch) -> None:
     """Let this process hash passwords in microseconds, which would protect nobody, until *patched* is undone."""
-    patched.setattr("pbm.passwords.HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    patched.setattr("pbm.passwords.hasher", lambda: cheap)
 
 
 def pair_up(club: Club) -> None:
