@@ -110,9 +110,12 @@ def test_a_link_that_is_mailed_makes_a_browser_a_device_that_plays_on_all_boards
     assert status == 200
     assert "no-store" in headers.get_all("Cache-Control")
     waiting, others = page.split("Waiting for others")
-    assert re.findall(r'<td><a href="(symple/\d+\.html#me)">Symple', waiting) == [
-        f"symple/{board}.html#me" for board in range(101, 101 + BOARDS)
-    ]
+    assert re.findall(
+        r'<a class="plain" href="(symple/\d+\.html#me)"><img class="pic" src="symple/start.svg"', waiting
+    ) == [f"symple/{board}.html#me" for board in range(101, 101 + BOARDS)]
+    assert re.search(
+        r"against bob<br><span class=\"soft\">2\d days left, until \d{4}-\d\d-\d\d \d\d:\d\d UTC<", waiting
+    )
     assert 'href="symple/107.html#me"' in others
     assert "symple/108" not in page
     assert f"Next board &middot; {BOARDS}" in page

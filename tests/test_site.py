@@ -190,11 +190,11 @@ def test_a_move_and_a_wish_to_play_rewrite_the_pages_that_tell_them(played, fold
 def test_a_running_board_has_a_small_picture_on_the_pages_that_name_it_and_loses_it_at_its_end(played, folder):
     played.say("symple challenge -size=5 carol alice")  # 103, on which nothing has happened
     written(played, folder)
-    assert {path.name for path in (folder / "symple").glob("*.svg")} == {"101.svg", "example.svg"}
+    assert {path.name for path in (folder / "symple").glob("*.svg")} == {"101.svg", "example.svg", "start.svg"}
     assert len(Elements((folder / "symple" / "101.svg").read_text()).all("path")) == 6  # the grid, stones, edges, a dot
     for page, mover in (("index", ""), ("symple/index", ""), ("users/alice", "own"), ("users/bob", "")):
         source = (folder / f"{page}.html").read_text()
-        pictures = [image for image in Elements(source).all("img") if not image["src"].endswith("example.svg")]
+        pictures = [image for image in Elements(source).all("img") if not re.search("example|start", image["src"])]
         assert [(image["src"].rpartition("/")[2], image["alt"]) for image in pictures] == [("101.svg", "")]
         assert "<b>alice to move</b></a><br>against bob<br>" in source
         assert ('<li class="mini own">' in source) == bool(mover)  # a ring: this player is to move
@@ -657,7 +657,8 @@ def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_an
     move(played, "101 alice a2")
     site = SiteSettings(URL, has_pictures=True)
     made = sorted(written(played, folder, site), key=lambda path: (folder / path).stat().st_mtime_ns)
-    assert made[-1:] == ["symple/101.png"] == [path for path in made if path.endswith(".png")]
+    pictures = [path for path in made if path.endswith(".png") and not path.endswith("example.png")]
+    assert made[-1:] == ["symple/101.png"] == pictures
     assert image_of(folder / "symple" / "101.html") == f"{URL}symple/101.png"
     assert (folder / "symple" / "101.png").read_bytes().startswith(b"\x89PNG")
     assert "og:image" not in (folder / "symple" / "102.html").read_text()
@@ -666,6 +667,40 @@ def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_an
     played.say("symple challenge -size=5 alice bob")
     assert written(played, folder, site) >= {"symple/103.png"}
     assert image_of(folder / "symple" / "103.html") == f"{URL}symple/103.png"
+
+
+def test_a_link_to_any_page_shows_its_title_and_a_board_in_a_chat_and_no_token(played, folder):
+    pytest.importorskip("resvg_py")
+    written(played, folder, SiteSettings(URL, has_pictures=True, can_post=True))
+    for page, picture in (
+        ("index", "papagra/example"),
+        ("spora/index", "spora/example"),
+        ("spiro/rules", "spiro/example"),
+        ("users/alice", "papagra/example"),
+        ("symple/101", "symple/101"),
+    ):
+        source = (folder / f"{page}.html").read_text()
+        assert image_of(folder / f"{page}.html") == f"{URL}{picture}.png"
+        assert (folder / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
+        shared = [tag["content"] for tag in Elements(source).all("meta") if tag.get("property", "").startswith("og:")]
+        assert f"{URL}{page}.html" in shared
+        assert not any("#" in content for content in shared)
+    described = Elements((folder / "symple" / "101.html").read_text()).all("meta", property="og:description")
+    assert described[0]["content"].endswith("alice's turn (white).")
+
+
+def test_the_home_page_begins_with_what_this_is_a_robot_to_play_and_boards_that_are_played_now(played, folder):
+    for _ in range(4):
+        played.say("symple challenge -size=5 carol alice")
+    for board in ("103", "104", "105", "106"):
+        move(played, f"{board} carol c3")
+    written(played, folder, SiteSettings(URL, can_post=True))
+    source = (folder / "index.html").read_text()
+    order = ["Good games are worth", "Try one against a robot", 'action="guest"', "Being played now"]
+    order += ['src="symple/106.svg"', 'src="symple/104.svg"', "How a game goes", 'src="papagra/example.svg"']
+    places = [source.index(part) for part in [*order, "More boards of now"]]
+    assert places == sorted(places)
+    assert source.count('class="mini"') == 5
 
 
 def image_of(file):

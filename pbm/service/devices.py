@@ -49,6 +49,10 @@ class WaitingBoard(NamedTuple):
     row: BoardRow
     until: datetime
     """When they lose the game if they do nothing."""
+    left: str
+    """How long that is, such as ``7 days``."""
+    is_urgent: bool
+    """Whether it is less than a day."""
 
 
 class PlayerBoards(NamedTuple):
@@ -223,7 +227,9 @@ def boards_of(server: Server, userid: str) -> PlayerBoards:
         others = []
         for row in rows:
             if clocks.awaited(row) == userid:
-                waiting.append(WaitingBoard(row, now + clocks.time_left(store, row, now)))
+                left = clocks.time_left(store, row, now)
+                words = texts.duration(left.total_seconds())
+                waiting.append(WaitingBoard(row, now + left, words, is_urgent=left < timedelta(days=1)))
             else:
                 others.append(row)
         seekers = store.players.all_seekers(now.date(), MOST_SEEKERS)

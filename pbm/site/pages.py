@@ -83,7 +83,7 @@ def paginated(game: str, name: str, items: Sequence[Any], *, is_last_numbered_fi
     return pages
 
 
-ABOUT = "Abstract board games, played by mail and looked at here."
+ABOUT = "Abstract board games for two, played by mail or on these pages, with days to think about a turn."
 """What the site is, in a sentence."""
 RECENT = 20
 """How many boards a feed names of those that changed last."""
@@ -97,6 +97,10 @@ OUTCOME_VERBS = {1: "won against", 0: "tied with", -1: "lost to"}
 """How a game of a tournament has ended for a player."""
 EXAMPLE_TURNS, EXAMPLE_SEED = 24, 4
 """How many random turns the position has that stands for a game, and the seed of these."""
+EXAMPLE_ZOOM = 3
+"""How many times as large as in lists that position is as a PNG."""
+MOST_AT_TOP = 4
+"""How many running boards stand at the top of the home page."""
 POLICY = (
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'self'"
@@ -223,6 +227,17 @@ class Pages:
             before = state
             state = after
         return thumbnails.thumbnail(rules.figure(state, before), rules.SIDES)
+
+    def example_png(self, game: str) -> bytes:
+        """The picture of `example`, for those who link to a page that is about no board."""
+        return images.png(self.example(game), EXAMPLE_ZOOM)
+
+    def start(self, game: str) -> str:
+        """The small picture of a game before its first turn, in place of the thumbnail of a board that has none."""
+        rules: Any = games.load(game)
+        if not hasattr(rules, "figure"):
+            raise Gone
+        return thumbnails.thumbnail(rules.figure(rules.new(**games.read_options(rules, [])), None), rules.SIDES)
 
     def _running(self, among: BoardFilter, most: int) -> list[BoardRow]:
         """The running boards that have a thumbnail and have changed last."""
@@ -352,6 +367,7 @@ class Pages:
     def index(self) -> str:
         """The home page."""
         among = BoardFilter(self.games)
+        rows = self._running(among, MOST_THUMBNAILS)
         return self.render(
             "index.html",
             "index.html",
@@ -359,7 +375,8 @@ class Pages:
             brief=ABOUT,
             briefs={game: _brief(game) for game in self.games},
             counts={game: self.store.boards.totals(game) for game in self.games},
-            rows=self._running(among, MOST_THUMBNAILS),
+            now=rows[:MOST_AT_TOP],
+            rows=rows[MOST_AT_TOP:],
             over=self.store.boards.latest(among._replace(over=True), MOST_FINISHED),
             seekers=self.store.players.all_seekers(self.session.now.date(), ON_PAGE),
         )
@@ -381,8 +398,7 @@ class Pages:
             title=userid,
             is_former=is_former(userid),
             ratings=ratings,
-            running=[row for row in running if has_thumbnail(row)],
-            begun=[row for row in running if not has_thumbnail(row)],
+            running=running,
             results=self._results(userid, finished),
             more=more,
         )
@@ -426,6 +442,9 @@ class Pages:
 
     def render(self, template: str, path: str, *, title: str, **what: Any) -> str:
         """A page at a path below the site."""
+        image = what.pop("image", None)
+        if image is None:
+            image = self._picture_of(path.partition("/")[0])
         return markup.TEMPLATES.get_template(template).render(
             games=self.games,
             has_pictures=_has_pictures,
@@ -437,9 +456,19 @@ class Pages:
             path=path,
             policy=POLICY,
             title=title,
+            image=image,
             description=f"{title}. {what.get('status') or what.get('brief') or ABOUT}",
             **what,
         )
+
+    def _picture_of(self, game: str) -> str:
+        """The path of a PNG for those who link to a page that is about no board; empty if there is none."""
+        pictured = [name for name in self.games if _has_pictures(name)]
+        if not self.site.has_pictures or not pictured:
+            return ""
+        if game not in pictured:  # such as the home page, or that of a player
+            game = pictured[0]
+        return f"{game}/example.png"
 
 
 def is_question(fields: Mapping[str, str]) -> bool:
