@@ -4,6 +4,7 @@ import re
 import smtplib
 import socket
 import time
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.policy import default
@@ -121,19 +122,37 @@ class Visitor(Screen):
         return self.served.shell.json(game, "show", board)["position"]["history"]
 
 
-@pytest.fixture(scope="module")
-def visitor(browser, tmp_path_factory):
+@contextmanager
+def serving_pages(shell, url):
+    """Run a server, with robots, whose pages stand at a URL of this machine."""
+    port = urlsplit(url).port
+    options = [f"--web=127.0.0.1:{port}", f"--site={shell.folder}/site", f"--url={url}/", "--robots=1"]
+    with serving(shell, *options, PBM_SITE=url, PBM_WEB=url) as served:
+        yield served
+    assert "Traceback" not in (shell.folder / "log").read_text()
+
+
+def free_url():
+    """A URL of this machine at a free port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    shell = Shell(tmp_path_factory.mktemp("served"))
+    return f"http://127.0.0.1:{port}"
+
+
+def club_with_site(folder):
+    """A database with alice and bob, and the folder of its site."""
+    shell = Shell(folder)
     shell.sign_up("alice", "bob", has_mail=True)
     (shell.folder / "site").mkdir()
-    options = [f"--web=127.0.0.1:{port}", f"--site={shell.folder}/site", f"--url={url}/", "--robots=1"]
-    with serving(shell, *options, PBM_SITE=url, PBM_WEB=url) as served:
+    return shell
+
+
+@pytest.fixture(scope="module")
+def visitor(browser, tmp_path_factory):
+    url = free_url()
+    with serving_pages(club_with_site(tmp_path_factory.mktemp("served")), url) as served:
         yield Visitor(served, url, browser)
-    assert "Traceback" not in (shell.folder / "log").read_text()
 
 
 @pytest.mark.parametrize("game", helptexts.GAMES)
@@ -307,6 +326,57 @@ def test_where_no_stream_comes_through_the_page_asks_ever_more_seldom_but_as_lon
         visitor.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", hurry)
     assert waited == sorted(waited)
     assert (waited[0] < 2000, waited[-1]) == (True, 60_000)
+
+
+HOUR = """
+const later = setTimeout, ask = fetch;
+window.waited = 0, window.streams = 0, window.silence = 0;
+window.setTimeout = (act, time) => {
+    if (time === SILENCE) return later(act, silence || time);
+    if (time <= 1000) return later(act, time);
+    waited += time;
+    return later(act, 50);
+};
+window.fetch = (url, options) => {
+    streams += url.endsWith("events");
+    return ask(url, options);
+};
+"""
+"""Lets an hour pass in seconds: the page waits for less time, and notes for how long it would have waited."""
+
+
+@pytest.mark.long
+def test_a_page_open_for_an_hour_hears_of_moves_also_after_a_restart_and_a_stream_that_fell_silent(browser, tmp_path):
+    shell = club_with_site(tmp_path)
+    url = free_url()
+
+    def value(name):
+        return browser.driver.execute_script(f"return {name}")
+
+    def hears_of(name, move, number):
+        shell.run("symple", "move", board, name, PASSWORDS[name], move)
+        until(lambda: visitor.text(".told").startswith(f"Turn {number} of {number} by {name}"))
+
+    hour = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": HOUR})
+    try:
+        with serving_pages(shell, url) as served:
+            visitor = Visitor(served, url, browser)
+            board = visitor.begin("symple")
+            visitor.open(visitor.link("symple", board))
+            until(lambda: value("isStreaming") and value("waited") > 3_600_000)
+            assert value("streams") == 1  # that of an hour ago
+            hears_of("alice", "e5", 1)
+        until(lambda: not value("isStreaming") and value("streams") > 3)  # it tries again and again
+        with serving_pages(shell, url):
+            until(lambda: value("isStreaming"))
+            hears_of("bob", "g7", 2)
+            streams = value("streams")
+            browser.driver.execute_script("silence = 1000")
+            hears_of("alice", "c3", 3)  # from here on it waits for less time than the server between two comments
+            until(lambda: value("streams") > streams + 1)
+            hears_of("bob", "c7", 4)
+    finally:
+        browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", hour)
 
 
 def test_the_page_shows_what_its_reader_has_told_the_server_and_nobody_else(visitor):

@@ -462,6 +462,27 @@ def test_each_stream_has_a_comment_every_fifteen_seconds(played, virtual_time):
     assert virtual_time(listen()) == (":\n\n" * 4, True)
 
 
+def test_after_an_hour_of_silence_a_page_hears_of_a_move(played, virtual_time, monkeypatch):
+    async def listen():
+        hearing = Hearing(played)
+        running = asyncio.create_task(hearing.streams.run())
+        bob = await hearing.page("bob")
+        before = bob.text
+        await asyncio.sleep(3600 + 1)
+        comments = bob.text.removeprefix(before)
+        say(played, "bob", "move 101 ME a1")
+        await asyncio.sleep(2)
+        hearing.streams.close()
+        await running
+        return comments, bob
+
+    monkeypatch.setattr("pbm.service.events.CHANGE_LOOK_SECONDS", 1)  # 20 times as many looks take seconds
+    comments, bob = virtual_time(listen())
+    assert comments == ":\n\n" * (3600 // COMMENT_SECONDS)
+    first, *_, last = events_in(bob.text)
+    assert (first.data["moves"], last.data["moves"]) == (3, 4)
+
+
 def test_a_stream_outlives_the_bounds_of_a_connection(club, virtual_time):
     async def live():
         config = WebServer(club.server, None, None, "").uvicorn.config
