@@ -1,13 +1,14 @@
 """Passwords, kept as argon2id hashes with their parameters inside, so that these can be raised later."""
 
 import os
-from functools import cache
 from hashlib import blake2b
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from argon2 import PasswordHasher
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+
+HASHER = PasswordHasher(time_cost=5, memory_cost=7 * 1024, parallelism=1)
 
 T = TypeVar("T")
 
@@ -35,11 +36,11 @@ class Passwords:
         """Compute now what `hash` will return for a password."""
         mark = self._mark(None, password)
         if mark not in self._prepared:  # many are never asked for: a command can be refused
-            _keep(self._prepared, mark, hasher().hash(password))
+            _keep(self._prepared, mark, HASHER.hash(password))
 
     def hash(self, password: str) -> str:
         """The text to store for a password. A prepared one is used only once, so that no two users have the same."""
-        hashed = self._prepared.pop(self._mark(None, password), None) or hasher().hash(password)
+        hashed = self._prepared.pop(self._mark(None, password), None) or HASHER.hash(password)
         _keep(self._remembered, self._mark(hashed, password), result=True)
         return hashed
 
@@ -49,15 +50,13 @@ class Passwords:
 
     def is_right(self, stored: str | None, password: str) -> bool:
         """Whether the password is the stored one. Without such a user, *stored* is None, and it takes as long."""
-        from argon2.exceptions import VerificationError  # see `hasher`
-
         mark = self._mark(stored, password)
         if mark in self._remembered:
             return self._remembered[mark]
         if stored is None:
-            hasher().hash(password)
+            HASHER.hash(password)
         try:
-            is_right = stored is not None and hasher().verify(stored, password)
+            is_right = stored is not None and HASHER.verify(stored, password)
         except VerificationError:
             is_right = False
         _keep(self._remembered, mark, is_right)
@@ -65,18 +64,10 @@ class Passwords:
 
     def is_outdated(self, stored: str) -> bool:
         """Whether a stored hash was made with other parameters than those of today."""
-        return hasher().check_needs_rehash(stored)
+        return HASHER.check_needs_rehash(stored)
 
     def _mark(self, stored: str | None, password: str) -> bytes:
         return blake2b(f"{stored} {password}".encode(), key=self._key).digest()
-
-
-@cache
-def hasher() -> "PasswordHasher":
-    """argon2id with the parameters of `Passwords`. `show` and other commands without a password do not wait for it."""
-    from argon2 import PasswordHasher  # 2.7 ms, 3 % of `show`
-
-    return PasswordHasher(time_cost=5, memory_cost=7 * 1024, parallelism=1)
 
 
 _keeping = Lock()

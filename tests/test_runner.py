@@ -133,7 +133,7 @@ class Watched:
     """Hashes as argon2 does, and notes for each hash and each check whether the write lock is held."""
 
     def __init__(self):
-        self.hasher, self.store, self.held = passwords.hasher(), None, []
+        self.hasher, self.store, self.held = passwords.HASHER, None, []
 
     def __getattr__(self, name):
         self.held += [self.store.is_writing] * (name in {"hash", "verify"})
@@ -143,7 +143,7 @@ class Watched:
 @pytest.fixture
 def argon2(monkeypatch):
     watched = Watched()
-    monkeypatch.setattr(passwords, "hasher", lambda: watched)
+    monkeypatch.setattr(passwords, "HASHER", watched)
     return watched
 
 

@@ -141,7 +141,7 @@ class Counting:
     """Counts what argon2 hashes, and waits while that is done for as long as it is told to."""
 
     def __init__(self) -> None:
-        self.hasher = passwords.hasher()
+        self.hasher = passwords.HASHER
         self.hashed = 0
         self.begun, self.goes_on = Event(), Event()
         self.goes_on.set()
@@ -157,7 +157,7 @@ class Counting:
 @pytest.fixture
 def counting(pair: Club, monkeypatch: pytest.MonkeyPatch) -> Counting:
     counting = Counting()
-    monkeypatch.setattr(passwords, "hasher", lambda: counting)
+    monkeypatch.setattr(passwords, "HASHER", counting)
     pair.server = pair.server._replace(passwords=passwords.Passwords())
     return counting
 

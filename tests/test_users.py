@@ -139,7 +139,7 @@ def test_hashes_that_were_prepared_in_vain_are_forgotten(monkeypatch):
     hashed = []
     monkeypatch.setattr("pbm.passwords.REMEMBERED", 2)
     hasher = SimpleNamespace(hash=lambda password: hashed.append(password) or "hash")
-    monkeypatch.setattr("pbm.passwords.hasher", lambda: hasher)
+    monkeypatch.setattr("pbm.passwords.HASHER", hasher)
     passwords = Passwords()
     for password in ("one", "two", "three"):
         passwords.prepare(password)
@@ -159,7 +159,7 @@ def test_a_userid_that_there_is_not_takes_as_long_as_a_wrong_password(monkeypatc
             Hasher.verified += 1
             raise VerificationError
 
-    monkeypatch.setattr("pbm.passwords.hasher", Hasher)
+    monkeypatch.setattr("pbm.passwords.HASHER", Hasher())
     assert not Passwords().is_right(None, "secret")
     assert not Passwords().is_right("$argon2id$", "secret")
     assert (Hasher.hashed, Hasher.verified) == (1, 1)

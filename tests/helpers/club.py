@@ -148,8 +148,7 @@ def club_after(done: Done) -> Made:
 
 def hash_cheaply(patched: pytest.MonkeyPatch) -> None:
     """Let this process hash passwords in microseconds, which would protect nobody, until *patched* is undone."""
-    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    patched.setattr("pbm.passwords.hasher", lambda: cheap)
+    patched.setattr("pbm.passwords.HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 def pair_up(club: Club) -> None:
