@@ -703,6 +703,13 @@ def test_the_home_page_begins_with_what_this_is_a_robot_to_play_and_boards_that_
     assert source.count('class="mini"') == 5
 
 
+def test_the_page_of_a_game_shows_a_position_in_the_middle_of_it(first):
+    for game in helptexts.GAMES:
+        [picture] = Elements((first / game / "index.html").read_text()).all("img", src="example.svg")
+        assert picture["class"] == "pic"
+        assert (first / game / "example.svg").stat().st_size > (first / game / "start.svg").stat().st_size
+
+
 def image_of(file):
     [image] = Elements(file.read_text()).all("meta", property="og:image")
     return image["content"]

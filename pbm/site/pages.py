@@ -267,7 +267,6 @@ class Pages:
             f"{game}/index.html",
             title=game.capitalize(),
             brief=_brief(game),
-            picture=_diagram(game),
             running=running,
             finished=boards - running,
             pools=[tournament.pool for tournament in self.store.tournaments.all(game)],
