@@ -12,7 +12,7 @@ import pytest
 
 from pbm import letters
 from pbm.refusals import Refused
-from pbm.robot_players.cluster import INSTALLED_VERSION, Cluster, ElsewhereError, Question, think_about
+from pbm.robot_players.cluster import INSTALLED_VERSION, Cluster, ElsewhereError, Question, computed_for, think_about
 from pbm.robots import Player
 from pbm.store import Store
 
@@ -44,10 +44,10 @@ def test_a_worker_thinks_as_this_machine_does(club, game):
     assert think_about(question(board)) == here
 
 
-def test_a_worker_with_another_version_does_not_think(pair):
-    asked = question(stored_board(pair.store, "spiro", "101"))._replace(asker="0.0.1")
+def test_a_worker_with_another_version_computes_nothing():
+    assert computed_for(INSTALLED_VERSION, max, 1, 2) == 2
     with pytest.raises(ElsewhereError, match=f"A worker has pbm {INSTALLED_VERSION} in place of 0.0.1."):
-        think_about(asked)
+        computed_for("0.0.1", max, 1, 2)
 
 
 def test_a_scheduler_that_is_not_there_is_named():

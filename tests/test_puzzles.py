@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 from email import message_from_bytes
 from itertools import count
@@ -15,18 +16,22 @@ from pbm.actions.finding import find_board
 from pbm.mail.incoming import is_known
 from pbm.mail.writing import compose
 from pbm.robot_players import puzzles
+from pbm.robot_players.cluster import ElsewhereError
 from pbm.robot_players.puzzles import Solver, TooLongError, puzzle_of
 from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.shell import main
 from pbm.site.build import build
 from pbm.site.pages import SiteSettings
+from pbm.store import Store
 from pbm.store.outbox import HeldMail
 from pbm.store.robots import Puzzle
 
 from helpers.club import PASSWORDS
-from helpers.database import sql
+from helpers.clusters import running_cluster
+from helpers.database import sql, stored_board
 from helpers.mail import ADDRESS, press
+from helpers.patience import PATIENCE, until
 from helpers.reference.symple import Position
 from helpers.shell import two_players
 
@@ -98,6 +103,53 @@ def test_each_game_that_is_over_is_looked_at_once(shell, found):
     help_text = shell.run("help", "puzzles").stdout
     assert "Look for puzzles" in help_text
     assert "puzzles USERID PASSWORD on|off" in help_text
+
+
+def test_what_was_found_is_kept_if_the_cluster_is_lost(shell, monkeypatch):
+    class Lost:
+        def compute(self, function, tasks, seconds):
+            yield function(*tasks[0])
+            raise ElsewhereError("The cluster has lost a task.")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(puzzles, "MOST_PLAYED", 10_000)
+    monkeypatch.setattr(puzzles, "Cluster", lambda _: Lost())
+    two_players(shell)
+    for board, moves in GAMES.items():
+        play(lambda line: shell.run(*line.split()), board, moves)
+    why = shell.refused("puzzles", "symple", "--dask=tcp://lost.example:8786")
+    assert why == "The cluster has lost a task. What was found until now is kept.\n"
+    assert shell.done("puzzles", "symple") == "101#17 e3\n1 puzzle in 1 board.\n"
+
+
+@pytest.mark.long
+def test_a_cluster_finds_the_same_puzzles_though_workers_are_killed(shell, tmp_path):
+    pytest.importorskip("distributed", reason="Dask's distributed, of the extra cluster, is not installed")
+    two_players(shell)
+    for board, moves in GAMES.items():
+        play(lambda line: shell.run(*line.split()), board, moves)
+    with running_cluster(tmp_path, workers=2) as cluster:
+        looking = subprocess.Popen(
+            [sys.executable, "-m", "pbm", "puzzles", "symple", f"--dask={cluster.address}"],
+            env=shell.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        with looking:
+            until(lambda: cluster.is_busy() or looking.poll() is not None)
+            cluster.kill_worker()
+            cluster.add_worker()
+            text, _ = looking.communicate(timeout=PATIENCE)
+    assert text.splitlines() == ["102#16 c4", "101#17 e3", "2 puzzles in 2 boards."]
+    assert shell.done("puzzles", "symple") == "0 puzzles in 0 boards.\n"
+
+
+def test_a_worker_finds_the_puzzle_without_the_database(shell, found):
+    with Store(shell.folder / "pbm.db", read_only=True) as store:
+        board = stored_board(store, "symple", "101")
+    assert puzzles.puzzle_apart(board.row, board.turns) == Puzzle("symple", "101", 17, "e3", proven=True)
 
 
 def test_a_program_gets_no_bar_even_at_a_terminal(shell, found, monkeypatch, capsys):

@@ -107,7 +107,7 @@ def analyse_for_readers(session: Session, game: str, number: str, cluster: Clust
         seconds = min(SECONDS_OF_TURN, SECONDS_OF_ANALYSIS / len(numbers))
         if cluster:
             tasks = [(board.row, board.turns, number, seconds) for number in numbers]
-            judged = cluster.compute(judge_apart, tasks, SECONDS_ON_CLUSTER)
+            judged = list(cluster.compute(judge_apart, tasks, SECONDS_ON_CLUSTER))
         else:
             critic = Critic(board, seconds, time.process_time)  # others may compute meanwhile
             judged = [critic.judge(number) for number in numbers]

@@ -6,7 +6,7 @@ A worker gets a function of ours and its arguments, and has no database. Claims,
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from random import Random
@@ -45,17 +45,20 @@ class Question(NamedTuple):
     seconds: float | None
     playouts: int | None
     seed: str
-    asker: str = INSTALLED_VERSION
-    """The version of the program that asks: another one may have other rules."""
+
+
+def computed_for(asker: str, function: Callable[..., T], *task: Any) -> T:
+    """What a function gives for a task, on the machine that this runs on.
+
+    Raises ElsewhereError if the pbm there is not of the version of the *asker*: it may have other rules.
+    """
+    if asker != INSTALLED_VERSION:
+        raise ElsewhereError(f"A worker has pbm {INSTALLED_VERSION} in place of {asker}.")
+    return function(*task)
 
 
 def think_about(question: Question) -> Thought:
-    """What a robot thinks of a position, on the machine that this runs on; only its own computing time counts.
-
-    Raises ElsewhereError if another version of pbm is installed there.
-    """
-    if question.asker != INSTALLED_VERSION:
-        raise ElsewhereError(f"A worker has pbm {INSTALLED_VERSION} in place of {question.asker}.")
+    """What a robot thinks of a position, on the machine that this runs on; only its own computing time counts."""
     (game, options), states = read_position(question.position)
     player = Player(
         game,
@@ -118,19 +121,21 @@ class Cluster:
         except (OSError, TimeoutError):
             return 0
 
-    def compute(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]], seconds: float) -> list[T]:
+    def compute(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]], seconds: float) -> Iterator[T]:
         """What the workers compute by a function for the arguments of each task, within so many seconds in all.
 
-        Raises ElsewhereError if it does not come back, and what the function raises.
+        Yields what a task brings as soon as it and all before it are done. Raises ElsewhereError if it does not come
+        back, and what the function raises.
         """
         lost_errors = (OSError, TimeoutError, self.distributed.CancelledError, AttributeError)
         try:
             client = self.client
             if client is None:
                 raise ElsewhereError(f"The Dask scheduler at {self.address} does not answer.")
-            futures = [client.submit(function, *task, pure=False) for task in tasks]
+            futures = [client.submit(computed_for, INSTALLED_VERSION, function, *task, pure=False) for task in tasks]
             end = time.monotonic() + seconds
-            return [self._result(client, future, end) for future in futures]
+            for future in futures:
+                yield self._result(client, future, end)
         except lost_errors as why:
             raise ElsewhereError(f"The Dask cluster at {self.address} has lost a task: {type(why).__name__}.") from why
 

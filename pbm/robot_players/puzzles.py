@@ -17,9 +17,11 @@ from pbm.console import answer, let_server_go_first, open_existing, shows_progre
 from pbm.console.usage import GAME_ARGUMENT, Commands
 from pbm.levels import USUAL_LEVEL, levels
 from pbm.refusals import Refused
+from pbm.robot_players.cluster import Cluster, ElsewhereError
 from pbm.robots import Player
 from pbm.robots.thinking import Thought
 from pbm.session import Session
+from pbm.store import BoardRow, TurnRow
 from pbm.store.robots import Puzzle
 from pbm.terminal import warn
 
@@ -35,6 +37,8 @@ WINNING = 0.9
 """The least chance of the turn that solves a puzzle, by the long search."""
 LOSING = 0.4
 """The greatest chance of any other turn, by the long search."""
+SECONDS_OF_BOARD = 600.0
+"""How long a cluster may take for each board, from which many of its workers profit."""
 
 commands = Commands("pbm")
 
@@ -45,7 +49,8 @@ class TooLongError(Exception):
 
 @commands.command()
 @GAME_ARGUMENT
-def puzzles(game: str) -> None:
+@click.option("--dask", "scheduler", metavar="ADDRESS", help="Look for them on the workers of this Dask scheduler.")
+def puzzles(game: str, scheduler: str | None) -> None:
     """Look for puzzles in games that are over: positions in which a single turn wins, and no other.
 
     That is proven by the rules, or else two searches agree, of which one is a hundred times as long as the other.
@@ -57,17 +62,13 @@ def puzzles(game: str) -> None:
     let_server_go_first()
     new_puzzles = []
     numbers = session.store.robots.boards_without_puzzles(game)
-    with click.progressbar(numbers, label="Boards", file=sys.stderr, hidden=not shows_progress()) as shown:
-        for number in shown:
-            try:
-                with session.store.reading():
-                    board = find_board(session, game, number)
-            except Refused as why:  # it is damaged, or was removed meanwhile
-                warn(f"{game} {number} is left out: {why}")
-                continue
-            puzzle = puzzle_of(board)
+    looked_at = puzzles_of(sound_boards(session, game, numbers), Cluster(scheduler) if scheduler else None)
+    bar = click.progressbar(looked_at, len(numbers), label="Boards", file=sys.stderr, hidden=not shows_progress())
+    with bar as shown:
+        for puzzle in shown:
             with session.store.writing():
-                if number in session.store.robots.boards_without_puzzles(game):  # that can have changed meanwhile
+                # that can have changed meanwhile
+                if puzzle.board in session.store.robots.boards_without_puzzles(game):
                     session.store.robots.save_puzzle(puzzle, session.now)
                     if puzzle.answer:
                         new_puzzles.append(puzzle)
@@ -75,6 +76,37 @@ def puzzles(game: str) -> None:
     lines.append(f"{texts.counted(len(new_puzzles), 'puzzle')} in {texts.counted(len(numbers), 'board')}.")
     data = {"game": game, "boards": len(numbers), "puzzles": [puzzle._asdict() for puzzle in new_puzzles]}
     answer("\n".join(lines), data)
+
+
+def sound_boards(session: Session, game: str, numbers: Iterable[str]) -> Iterator[Board]:
+    """The boards of these numbers. Standard error says why one is left out."""
+    for number in numbers:
+        try:
+            with session.store.reading():
+                board = find_board(session, game, number)
+        except Refused as why:  # it is damaged, or was removed meanwhile
+            warn(f"{game} {number} is left out: {why}")
+        else:
+            yield board
+
+
+def puzzles_of(boards: Iterable[Board], cluster: Cluster | None) -> Iterator[Puzzle]:
+    """The puzzle in each of some games, looked for here or on a cluster. Raises Refused if the cluster is lost."""
+    if cluster is None:
+        yield from map(puzzle_of, boards)
+        return
+    tasks = [(board.row, board.turns) for board in boards]
+    try:
+        yield from cluster.compute(puzzle_apart, tasks, SECONDS_OF_BOARD * len(tasks))
+    except ElsewhereError as why:
+        raise Refused(f"{why} What was found until now is kept.") from why
+    finally:
+        cluster.close()
+
+
+def puzzle_apart(row: BoardRow, turns: list[TurnRow]) -> Puzzle:
+    """The puzzle in a game that is over, on a machine that has no database."""
+    return puzzle_of(Board(row, turns, {}))
 
 
 def puzzle_of(board: Board) -> Puzzle:

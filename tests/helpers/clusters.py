@@ -46,6 +46,13 @@ class RunningCluster:
         worker.kill()
         worker.wait()
 
+    def is_busy(self) -> bool:
+        """Whether a worker is at something."""
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            return any(client.processing().values())
+
     def close(self) -> None:
         """End all processes; how Dask ends by itself is not ours to test."""
         for process in [*self.workers, self.scheduler]:
