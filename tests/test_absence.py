@@ -7,9 +7,9 @@ import pytest
 
 from pbm.actions import absences, challenges, cleanup, users
 from pbm.actions.cleanup import Done
+from pbm.actions.status import needed, status_at
 from pbm.board import clocks
 from pbm.operator.doctor import examine
-from pbm.operator.status import needed, status_at
 from pbm.session import Session
 from pbm.store import Store, copies
 

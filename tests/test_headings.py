@@ -17,7 +17,7 @@ from pbm.session import Session
 from helpers.answers import answer, send
 from helpers.club import PASSWORDS
 from helpers.database import stored_board
-from helpers.mail import ADDRESS
+from helpers.mail import ADDRESS, ALICE, message, outcome_of
 
 TYPED = "e5\n\nGood luck, and sorry that you had to wait.\nalice"
 CAROL = "carol@players.example"
@@ -76,6 +76,9 @@ DEEDS = {
     "The userid or the password is wrong": lambda club: send(club, "symple move 101 alice alice-secrot e5"),
     "There is no command": lambda club: send(club, "symple mve 101 alice alice-secret e5"),
     "MOVE[#n] is missing. The command is": lambda club: send(club, "symple move 101 alice alice-secret"),
+    "Somebody has asked this play-by-mail server": lambda club: outcome_of(
+        club.server._replace(operator=ALICE), message("status"), ALICE
+    ),
     "This link makes a browser a device of alice": lambda club: devices.mail_link(club.server, "alice", "https://x.y"),
 }
 """Mails by how they begin, and what makes one."""

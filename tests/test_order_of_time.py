@@ -5,11 +5,11 @@ from itertools import count
 
 import pytest
 
+from pbm.actions.status import needed, status_at
 from pbm.board.records import Record, differences, outcome, read, replayed, write
 from pbm.lab import matches
 from pbm.operator import doctor
 from pbm.operator.exchange import take_in
-from pbm.operator.status import needed, status_at
 from pbm.robot_players import tasks
 from pbm.session import Session
 from pbm.store import Store

@@ -30,6 +30,7 @@ NAMELESS = {
     "numbers": "the last board of each game",
     "puzzles": "positions and turns",
     "removed_boards": "numbers of boards",
+    "requests": "what the operator has asked for in the last day",
     "sqlite_sequence": "the last numbers of tables",
     "tallies": "counts of boards",
 }

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from pbm.actions import cleanup
-from pbm.operator.status import needed, status_at
+from pbm.actions.status import needed, status_at
 from pbm.session import Session
 
 from helpers.costs import cost

@@ -72,6 +72,8 @@ LIMITS: Mapping[str, Sequence[Quota]] = {
     ],
     # what is passed on to the operator
     "postmaster": [Quota("address", 20, A_DAY)],
+    # codes for what somebody has asked for from the operator's address
+    "operator request": [Quota("address", 10, A_DAY)],
     # what a user who has signed may do
     "text": [Quota("user", 100, A_DAY)],
     # codes that go where nobody may have asked for them

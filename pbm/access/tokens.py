@@ -1,11 +1,12 @@
 """Addresses of ours that nobody can guess: to answer a board mail, to unsubscribe, to set a password, and for bounces.
 
+Another one confirms what the operator has asked for.
 Pages of the web take the same tokens; that for a calendar is no address.
 
 They are the server's address with a token behind a plus sign: a letter for the kind, the number of a row, and a keyed
-hash of 128 bits, as in ``pbm+r12-0123456789abcdef0123456789abcdef@pbm.example``. To set a password, the code that was
-mailed stands in the place of the hash. A token is in lower case, because mail servers may change the case of what
-stands before the @.
+hash of 128 bits, as in ``pbm+r12-0123456789abcdef0123456789abcdef@pbm.example``. To set a password, and to confirm, the
+code that was mailed stands in the place of the hash. A token is in lower case, because mail servers may change the case
+of what stands before the @.
 
 A reply address is made by `reply_address`, written into Reply-To by `delivery.mail`, found among the recipients by
 `mail.incoming`, and accepted in place of a password by `runner`. No Subject has a token. A command may not know
@@ -30,11 +31,12 @@ BOUNCE = "b"
 UNSUBSCRIBE = "u"
 CALENDAR = "c"
 RESET = "p"
+REQUEST = "o"
 COMMANDS = "commands"
 """The kind of the server's own address, which has no token."""
 POSTMASTER = "postmaster"
 """The kind of the address of whoever runs the server (RFC 5321, 4.5.1), which has none either."""
-TOKEN = re.compile("([rbucp])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
+TOKEN = re.compile("([rbucpo])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
 def reply_address(server: Server, game: str, board: str, userid: str) -> str:
@@ -51,9 +53,9 @@ class Meaning(NamedTuple):
     """Whom a reply address speaks for, and on which board; whose calendar it is; or which mails end, as in
     `unsubscribe_address`."""
     number: int = 0
-    """The number of the user's address whose mails bounce there."""
+    """The number of the user's address whose mails bounce there, or that of the request which is confirmed there."""
     code: str = ""
-    """The code with which the user of that reply sets a new password there."""
+    """The code with which the user of that reply sets a new password there, or the request is confirmed."""
 
 
 def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
@@ -77,6 +79,10 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
     number = int(parts[2])
     if kind == RESET:
         return _meaning_of_code(server, number, token.rpartition("-")[2])
+    if kind == REQUEST:
+        code = token.rpartition("-")[2]
+        is_known = server.store.trust.is_request(number, digest(code))
+        return Meaning(REQUEST, number=number, code=code) if is_known else None
     for about, possible in _possible_meanings(server, kind, number):
         if is_same(token, _token(server, kind, number, about)):
             return possible
@@ -96,6 +102,11 @@ def _meaning_of_code(server: Server, number: int, code: str) -> Meaning | None:
 def password_address(server: Server, code: str, address_number: int) -> str:
     """The address at which a user sets a new password with a code; they are known by the number of an address."""
     return address_with(server, f"{RESET}{address_number}-{code}")
+
+
+def request_address(server: Server, number: int, code: str) -> str:
+    """The address at which the operator confirms the request of that number, with its code."""
+    return address_with(server, f"{REQUEST}{number}-{code}")
 
 
 def _possible_meanings(server: Server, kind: str, number: int) -> list[tuple[str, Meaning]]:

@@ -67,6 +67,7 @@ def clean_up(session: Session) -> Done:
         challenges.end_seeks(session)
         users.forget_guests(session)
         session.store.trust.forget_devices(session.now)
+        session.store.trust.forget_old_requests(session.now)
         session.store.forget_old(session.now - KEPT_FOR)
         session.store.notices.forget(session.now - notices.FORGOTTEN_AFTER)
         session.store.events.note_maintenance("cleanup", session.now)

@@ -29,6 +29,7 @@ HEADINGS = {
     "round": "Round {number} of pool {pool} of {game} has begun: {boards} of yours.",
     "digest": "Digest: {mails} about {game} boards, {times}",
     "reset": "Somebody asked for a new password of the user {player} of this play-by-mail server.",
+    "request": "Somebody has asked this play-by-mail server from your address: {request}",
     "device": "This link makes a browser a device of {player}:",
     "picture": TAP,
     "page": ON_SITE,

@@ -25,7 +25,7 @@ from pbm.language.commands import root
 from pbm.language.grammar import Call
 from pbm.language.line import Line
 from pbm.letters import Letter
-from pbm.mail import quotes, reading
+from pbm.mail import quotes, reading, requests
 from pbm.mail.automatic import (
     MOST_HEADER,
     is_address_of_program,
@@ -244,20 +244,28 @@ def handle_prepared(server: Server, prepared: PreparedMail) -> Outcome:
             if word != "command":
                 server.store.handled.note_outcome(sender, mail.message_id, word)
             return outcome
-        match prepared.kind:
-            case "bounce":
-                _count_bounce(server, prepared.meanings)
-            case "unsubscribe":
-                _unsubscribe(server, sender, prepared.meanings)
-            case "unreadable":
-                _refuse_sender(server, mail, prepared.received.sender or "")
-            case "postmaster":
-                return _pass_on(server, mail)
-            case "barred":
-                bar = _bar_on(server, mail, prepared.received) or ""
-                server.store.trust.note_use(bar, server.now())
-                return Outcome("barred", reason=bar)
-        return Outcome(prepared.kind)
+        return _handle_other(server, prepared)
+
+
+def _handle_other(server: Server, prepared: PreparedMail) -> Outcome:
+    """Do what a mail is for that is no command of a player."""
+    mail = prepared.mail
+    match prepared.kind:
+        case "bounce":
+            _count_bounce(server, prepared.meanings)
+        case "unsubscribe":
+            _unsubscribe(server, (mail.sender or "").lower(), prepared.meanings)
+        case "unreadable":
+            _refuse_sender(server, mail, prepared.received.sender or "")
+        case "operator":
+            return _of_operator(server, mail, prepared.meanings)
+        case "postmaster":
+            return _pass_on(server, mail)
+        case "barred":
+            bar = _bar_on(server, mail, prepared.received) or ""
+            server.store.trust.note_use(bar, server.now())
+            return Outcome("barred", reason=bar)
+    return Outcome(prepared.kind)
 
 
 def handle_within_limits(server: Server, raw: bytes, envelope_sender: str | None, recipients: Sequence[str]) -> Outcome:
@@ -295,6 +303,9 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
     kind = _kind(server, mail, received, meanings)
     if kind != "command":
         return PreparedMail(received, mail, meanings, kind)
+    if _is_request(server, received, mail, meanings):
+        kind = "automatic" if _has_mark_of_program(server, mail) else "operator"
+        return PreparedMail(received, mail, meanings, kind)
     replies = list(dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY))
     reply = replies[0] if replies else None
     resets = [meaning for meaning in meanings if meaning.kind == tokens.RESET]
@@ -324,6 +335,14 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
     if post and ready.done and isinstance(ready.call, Call) and not ready.call.passwords:
         outcome = _outcome(server, command, ready.done)
     return PreparedMail(received, mail, meanings, kind, command, outcome)
+
+
+def _is_request(server: Server, received: ReceivedMail, mail: Incoming, meanings: Sequence[Meaning]) -> bool:
+    """Whether a mail says that it is from the operator, and asks for something that only they may ask for."""
+    if received.post or not server.operator or (mail.sender or "").lower() != server.operator.lower():
+        return False
+    kinds = {meaning.kind for meaning in meanings}
+    return kinds <= {tokens.COMMANDS} and not mail.fault and not mail.doubtful and bool(requests.request_of(mail))
 
 
 def _ready(server: Server, received: ReceivedMail, mail: Incoming, replies: Sequence[Reply], typed: Typed) -> Ready:
@@ -429,6 +448,8 @@ def _kind(server: Server, mail: Incoming, received: ReceivedMail, meanings: Sequ
     is_for_postmaster = kinds == {tokens.POSTMASTER}
     if not is_for_postmaster and _bar_on(server, mail, received):
         return "barred"
+    if tokens.REQUEST in kinds:
+        return "automatic" if _has_mark_of_program(server, mail) else "operator"
     if (mail.sender or received.post) and not is_for_postmaster:
         return "command"  # a whole one is carried out even if a program may have sent it
     if _has_mark_of_program(server, mail):
@@ -507,6 +528,14 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     letter = letters.plain_letter(passed_on, subject=f"For the postmaster: {subject}", answer="")
     add_to_outbox(Session(server), server.operator, letter, reply_to=sender or None)
     return Outcome("postmaster")
+
+
+def _of_operator(server: Server, mail: Incoming, meanings: Sequence[Meaning]) -> Outcome:
+    """Mail the operator a code for what they ask for, or do it if the mail has brought the code."""
+    for meaning in meanings:
+        if meaning.kind == tokens.REQUEST:
+            return Outcome("operator", reason=requests.carry_out_request(server, mail, meaning))
+    return Outcome("operator", requests.request_of(mail), requests.answer_request(server, mail))
 
 
 def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:

@@ -15,7 +15,7 @@ APPLICATION_ID = int.from_bytes(b"pbm1")
 """The application number in SQLite's header of a file of pbm."""
 FIRST_SCHEMA = 12
 """The version of the tables in the first release of pbm; older ones cannot be read."""
-SCHEMA = 24
+SCHEMA = 25
 """The version of the tables now: one more for each migration of `pbm.store.schema` behind the first."""
 WITHOUT_WRITING = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
 """The errors of SQLite where it cannot write. To read only, it writes as well, into a file beside the database."""

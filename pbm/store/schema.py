@@ -795,3 +795,16 @@ def states_with_given_days(db: Database) -> None:
     """Let a board have a new state when a player gives the other one days for a move."""
     db.execute("DROP TRIGGER state_of_board_update")
     _create_state_trigger(db, "UPDATE", STATE_COLUMNS)
+
+
+@migrations()
+def operator_requests(db: Database) -> None:
+    """Let the operator ask for something by mail, and confirm it by a code."""
+    db.execute("""
+        CREATE TABLE requests (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            code TEXT NOT NULL,
+            line TEXT NOT NULL,
+            made TEXT NOT NULL
+        ) STRICT
+    """)

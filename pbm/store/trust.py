@@ -146,6 +146,31 @@ class Trust(Questions):
         self.execute("DELETE FROM posts WHERE userid = ? AND moment < ?", userid, since)
         self.insert("posts", {"userid": userid, "key": key, "moment": now, **post._asdict()})
 
+    # What the operator has asked for by mail
+
+    def store_request(self, code: str, line: str, now: datetime) -> int:
+        """Store a request by the SHA-256 of its code. Returns its number."""
+        query = "INSERT INTO requests (code, line, made) VALUES (?, ?, ?) RETURNING id"
+        return int(self.value(query, code, line, now))
+
+    def is_request(self, number: int, code: str) -> bool:
+        """Whether the request of that number has a code with that SHA-256."""
+        return bool(self.value("SELECT 1 FROM requests WHERE id = ? AND code = ?", number, code))
+
+    def request(self, number: int) -> tuple[str, datetime] | None:
+        """The line of a request, and when it was made; None if there is none of that number."""
+        for line, made in self.execute("SELECT line, made FROM requests WHERE id = ?", number):
+            return line, datetime.fromisoformat(made)
+        return None
+
+    def forget_old_requests(self, now: datetime) -> None:
+        """Delete the requests of more than a day ago."""
+        self.execute("DELETE FROM requests WHERE made < ?", now - timedelta(days=1))
+
+    def forget_request(self, number: int) -> None:
+        """Delete a request."""
+        self.execute("DELETE FROM requests WHERE id = ?", number)
+
     # Wrong passwords
 
     def failures(self, userid: str, peer: str) -> dict[str, Failures]:

@@ -25,6 +25,7 @@ OURS = [
     schema.board_states,
     schema.notice_targets,
     schema.states_with_given_days,
+    schema.operator_requests,
 ]
 """The migrations of this version."""
 
