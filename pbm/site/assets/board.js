@@ -38,7 +38,7 @@ function readToken() {
 
 // Steps. The picture of each has the parts of the one before, but for those that differ.
 
-let positions = [], last = 0, at = 0;
+let positions = [], last = 0, at = 0, drawn;
 
 function addSteps(start, steps) {
   positions.length = start;
@@ -60,12 +60,15 @@ function markupOf(shapes) {
 }
 
 // Cells are never replaced: a press that begins before a new picture and ends after it is still a tap on one cell.
-function draw({ parts, notes }) {
+function draw(position) {
   const cells = find(".cells", svg);
   if (!cells) return;
-  while (cells.nextSibling) cells.nextSibling.remove();
-  svg.insertAdjacentHTML("beforeend", parts.join(""));
-  showNotes(notes);
+  if (position !== drawn) {
+    while (cells.nextSibling) cells.nextSibling.remove();
+    svg.insertAdjacentHTML("beforeend", position.parts.join(""));
+    drawn = position;
+  }
+  showNotes(position.notes);
   nameCells();
   mark();
 }
@@ -132,7 +135,8 @@ function nameCells() {
   for (const button of findAll("button", table)) {
     const { cell } = button.dataset, stack = standing[cell];
     const tap = known.tapOf?.get(cell), meaning = tap && !tap.quiet ? `, ${tap.label || "possible"}` : "";
-    button.textContent = `${cell}, ${stack ? stack.at(-1) + (stack[1] ? `, height ${stack.length}` : "") : "empty"}${meaning}`;
+    const name = `${cell}, ${stack ? stack.at(-1) + (stack[1] ? `, height ${stack.length}` : "") : "empty"}${meaning}`;
+    if (button.textContent !== name) button.textContent = name; // to write all of them anew takes thirty times as long
   }
   for (const [cell, stack] of Object.entries(standing)) {
     const captives = stack.filter((side) => side !== stack.at(-1));
@@ -344,6 +348,7 @@ function showTimes() {
 function startPage() {
   addSteps(0, data.steps);
   at = last;
+  drawn = positions[last]; // the page was written with this picture
   buildTable();
   show(/^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) : last);
   showTimes();
