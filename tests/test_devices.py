@@ -5,6 +5,7 @@ import re
 import time
 from datetime import UTC, datetime, timedelta
 from email import message_from_string
+from functools import cache
 from http.cookies import SimpleCookie
 from statistics import median
 
@@ -49,8 +50,13 @@ def _no_quota(web):
 
 def mails_to(web, name):
     """The texts of the mails to a user, the oldest first."""
-    mails = [message_from_string(mail, policy=email.policy.default) for mail in inbox(web.shell, name, 0)]
-    return [mail.get_body(("plain",)).get_content() for mail in mails]
+    return [text_of(mail) for mail in inbox(web.shell, name, 0)]
+
+
+@cache
+def text_of(mail):
+    """The text of a mail; all that a user has got is looked through again and again."""
+    return message_from_string(mail, policy=email.policy.default).get_body(("plain",)).get_content()
 
 
 def links_to(web, name="alice"):
