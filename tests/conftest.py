@@ -9,13 +9,16 @@ from functools import lru_cache
 from itertools import compress
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import hypothesis
 import pytest
 
+import games
 from pbm.drawing import images
 from pbm.operator.events import EVENT_KINDS
 from pbm.passwords import Passwords
+from pbm.site.pages import Pages
 
 pytest.register_assert_rewrite("helpers")  # so that an assertion of theirs that fails says what it compared
 
@@ -97,6 +100,22 @@ def pictures_drawn_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("resvg_py.svg_to_bytes", lambda font_files, **how: drawn(*font_files, **how))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def examples_played_once() -> Iterator[None]:
+    """Play the game once whose position stands for a game on the site: each first build shows the same one."""
+    draw_example, drawn = Pages.example, WeakKeyDictionary()
+
+    def example(pages: Pages, game: str) -> str:
+        rules = games.load(game)  # which a test may have replaced
+        if rules not in drawn:
+            drawn[rules] = draw_example(pages, game)
+        return drawn[rules]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Pages, "example", example)
         yield
 
 

@@ -23,8 +23,8 @@ BOARDS = (
 )
 LARGER_BOARDS = "spora -size=7", "sprout -board=limping-5"
 """What is certain there is not asked: that would take too long."""
-POSITIONS = 24 if IS_QUICK else 500
-CLAIMS = 8 if IS_QUICK else 200
+POSITIONS = 12 if IS_QUICK else 500
+CLAIMS = 4 if IS_QUICK else 200
 TRIES = 150
 """How many turns are tried in a position."""
 LAST = 8

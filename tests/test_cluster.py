@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from random import Random
 
 import pytest
@@ -21,7 +22,9 @@ from helpers.clusters import running_cluster
 from helpers.database import stored_board
 from helpers.patience import PATIENCE, until
 
-pytest.importorskip("distributed", reason="Dask's distributed, of the extra cluster, is not installed")
+pytestmark = pytest.mark.skipif(  # its import takes half a second
+    find_spec("distributed") is None, reason="Dask's distributed, of the extra cluster, is not installed"
+)
 BOARDS = 8
 TURNS = 4
 
@@ -31,7 +34,16 @@ def question(board, seed="7"):
     return Question(json.dumps(letters.position(board.present)), level=None, seconds=None, playouts=20, seed=seed)
 
 
-@pytest.mark.parametrize("game", ["spiro -small", "spora -size=7", "papagra -size=4", "symple -size=7", "sprout"])
+@pytest.mark.parametrize(
+    "game",
+    [
+        "spiro -small",
+        pytest.param("spora -size=7", marks=pytest.mark.long),
+        "papagra -size=4",
+        "symple -size=7",
+        "sprout",
+    ],
+)
 def test_a_worker_thinks_as_this_machine_does(club, game):
     name = game.partition(" ")[0]
     club.signed_up("alice", "bob")

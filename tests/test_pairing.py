@@ -17,7 +17,7 @@ from pbm.tournaments.arena import Arena
 from pbm.tournaments.kinds import NOBODY, Entrant, Kind, Meeting, Progress, Round, fewest_firsts, points
 from pbm.tournaments.knockout import Knockout
 
-from helpers.examples import examples
+from helpers.examples import IS_QUICK, examples
 from helpers.pairings import bye, check_rules, within_c3
 
 NAMES = [f"p{number:03}" for number in range(1, 201)]
@@ -121,7 +121,7 @@ def check_all(field, meetings, rounds):
 
 
 @examples(60)
-@given(st.integers(4, 30), st.integers(0, 2**32), st.data())
+@given(st.integers(4, 15 if IS_QUICK else 30), st.integers(0, 2**32), st.data())
 def test_a_swiss_tournament_in_which_much_happens_keeps_the_rules_and_its_report_is_accepted(count, seed, data):
     rounds = data.draw(st.integers(1, count // 2))
     field, meetings = eventful(Random(seed), count, min(rounds, 9))
@@ -342,7 +342,7 @@ def test_200_players_are_paired_in_seconds():
 @pytest.mark.parametrize("count", [64, pytest.param(99, marks=pytest.mark.long)])
 def test_what_is_looked_at_in_a_large_field_leads_to_what_all_pairs_lead_to(monkeypatch, count):
     rng, field, meetings = Random(7), entrants(count), []
-    for number in range(1, 4):
+    for number in range(1, 3 if IS_QUICK else 4):
         found = paired(field, meetings, number, 6)
         with monkeypatch.context() as patched:
             patched.setattr(dutch, "LARGE", 1000)

@@ -82,13 +82,18 @@ def test_turns_without_end_are_not_all_listed():
         Solver().winning(SimpleNamespace(moves=lambda: map(str, count())))
 
 
+def two_games(shell):
+    """Two games that are over."""
+    two_players(shell)
+    for board, moves in GAMES.items():
+        play(lambda line: shell.run(*line.split()), board, moves)
+
+
 @pytest.fixture
 def found(shell, monkeypatch):
     """What the command finds in two games, while a third goes on."""
     monkeypatch.setattr(puzzles, "MOST_PLAYED", 10_000)
-    two_players(shell)
-    for board, moves in GAMES.items():
-        play(lambda line: shell.run(*line.split()), board, moves)
+    shell.become(two_games)
     shell.run("symple", "challenge", "-size=5", "alice", "bob")
     return json.loads(shell.run("puzzles", "symple", "--json").stdout)
 
@@ -161,9 +166,7 @@ def test_a_program_gets_no_bar_even_at_a_terminal(shell, found, monkeypatch, cap
 
 
 def test_a_board_that_cannot_be_played_again_is_left_out(shell):
-    two_players(shell)
-    for board, moves in GAMES.items():
-        play(lambda line: shell.run(*line.split()), board, moves)
+    shell.become(two_games)
     sql(shell.folder / "pbm.db", "UPDATE turns SET text = 'z9' WHERE number = 1")
     done = shell.run("puzzles", "symple")
     assert (done.returncode, done.stdout) == (0, "0 puzzles in 2 boards.\n")

@@ -104,7 +104,7 @@ def test_a_game_on_a_large_board_goes_as_in_the_reference_which_reads_the_same_t
     [
         ("sprout", {"board": "limping-3"}, 40, 0.4),
         ("symple", {"size": 5}, 12, 0.3),
-        ("papagra", {"size": 3, "removals": 0}, 20, 0.1),
+        pytest.param("papagra", {"size": 3, "removals": 0}, 20, 0.1, marks=pytest.mark.long),
         ("papagra", {"size": 3, "removals": 2}, 20, 0.1),
     ],
 )
