@@ -33,8 +33,8 @@ from helpers.crash import (
 from helpers.examples import IS_QUICK
 from helpers.patience import PATIENCE
 
-ROUNDS = 3 if IS_QUICK else 20
-MOVES = 2 if IS_QUICK else 10
+ROUNDS = 2 if IS_QUICK else 20
+MOVES = 1 if IS_QUICK else 10
 LOGGED = re.compile(
     r"[-0-9T:.+]+ \d+ 127\.0\.0\.1 <\w+@players\.example> (?:done|refused|repeated)[: ].*\d ms in all\)"
 )

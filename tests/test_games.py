@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from random import Random
 from typing import ClassVar, NamedTuple
@@ -17,7 +17,7 @@ from games import SKIP, Illegal, Option, Position, Result, boards, promises, spi
 from pbm import referee
 
 from helpers import helptexts, sources
-from helpers.examples import attempt, examples, random_game
+from helpers.examples import IS_QUICK, attempt, examples, random_game
 
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
 
@@ -122,13 +122,15 @@ def test_with_the_pie_rule_of_spora_no_komi_is_given():
 
 
 @pytest.mark.parametrize("name", helptexts.GAMES)
-def test_every_game_keeps_its_promises_and_its_help_says_in_the_first_section_how_to_challenge(name):
+def test_every_game_keeps_its_promises_and_its_help_says_in_the_first_section_how_to_challenge(monkeypatch, name):
     before, line, behind = helptexts.read(name).partition(f"\n    {name} challenge [-options] userid1 userid2\n\n")
     assert line
     assert re.search(r"\n\n\n?(?:1 )?challenge\n(?:-+\n)?$", before, re.IGNORECASE)
     assert all(option.syntax.partition("=")[0] in behind for option in games.load(name).OPTIONS)
     game, text = games.load(name), helptexts.read(name)
     assert text.count(f"\n{promises.REQUEST}") > 20
+    if IS_QUICK:
+        monkeypatch.setattr(promises, "TURNS", 12)
     assert list(promises.broken(game, Random(name), text, partial(referee.replies, name))) == []
 
 
@@ -159,6 +161,12 @@ def position(name, rng):
     return state
 
 
+@cache
+def position_of(name, seed):
+    """The position of a seed; many texts are tried in it."""
+    return position(name, Random(seed))
+
+
 def altered(move, rng):
     """A move and texts that are like it, some of them moves."""
     parts = move.split(",")
@@ -175,7 +183,7 @@ def altered(move, rng):
 def test_capital_letters_and_blanks_do_no_harm_and_a_game_goes_on_from_what_is_seen(name, is_small):
     game = games.load(name)
     options = small(name) if is_small else games.read_options(game, [])
-    for turns, (state, move) in enumerate(random_game(game, options, name, 60)):
+    for turns, (state, move) in enumerate(random_game(game, options, name, 20 if IS_QUICK else 60)):
         assert state.must_skip == (move == SKIP)
         if move and move != SKIP:
             assert state.parse(move) == state.parse(f" {move.upper().replace(',', ' , ')} ") == move
@@ -265,7 +273,7 @@ def test_a_hostile_text_is_refused_at_once_and_shortly(name, text):
     begin = time.process_time()
     for seed in range(2):
         with pytest.raises(Illegal) as refused:
-            position(name, Random(seed)).parse(text)
+            position_of(name, seed).parse(text)
         assert len(str(refused.value)) < SHORT.get(name, 200)
         assert str(refused.value).isprintable()
     assert time.process_time() - begin < 10

@@ -10,6 +10,7 @@ import pytest
 from pbm.budget import limited, uncounted
 
 from helpers.costs import computing
+from helpers.examples import IS_QUICK
 from helpers.mail import ADDRESS, message
 from helpers.plugins import MODULE, find_package
 
@@ -75,7 +76,7 @@ def test_a_mail_that_takes_too_long_in_a_pipe_may_come_twice(slow):
 
 def test_nothing_is_stopped_in_the_middle_of_a_transaction_that_begins_or_ends(club, monkeypatch):
     """A mail that does nothing but begin and end transactions is stopped only between them."""
-    for number in range(25):  # each of them is tried about ten times
+    for number in range(0, 25, 4 if IS_QUICK else 1):  # each of them is tried about ten times
         with pytest.raises(TimeoutError), limited(0.0005 + number / 2.5e4):
             while True:
                 with club.store.writing(), club.store.writing():
@@ -101,13 +102,13 @@ def test_what_others_compute_does_not_count(club):
 
 
 def test_what_must_be_done_is_not_counted_and_what_follows_it_is():
-    with limited(0.2):
+    with limited(0.1):
         with uncounted():
-            computing(0.5)
-        computing(0.05)
-    with pytest.raises(TimeoutError), limited(0.2):
+            computing(0.2)
+        computing(0.025)
+    with pytest.raises(TimeoutError), limited(0.1):
         with uncounted():
-            computing(0.5)
+            computing(0.2)
         computing(5)
 
 

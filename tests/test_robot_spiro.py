@@ -15,7 +15,7 @@ from pbm.robots.spiro import TERMS, thinker
 from pbm.robots.spiro.positions import ROLLS, Track, position_of, uses_of
 from pbm.robots.thinking import Limit
 
-from helpers.examples import beats_chance, examples, positions, some_position
+from helpers.examples import IS_QUICK, beats_chance, examples, positions, some_position
 
 SEEDS = st.integers(0, 2**32)
 OPTIONS = st.sampled_from(
@@ -117,6 +117,10 @@ def test_the_robot_plays_legal_turns_with_all_options_and_the_same_again(options
     assert again.think([state], Limit(playouts=300), Random(seed)) == thought
 
 
+LOOKS = 700 if IS_QUICK else 1500
+"""At the clock."""
+
+
 def test_with_more_time_the_best_turns_are_compared_by_games_and_the_same_one_is_chosen_again():
     options = {"small": True, "no_inwards": False, "pieces": 6}
     state = some_position(spiro, Random(4), 40, **options)
@@ -125,8 +129,8 @@ def test_with_more_time_the_best_turns_are_compared_by_games_and_the_same_one_is
         limit = Limit(looks, clock=count().__next__, **limits)  # it is a second later each time that somebody looks
         return thinker(options).think([state], limit, Random(5))
 
-    long, answers = thought(1500), thought(1500, playouts=1_000_000)
-    assert long == thought(1500)
+    long, answers = thought(LOOKS), thought(LOOKS, playouts=1_000_000)
+    assert long == thought(LOOKS)
     assert long.playouts > 4 * answers.playouts  # a number of playouts, as levels have it, means no rollouts
     assert long.chance == pytest.approx(answers.chance, abs=0.15)
     assert long.chance != answers.chance
@@ -151,6 +155,9 @@ def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypat
     assert robot.think([state], Limit(playouts=300), Random(1)).move in set(state.moves())
 
 
+SEEDS_TRIED = 3 if IS_QUICK else 10
+
+
 @pytest.mark.parametrize(
     ("board", "is_patient", "long_game"),
     [
@@ -162,7 +169,8 @@ def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypat
 )
 def test_late_in_a_game_the_robot_plays_what_looks_best_by_its_terms_alone(monkeypatch, board, is_patient, long_game):
     options = {"small": board == "small", "no_inwards": False, "pieces": 12}
-    states = [state for seed in range(10) if not (state := some_position(spiro, Random(seed), 40, **options)).must_skip]
+    states = [some_position(spiro, Random(seed), 40, **options) for seed in range(SEEDS_TRIED)]
+    states = [state for state in states if not state.must_skip]
     robot = thinker(options)
 
     def thought(state, turns):
@@ -184,7 +192,9 @@ def wins(words, games_played):
     return sum(beats_chance("spiro", options, seed % 2, Random(seed), level=4) for seed in range(games_played))
 
 
-@pytest.mark.parametrize("words", [["-small"], ["-small", "-no_inwards", "-pieces=9"]])
+@pytest.mark.parametrize(
+    "words", [["-small"], pytest.param(["-small", "-no_inwards", "-pieces=9"], marks=pytest.mark.long)]
+)
 def test_the_robot_beats_somebody_who_plays_at_random(words):
     assert wins(words, 10) >= 8
 

@@ -82,7 +82,7 @@ def thinks(club):
 
 
 @pytest.mark.parametrize(
-    "game", [pytest.param(game, marks=[pytest.mark.long] if game == "spora" else []) for game in BAD]
+    "game", [pytest.param(game, marks=[] if game == "symple" else [pytest.mark.long]) for game in BAD]
 )
 def test_the_bad_turn_of_a_game_is_told_with_what_would_have_been_better(club, game, monkeypatch):
     monkeypatch.setattr(analysis, "Player", thinker)
