@@ -116,9 +116,9 @@ def test_a_link_that_is_mailed_makes_a_browser_a_device_that_plays_on_all_boards
     assert status == 200
     assert "no-store" in headers.get_all("Cache-Control")
     waiting, others = page.split("Waiting for others")
-    assert re.findall(
-        r'<a class="plain" href="(symple/\d+\.html#me)"><img class="pic" src="symple/start.svg"', waiting
-    ) == [f"symple/{board}.html#me" for board in range(101, 101 + BOARDS)]
+    assert re.findall(r'<a class="plain" href="(symple/\d+\.html#me)"><img class="pic" src="symple/1', waiting) == [
+        f"symple/{board}.html#me" for board in range(101, 101 + BOARDS)
+    ]
     assert re.search(
         r"against bob<br><span class=\"soft\">2\d days left, until \d{4}-\d\d-\d\d \d\d:\d\d UTC<", waiting
     )
@@ -184,6 +184,8 @@ def test_challenges_and_the_buttons_beside_seekers_work_without_a_mail_program(w
     cookie = new_device(web)
     page = web.ask("GET", "/me", Cookie=cookie)[2]
     assert 'name="line" value="symple challenge alice carol"' in page
+    assert 'name="line" value="spora challenge alice robot1"' in page
+    assert 'name="line" value="symple seek 1"' in page
     key = re.search(r'name="id" value="([^"]+)"', page)[1]
     fields = {"id": key, "line": "symple challenge alice carol"}
     before = sql(web.shell.folder / "pbm.db", "SELECT count(*) FROM boards")
@@ -196,6 +198,8 @@ def test_challenges_and_the_buttons_beside_seekers_work_without_a_mail_program(w
     assert re.search(r'role="status">[^<]*Symple board', page)
     status, _, page = web.submit({"id": key, "line": "symple seek 1"}, "/me", Cookie=cookie)
     assert status == 200, page
+    assert "you seek a game of <b>Symple</b>" in page
+    assert 'name="line" value="symple seek 1"' not in page
     status, _, page = web.submit({"line": "symple move 103 z9", "comment": "Hi"}, "/me", Cookie=cookie)
     assert (status, 'role="alert"' in page) == (422, True)
     assert 'value="symple move 103 z9"' in page

@@ -64,6 +64,10 @@ class PlayerBoards(NamedTuple):
     """The other running ones, the last change first."""
     seekers: list[tuple[str, PlayerRow]]
     """The others who want to be challenged, with the game."""
+    sought: list[str]
+    """The games in which they want to be challenged themselves."""
+    robot: str
+    """The mildest robot that plays all games; empty if there is none."""
 
 
 # The cookie
@@ -232,10 +236,14 @@ def boards_of(server: Server, userid: str) -> PlayerBoards:
                 waiting.append(WaitingBoard(row, now + left, words, is_urgent=left < timedelta(days=1)))
             else:
                 others.append(row)
-        seekers = store.players.all_seekers(now.date(), MOST_SEEKERS)
+        all_seekers = store.players.all_seekers(now.date(), MOST_SEEKERS)
+        seekers = [(game, player) for game, player in all_seekers if player.userid != userid]
+        sought = [game for game in games.names() if store.players.get(game, userid).seeking]
+        robots = [robot for robot in store.robots.all() if robot.level and not robot.games and not robot.paused]
+    robots.sort(key=lambda robot: robot.level or 0)
     waiting.sort(key=lambda board: board.until)
     others.sort(key=lambda row: row.changed or row.started, reverse=True)
-    return PlayerBoards(waiting, others, [(game, player) for game, player in seekers if player.userid != userid])
+    return PlayerBoards(waiting, others, seekers, sought, robots[0].userid if robots else "")
 
 
 def next_board(server: Server, player: Reply) -> Mapping[str, Any]:

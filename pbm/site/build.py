@@ -222,7 +222,6 @@ class StalePages:
         for game in self.games:
             yield Page(f"{game}/rules.html", partial(self.pages.rules, game))
             yield Page(f"{game}/example.svg", partial(self.pages.example, game))
-            yield Page(f"{game}/start.svg", partial(self.pages.start, game))
             if self.site.has_pictures:
                 yield Page(f"{game}/example.png", partial(self.pages.example_png, game))
 

@@ -204,9 +204,9 @@ class Pages:
         return images.board_png(self._load(game, number).present, 1)
 
     def thumbnail(self, game: str, number: str) -> str:
-        """The small picture of a running board, for lists. Raises Gone before its first turn."""
+        """The small picture of a running board, for lists. Raises Gone when the game is over."""
         board = self._load(game, number)
-        if not has_thumbnail(board.row):
+        if board.row.ended:
             raise Gone
         figure = images.figure(board.present)
         if figure is None:
@@ -232,17 +232,10 @@ class Pages:
         """The picture of `example`, for those who link to a page that is about no board."""
         return images.png(self.example(game), EXAMPLE_ZOOM)
 
-    def start(self, game: str) -> str:
-        """The small picture of a game before its first turn, in place of the thumbnail of a board that has none."""
-        rules: Any = games.load(game)
-        if not hasattr(rules, "figure"):
-            raise Gone
-        return thumbnails.thumbnail(rules.figure(rules.new(**games.read_options(rules, [])), None), rules.SIDES)
-
     def _running(self, among: BoardFilter, most: int) -> list[BoardRow]:
-        """The running boards that have a thumbnail and have changed last."""
+        """The running boards with a turn that have changed last."""
         rows = self.store.boards.latest(among._replace(over=False), RECENT)
-        return [row for row in rows if has_thumbnail(row)][:most]
+        return [row for row in rows if is_under_way(row)][:most]
 
     def _load(self, game: str, number: str) -> Board:
         """A board with all its turns, and what it did to ratings; its pages are made one after the other.
@@ -329,7 +322,7 @@ class Pages:
             at=head.index("Player"),
             linked={userid for row in rows for userid in row.players},  # they have pages
             legend=[f"{tables.signs_explained(is_numbered=head[0] == 'No')} Each sign opens its game.", table.legend],
-            running=[row for row in rows if has_thumbnail(row)][:MOST_OF_TOURNAMENT],
+            running=[row for row in rows if is_under_way(row)][:MOST_OF_TOURNAMENT],
             rows=rows[:ON_PAGE],
         )
 
@@ -491,8 +484,8 @@ def answer_page(server: Server, player: Reply, address: str, fields: Mapping[str
     return {}
 
 
-def has_thumbnail(row: BoardRow) -> bool:
-    """Whether lists show a board as a small picture: something has happened on it, and it goes on."""
+def is_under_way(row: BoardRow) -> bool:
+    """Whether lists show a board to strangers: something has happened on it, and it goes on."""
     return row.ended is None and row.moves > 0
 
 
