@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from pbm import console
-from pbm.service.serve import Certificate, Helper, Service
+from pbm.service.listening import Certificate
+from pbm.service.processes import Helper, Service
 
 from helpers.database import sql
 from helpers.mail import ADDRESS, message

@@ -18,7 +18,8 @@ import pytest
 from pbm.access import tokens
 from pbm.mail import incoming
 from pbm.mail.smtp import Connections
-from pbm.service.serve import MainThread, Receiver, WaitingMail, _tell_systemd
+from pbm.service.main_thread import MainThread, Receiver, WaitingMail
+from pbm.service.serve import _tell_systemd
 from pbm.store import Unusable
 
 from helpers.database import sql, stored

@@ -13,7 +13,7 @@ import pytest
 
 from pbm.mail import smtp
 from pbm.mail.incoming import MOST_BYTES, ReceivedMail, machine_of, network_of
-from pbm.service.serve import tls
+from pbm.service.listening import tls
 
 from helpers.mail import ADDRESS
 from helpers.patience import PATIENCE, until

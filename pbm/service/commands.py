@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pbm.mail.smtp import Entry
     from pbm.server import Server
-    from pbm.service.serve import Endpoint
+    from pbm.service.listening import Endpoint
     from pbm.service.web import WebServer
 
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
@@ -101,7 +101,9 @@ def serve_(
 ) -> None:
     """Take mail by SMTP, send what is in the outbox, and play for the robots, until told to end."""
     from pbm.mail.smtp import Journal
-    from pbm.service.serve import Certificate, MainThread, endpoint, serve
+    from pbm.service.listening import Certificate, endpoint
+    from pbm.service.main_thread import MainThread
+    from pbm.service.serve import serve
 
     where = endpoint(listen)
     if not where:
@@ -154,7 +156,7 @@ def _words_of_site(folder: str | None, url: str | None, web: str | None) -> list
 
 def _port(option: str, text: str) -> "Endpoint":
     """The port that an option names. Raises UsageError."""
-    from pbm.service.serve import endpoint
+    from pbm.service.listening import endpoint
 
     where = endpoint(text)
     if not where or where.path:
