@@ -63,6 +63,16 @@ def test_a_line_of_the_text_counts_where_the_subject_asks_for_nothing(operated):
     assert mail.subject == "pbm: tournament symple s start"
 
 
+@pytest.mark.parametrize("text", ["Status quo, I think.", "tournament next week?", "status"])
+def test_a_command_of_a_player_is_carried_out_whatever_its_comment_begins_with(operated, text):
+    club = operated.club
+    club.say(f"signup op swordfish {OPERATOR}")
+    club.say("symple challenge -size=5 op player01")
+    outcome, _ = write(operated, "symple move 101 op swordfish a1", text)
+    assert (outcome.word, outcome.shown_word) == ("command", "done")
+    assert club.store.boards.get("symple", "101").moves == 1
+
+
 def test_status_answers_counts_and_no_names_of_users(operated):
     address = ask(operated, "status")
     _, [mail] = write(operated, "Re: pbm: status", "Yes.", address)

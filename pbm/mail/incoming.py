@@ -341,6 +341,8 @@ def _is_request(server: Server, received: ReceivedMail, mail: Incoming, meanings
     """Whether a mail says that it is from the operator, and asks for something that only they may ask for."""
     if received.post or not server.operator or (mail.sender or "").lower() != server.operator.lower():
         return False
+    if typed_command(mail, server.store.users.is_taken).line.command:
+        return False  # operators play, too, and the text below their move may begin with such a word
     kinds = {meaning.kind for meaning in meanings}
     return kinds <= {tokens.COMMANDS} and not mail.fault and not mail.doubtful and bool(requests.request_of(mail))
 
