@@ -11,9 +11,11 @@ import pytest
 from pbm.mail.signing import public_record, zone_line
 
 from helpers.keys import new_key, write_key
-from helpers.zones import answering_for
+from helpers.relays import Relay, running
+from helpers.zones import answering_for, text_records
 
 checkdmarc = pytest.importorskip("checkdmarc", reason="checkdmarc, of the extra dns, is not installed")
+dkim = pytest.importorskip("dkim", reason="dkimpy, of the extra dns, is not installed")
 
 GOOD = """
     games.example. IN MX 10 mail.games.example.
@@ -221,6 +223,20 @@ def test_a_key_of_the_mail_server_is_looked_for_under_its_own_name(asking, keys)
         [(where, what, mend)] = found(asking, port)
     assert (where, mend) == ("DKIM", "`pbm mail key` makes a key, and prints the line for the zone.")
     assert what.endswith("if your mail server signs by another one, PBM_DKIM_SELECTOR names it.")
+
+
+@pytest.mark.long
+def test_with_a_new_key_and_its_line_in_the_zone_all_is_well_and_a_mail_by_smtp_is_believed(shell):
+    shell.environment["PBM_ADDRESS"] = "pbm@games.example"
+    made = shell.json("mail", "key")
+    shell.environment["PBM_DKIM_KEY"] = made["key"]
+    shell.sign_up("alice", "bob", has_mail=True)
+    shell.run("symple", "challenge", "alice", "bob")
+    with answering_for(f"{GOOD}\n{made['line']}") as port, running(Relay()) as relay:
+        assert found(shell, port) == []
+        shell.done("outbox", "flush", PBM_TRANSPORT=f"smtp://127.0.0.1:{relay.port}")
+        messages = [mail.original_content for mail in relay.mails]
+        assert [dkim.verify(message, dnsfunc=text_records(port)) for message in messages] == [True, True]
 
 
 # No answers
