@@ -83,11 +83,15 @@ def transport() -> "Transport":
 
 
 def signed_transport() -> "Transport":
-    """How mail goes out, signed if there is a key for it. Raises Refused, or Unusable."""
+    """How mail goes out, signed if ``PBM_DKIM_KEY`` names a key, which is read for each mail.
+
+    Raises Refused, and Unusable if ``PBM_DKIM_SELECTOR`` cannot be used.
+    """
     from pbm.mail.transports import Signed  # 17 ms
 
-    way, key = transport(), signer()
-    return Signed(way, key) if key else way
+    way = transport()
+    path = os.environ.get("PBM_DKIM_KEY")
+    return Signed(way, signer_with(Path(path))) if path else way
 
 
 def signer() -> "Signer | None":

@@ -14,7 +14,7 @@ from pbm.delivery.notices import WEBHOOK
 from pbm.mail import incoming
 from pbm.refusals import Refused, refusing_os_errors
 from pbm.session import Session
-from pbm.settings import mailbox_tokens, open_server, signed_transport
+from pbm.settings import mailbox_tokens, open_server, signed_transport, signer
 from pbm.terminal import fail, read_secret, replace_errors, say, warn
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def serve_(
     if (certificate is None) != (key is None) or (certificate and lmtp):
         raise click.UsageError("--certificate and --key go together, and not with --lmtp.")
     signed_transport()  # the process that sends could not say that there is none
+    signer()  # and it would let all mails wait
     with refusing_os_errors(f"{certificate} and {key} are no certificate and its key"):
         tls = Certificate(certificate, key) if certificate and key else None
     opened = open_server()
