@@ -13,7 +13,7 @@ import json
 import threading
 import time
 from base64 import urlsafe_b64encode
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, parse_qsl, urlsplit
@@ -138,10 +138,11 @@ class Answering(BaseHTTPRequestHandler):
             status, data = provider.answer(self.path, form)
         provider.may_answer.wait()
         body = json.dumps(data).encode() if isinstance(data, dict) else data
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        with suppress(OSError):  # whoever has asked was killed meanwhile
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
 
     def log_message(self, *_):
         pass
