@@ -144,19 +144,30 @@ def test_users_are_told_to_install_nothing_that_these_tests_have_not_tried():
     assert not [text for text in texts if "pbm[" in text]
 
 
+def installer(form, fresh, tmp_path_factory):
+    """What installs into an environment: pip, as users type it, for the first form, and uv for the others.
+
+    uv reads the same setup.cfg, takes half of the time, and downloads nothing twice.
+    """
+    if form == next(iter(TRIED)):
+        return [sys.executable, "-m", "pip", "--python", fresh, "install", "-qq", "--no-compile"], {}
+    kept = {"UV_CACHE_DIR": str(tmp_path_factory.getbasetemp() / "uv"), "UV_PYTHON_DOWNLOADS": "never"}
+    return [Path(sys.executable).with_name("uv"), "pip", "install", "--quiet", "--python", fresh], kept
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("form", TRIED)
-def test_what_users_are_told_to_install_is_installed_into_a_fresh_environment(form, bare, tmp_path):
+def test_what_users_are_told_to_install_is_installed_into_a_fresh_environment(form, bare, tmp_path, tmp_path_factory):
     venv.create(tmp_path / "fresh")
     fresh = tmp_path / "fresh" / "bin"
-    pip = [sys.executable, "-m", "pip", "--python", fresh / "python", "--disable-pip-version-check"]
-    typed = [*pip, "install", "-qq", "--no-compile", *shlex.split(form)]
-    subprocess.run(typed, env=environment(tmp_path), cwd=bare, check=True)
-    subprocess.run([fresh / "python", "-c", f"import {', '.join(TRIED[form])}"], cwd="/", check=True)
+    install, kept = installer(form, fresh / "python", tmp_path_factory)
+    subprocess.run([*install, *shlex.split(form)], env=environment(tmp_path) | kept, cwd=bare, check=True)
+    code = f"import {', '.join(TRIED[form])}; print(*(found.name for found in metadata.distributions()))"
+    command = [fresh / "python", "-c", f"from importlib import metadata; {code}"]
+    names = subprocess.run(command, cwd="/", capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in names if name.startswith("pbm")] == ["pbm-server"]
     done = subprocess.run([fresh / "pbm", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("pbm 0.")
-    installed = subprocess.run([*pip, "list", "--format=freeze"], capture_output=True, text=True, check=True)
-    assert [line for line in installed.stdout.splitlines() if line.startswith("pbm")] == ["pbm-server==0.1.0"]
+    assert done.stdout == "pbm 0.1.0\n"
 
 
 @pytest.mark.long
