@@ -78,7 +78,11 @@ SPF_LINE = 'games.example. IN TXT "v=spf1 ip4:192.0.2.25 -all"'
 DMARC_LINE = '_dmarc.games.example. IN TXT "v=DMARC1; p=quarantine"'
 PTR_LINE = "25.2.0.192.in-addr.arpa. IN PTR mail.games.example."
 WRONG_P = "Tag p must have one of the following values: none,quarantine,reject - not everything."
-"""This, and what is wrong in an SPF record, are the words of checkdmarc."""
+GONE = (
+    "The include target gone.example has no SPF record, which RFC 7208 \u00a7 5.2 defines as a permanent error "
+    "(permerror): The domain does not exist."
+)
+"""These, and what is wrong in an SPF record, are the words of checkdmarc."""
 BROKEN = {
     "no MX": (
         without(" MX "),
@@ -129,6 +133,10 @@ BROKEN = {
         spf("v=spf1 redirect=i1.example") + "\n" + ELEVEN,
         ("SPF", "the SPF record does not name 192.0.2.25, from which our mail leaves.",
          'games.example. IN TXT "v=spf1 ip4:192.0.2.25 redirect=i1.example"'),
+    ),
+    "an SPF record that includes one that is not there": (
+        spf("v=spf1 ip4:192.0.2.25 include:gone.example -all"),
+        ("SPF", f"the SPF record does not count: {GONE}", SPF_LINE),
     ),
     "an SPF record for everybody": (
         spf("v=spf1 mx +all"),
@@ -223,6 +231,29 @@ def test_a_key_of_the_mail_server_is_looked_for_under_its_own_name(asking, keys)
         [(where, what, mend)] = found(asking, port)
     assert (where, mend) == ("DKIM", "`pbm mail key` makes a key, and prints the line for the zone.")
     assert what.endswith("if your mail server signs by another one, PBM_DKIM_SELECTOR names it.")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "v=spf1 ip4:192.0.2.0/27 -all",
+        "v=spf1 a:mail.games.example ~all",
+        "v=spf1 a:other.example/24 -all",
+        "v=spf1 mx:other.example/24 -all",
+        "v=spf1 include:own.example -all",
+        "v=spf1 redirect=own.example",
+        "v=spf1 exists:%{i}.spf.example -all",
+        "v=spf1 ip4:192.0.2.25",
+    ],
+)
+def test_an_spf_record_can_name_our_address_in_many_ways(asking, keys, record):
+    others = """
+        other.example. IN A 192.0.2.77
+        other.example. IN MX 5 other.example.
+        own.example. IN TXT "v=spf1 ip4:198.51.100.1 mx:games.example -all"
+    """
+    with answering_for(f"{spf(record)}\n{others}\n{key_line(keys[0])}") as port:
+        assert found(asking, port) == []
 
 
 @pytest.mark.long

@@ -26,6 +26,8 @@ RESOLVER_SECONDS = 5.0
 MOST_OF_A_REASON = 200
 """How many characters of a reason are shown that a library gives."""
 SPF_RECORD = re.compile(r"v=spf1(\s|$)", re.IGNORECASE)
+MX_WITH_SIZE = re.compile(r"\bmx(:[^\s/]+)?/", re.IGNORECASE)
+ANY_NETWORK = ip_network("0.0.0.0/0"), ip_network("::/0")
 HostAddress = IPv4Address | IPv6Address
 
 
@@ -201,9 +203,12 @@ def _spf(zone: Zone) -> Iterator[Finding]:
     records = [text for text in sorted(_records(zone, domain, "TXT")) if SPF_RECORD.match(text)]
     fresh = _spf_line(zone, [])
     try:
-        parsed = spf.get_spf_record(domain, resolver=zone.resolver)["parsed"]
-    except spf.SPFRecordNotFound:
-        yield Finding("SPF", f"{domain} has no SPF record, so nobody knows who may send its mail.", fresh)
+        answer = spf.get_spf_record(domain, resolver=zone.resolver)
+    except spf.SPFRecordNotFound as why:
+        what = f"{domain} has no SPF record, so nobody knows who may send its mail."
+        if records:  # one that it includes is missing
+            what = f"the SPF record does not count: {_reason(why)}"
+        yield Finding("SPF", what, fresh)
     except spf.MultipleSPFRTXTRecords:
         what = f"{domain} has {len(records)} SPF records, so none of them counts; only one may be there."
         yield Finding("SPF", what, _spf_line(zone, records))
@@ -213,11 +218,11 @@ def _spf(zone: Zone) -> Iterator[Finding]:
     except spf.SPFError as why:
         yield Finding("SPF", f"the SPF record does not count: {_reason(why)}", fresh)
     else:
-        if parsed["all"] == "pass":
+        if answer["parsed"]["all"] == "pass":
             what = "the SPF record lets everybody send mail of the domain (+all)."
             yield Finding("SPF", what, _spf_line(zone, records))
             return
-        networks = list(_networks(zone, parsed))
+        networks = list(_networks(zone, answer["record"], answer["parsed"]))
         for address in zone.addresses:
             if not any(address in network for network in networks):
                 what = f"the SPF record does not name {address}, from which our mail leaves."
@@ -225,37 +230,31 @@ def _spf(zone: Zone) -> Iterator[Finding]:
                 return  # the line names all addresses
 
 
-def _networks(zone: Zone, parsed: Mapping[str, Any]) -> Iterator[Any]:
-    """The networks that may send by an SPF record. Mechanisms that only a receiver can judge count as any network."""
+def _networks(zone: Zone, record: str, parsed: Mapping[str, Any]) -> Iterator[Any]:
+    """The networks that may send by an SPF record, which was *parsed*.
+
+    What only the server that gets a mail can judge counts as any network: macros, names, and ``mx/24``, of which the
+    parser does not tell the size.
+    """
     for mechanism in parsed["mechanisms"]:
         if mechanism["action"] != "pass":
             continue
-        match mechanism["mechanism"]:
-            case "ip4" | "ip6":
-                yield ip_network(mechanism["value"], strict=False)
-            case "a":
-                for text in mechanism.get("addresses", ()):
-                    yield ip_network(text, strict=False)
-            case "mx":
-                yield from _mx_networks(zone, mechanism)
-            case "include":
-                yield from _networks(zone, mechanism["parsed"])
-            case _:
-                yield ip_network("0.0.0.0/0")
-                yield ip_network("::/0")
+        kind = mechanism["mechanism"]
+        is_known = "%" not in mechanism["value"]
+        if kind in {"ip4", "ip6"}:
+            yield ip_network(mechanism["value"], strict=False)
+        elif kind == "include" and is_known:
+            yield from _networks(zone, mechanism["record"], mechanism["parsed"])
+        elif kind == "a" and is_known:
+            for text in mechanism.get("addresses", ()):
+                yield ip_network(text, strict=False)
+        elif kind == "mx" and is_known and not MX_WITH_SIZE.search(record):
+            for host in mechanism.get("hosts", ()):
+                yield from map(ip_network, _addresses_of(zone, host["hostname"]))
+        else:
+            yield from ANY_NETWORK
     if parsed["redirect"]:
-        yield from _networks(zone, parsed["redirect"]["parsed"])
-
-
-def _mx_networks(zone: Zone, mechanism: Mapping[str, Any]) -> Iterator[Any]:
-    """The networks of the mechanism `mx`, which can name a size, for example ``mx/24``."""
-    _, _, bits = mechanism["value"].partition("/")
-    for host in mechanism.get("hosts", ()):
-        for text in _addresses_of(zone, host["hostname"]):
-            if bits.isdecimal() and ip_address(text).version == 4:
-                yield ip_network(f"{text}/{bits}", strict=False)
-            else:
-                yield ip_network(text)
+        yield from _networks(zone, parsed["redirect"]["record"], parsed["redirect"]["parsed"])
 
 
 def _spf_line(zone: Zone, records: Sequence[str]) -> str:
