@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
+from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -248,6 +249,20 @@ def test_a_player_has_the_course_of_each_rating_and_results_with_what_they_gaine
     [line] = re.findall("<tr><td><b>.*?</tr>", alice)
     assert re.sub("<[^>]*>", " ", line).split()[:5] == ["Lost", "Symple", "102", "with", "bob"]
     assert '<td class="number">-176</td>' in line
+
+
+def test_the_page_of_a_player_begins_with_who_they_are_and_how_to_play_them(played, folder):
+    played.say("symple seek alice alice-secret 1")
+    played.say("spora seek alice alice-secret 1")
+    written(played, folder)
+    source = (folder / "users" / "alice.html").read_text()
+    said = "Rated 1424 in Symple. Seeks a game of Spora and Symple."
+    assert f'<p class="lead">{said}</p>' in source
+    assert f'<meta name="description" content="alice. {said}">' in source
+    [button] = re.findall('<a class="btn go" href="([^"]+)">Play alice</a>', source)
+    assert unquote(button) == "mailto:pbm@pbm.example?subject=symple challenge alice USERID"
+    played.say("spora seek alice alice-secret 0")
+    assert "users/alice.html" in written(played, folder)
 
 
 def test_the_page_of_a_board_that_was_removed_goes_and_other_files_stay(club, folder):

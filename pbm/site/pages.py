@@ -388,12 +388,27 @@ class Pages:
             "user.html",
             f"users/{userid}.html",
             title=userid,
+            brief=self._about(userid, ratings),
             is_former=is_former(userid),
+            best=ratings[0].game if ratings else "",
             ratings=ratings,
             running=running,
             results=self._results(userid, finished),
             more=more,
         )
+
+    def _about(self, userid: str, ratings: Sequence[RatingView]) -> str:
+        """Who a player is, in sentences such as ``A robot, level 3. Rated 1645 in Symple and 1824 in Spora.``."""
+        sentences = []
+        if robot := self.store.robots.get(userid):
+            level = f", level {robot.level}" if robot.level else ""
+            sentences.append(f"A robot{level}.")
+        if ratings:
+            rated = texts.enumerated([f"{view.rating} in {view.game.capitalize()}" for view in ratings])
+            sentences.append(f"Rated {rated}.")
+        if sought := [game.capitalize() for game in self.games if self.store.players.get(game, userid).seeking]:
+            sentences.append(f"Seeks a game of {texts.enumerated(sought)}.")
+        return " ".join(sentences)
 
     def _ratings(self, userid: str) -> list[RatingView]:
         """The ratings of a player, that in the game of which they have finished most first."""
