@@ -6,7 +6,7 @@ import re
 import sqlite3
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -979,8 +979,11 @@ def test_whoever_waits_while_a_database_is_replaced_writes_nothing(kept):
 
 
 def _has_open(pid, path):
-    links = Path(f"/proc/{pid}/fd").glob("*")
-    return any(link.exists() and link.samefile(path) for link in links)
+    for link in Path(f"/proc/{pid}/fd").glob("*"):
+        with suppress(FileNotFoundError):  # it has closed that file meanwhile, or it is a pipe
+            if link.samefile(path):
+                return True
+    return False
 
 
 # Records of games
