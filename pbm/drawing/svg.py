@@ -168,6 +168,17 @@ def pixels(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0").replace("-0.0", "0")
 
 
+def path_of(points: Sequence[Place]) -> str:
+    """The lines through points, rounded pixels from the upper left, as a path: ``M4 7l10 0l0 10``."""
+    start, *others = points
+    x, y = start
+    steps = [f"M{pixels(x)} {pixels(y)}"]
+    for next_x, next_y in others:
+        steps.append(f"l{pixels(next_x - x)} {pixels(next_y - y)}")
+        x, y = next_x, next_y
+    return "".join(steps)
+
+
 class Ring(NamedTuple):
     """A mark on a cell that the last turn has changed."""
 
@@ -277,13 +288,7 @@ class Canvas:
 
     def way(self, places: Sequence[Place]) -> str:
         """The lines through these places, as a path."""
-        start, *others = [(round(x, 1), round(y, 1)) for x, y in map(self.at, places)]
-        x, y = start
-        steps = [f"M{pixels(x)} {pixels(y)}"]
-        for next_x, next_y in others:
-            steps.append(f"l{pixels(next_x - x)} {pixels(next_y - y)}")
-            x, y = next_x, next_y
-        return "".join(steps)
+        return path_of([(round(x, 1), round(y, 1)) for x, y in map(self.at, places)])
 
     def _cell(self, cell: Cell) -> str:
         """A cell, on which pieces stand and which can be tapped."""

@@ -134,14 +134,8 @@ class _Thumbnail:
         return f"M{x} {y}h0"
 
     def _way(self, way: Way) -> str:
-        """The lines through these places."""
-        start, *others = map(self._at, way)
-        x, y = start
-        steps = [f"M{x} {y}"]
-        for next_x, next_y in others:
-            steps.append(f"l{next_x - x} {next_y - y}")
-            x, y = next_x, next_y
-        return "".join(steps)
+        """The lines through these places, as a path."""
+        return svg.path_of([self._at(place) for place in way])
 
 
 def _places(figure: Figure) -> Iterator[Place]:
