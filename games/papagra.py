@@ -54,7 +54,8 @@ Partition = tuple[frozenset[int], frozenset[int], frozenset[int]]
 @cache
 def _sixth(board: Hexagon) -> Mapping[int, int]:
     """Where each space goes when the board is turned by 60 degrees around its middle."""
-    turned, middle = {}, board.size - 1
+    middle = board.size - 1
+    turned = {}
     for bit in board.name:
         row, column = divmod(bit.bit_length() - 1, board.width)
         turned[bit] = 1 << column * board.width + column - row + middle
@@ -63,42 +64,48 @@ def _sixth(board: Hexagon) -> Mapping[int, int]:
 
 def shape(board: Hexagon, cells: int) -> int:
     """The same number for all connected sets that moving and turning makes of this one."""
-    sixth, spaces = _sixth(board), [*bits(cells)]
+    sixth = _sixth(board)
+    spaces = list(bits(cells))
     turned = [cells]
     for _ in range(5):
         spaces = [sixth[space] for space in spaces]
         turned.append(sum(spaces))
     # no step to a neighbour wraps around the edge, so connected sets that differ by a shift of bits are moved copies
-    return min(some >> (some & -some).bit_length() - 1 for some in turned)
+    return min(copy >> (copy & -copy).bit_length() - 1 for copy in turned)
 
 
 def parted(board: Hexagon, stones: Pair) -> Partition:
     """The groups of each side, and the regions of empty spaces."""
-    pink, black, regions = (frozenset(board.groups(cells)) for cells in (*stones, _empty(board, stones)))
-    return pink, black, regions
+    pink, black = stones
+    empty = _empty(board, stones)
+    return frozenset(board.groups(pink)), frozenset(board.groups(black)), frozenset(board.groups(empty))
 
 
 def _parted_after(board: Hexagon, before: Partition, stones: Pair, mover: int, acted: int) -> Partition:
     """The parts after the mover has acted on some spaces: groups and regions that touch none of these stay."""
     reach = acted | board.near(acted)
-    parts = [*before]
+    parts = list(before)
     for kind, cells in (mover, stones[mover]), (2, _empty(board, stones)):
-        kept = [part for part in before[kind] if not part & reach]
-        parts[kind] = frozenset([*kept, *board.groups(cells, there=reach)])
+        kept = frozenset(part for part in before[kind] if not part & reach)
+        parts[kind] = kept.union(board.groups(cells, there=reach))
     pink, black, regions = parts
     return pink, black, regions
 
 
 def matched(board: Hexagon, parts: Partition) -> tuple[set[int], set[int]]:
     """The groups of each side that have the size and the shape of some region of empty spaces."""
-    sizes = {*map(int.bit_count, parts[2])}
-    pink, black = ({group for size in sizes for group in _matched(board, parts, side, size)} for side in (0, 1))
+    pink: set[int] = set()
+    black: set[int] = set()
+    for size in set(map(int.bit_count, parts[2])):
+        pink |= _matched(board, parts, 0, size)
+        black |= _matched(board, parts, 1, size)
     return pink, black
 
 
 def _matched(board: Hexagon, parts: Partition, side: int, size: int) -> set[int]:
     """The matched groups of a side that have that size."""
-    groups, regions = parts[side], parts[2]
+    groups = parts[side]
+    regions = parts[2]
     if size not in map(int.bit_count, groups) or size not in map(int.bit_count, regions):
         return set()
     shapes = {shape(board, region) for region in regions if region.bit_count() == size}
@@ -184,7 +191,8 @@ class State(_Fields, Position):
         elif self.actions == 2 and self.removals:
             removed = canonical[2].count("-") if len(parts) == 3 else 0
             if removed < self.removals:
-                taps.append(Tap(f"{text}-*" if removed else f"{text},-*", own_names, is_quiet=True))
+                longer = f"{text}-*" if removed else f"{text},-*"
+                taps.append(Tap(longer, own_names, is_quiet=True))
         return NextTaps(
             is_whole,
             tuple(tap for tap in taps if tap.cells),
@@ -220,7 +228,8 @@ class State(_Fields, Position):
 
     def _check_kind(self, number: int, sign: str, names: list[str], part: str) -> None:
         """Raise Illegal unless action *number*, counted from 0, can have these spaces."""
-        stones, are_different = len(names), len(set(names)) == len(names)
+        stones = len(names)
+        are_different = len(set(names)) == stones
         if self.actions == 1 and sign == "-":
             raise Illegal(f"The first turn of the game is one added stone; {quoted(part)} removes {stones}.")
         if number < 2 and stones > 1:
@@ -237,13 +246,20 @@ class State(_Fields, Position):
 
     def _check(self, own: int, sign: str, cell: int) -> None:
         """Raise Illegal unless the mover, whose stones are *own* by then, can add or remove a stone on that space."""
-        name, by_then = self.board.name[cell], " by then" if (own ^ self.stones[self.turn]) & cell else ""
-        sides = (SIDES[self.turn], own), (SIDES[1 - self.turn], self.stones[1 - self.turn])
-        there = next((f"a {side} stone" for side, stones in sides if stones & cell), "no stone")
-        if sign == "+" and there != "no stone":
-            raise Illegal(f"A stone is added to an empty space, but {there} stands on {name}{by_then}.")
-        if sign == "-" and not own & cell:
-            raise Illegal(f"A player removes stones of their own, but {there} stands on {name}{by_then}.")
+        is_own = own & cell
+        is_enemys = self.stones[1 - self.turn] & cell
+        name = self.board.name[cell]
+        if (own ^ self.stones[self.turn]) & cell:
+            name += " by then"
+        if sign == "+" and is_own:
+            raise Illegal(f"A stone is added to an empty space, but a {SIDES[self.turn]} stone stands on {name}.")
+        if sign == "+" and is_enemys:
+            raise Illegal(f"A stone is added to an empty space, but a {SIDES[1 - self.turn]} stone stands on {name}.")
+        if sign == "-" and is_enemys:
+            enemys = f"a {SIDES[1 - self.turn]} stone"
+            raise Illegal(f"A player removes stones of their own, but {enemys} stands on {name}.")
+        if sign == "-" and not is_own:
+            raise Illegal(f"A player removes stones of their own, but no stone stands on {name}.")
 
     def moves(self) -> Iterator[str]:
         """All turns. Two orders of actions are two turns; the spaces of a third action are in board order."""
@@ -267,10 +283,12 @@ class State(_Fields, Position):
         """A legal turn; three of four actions add a stone where there is a choice, so that games come to an end."""
         if self.must_skip:
             return SKIP
-        own, actions = self.stones[self.turn], []
+        own = self.stones[self.turn]
+        actions = []
         for _ in range(self.actions):
             empty = self._open & ~own
-            among = own if not empty or (own and rng.random() < 0.25) else empty
+            removes = not empty or (own and rng.random() < 0.25)
+            among = own if removes else empty
             name = rng.choice(self.board.names(among))
             cell = self.board.bit[name]
             actions.append(f"{_sign(own, cell)}{name}")
@@ -355,8 +373,11 @@ class State(_Fields, Position):
 def _moved(board: Hexagon, marks: Pair, mover: int, before: Partition, after: Partition) -> Pair:
     """The marks after an action: first the mover's is moved, then the other one, to groups that the action created."""
     # what an action creates is a new group, or has the size of a new region
-    groups, regions = ({*map(int.bit_count, after[kind] - before[kind])} for kind in (mover, 2))
-    moved, has_created, highest = [*marks], partial(_has_created, board, before, after), _highest(board)
+    groups = set(map(int.bit_count, after[mover] - before[mover]))
+    regions = set(map(int.bit_count, after[2] - before[2]))
+    has_created = partial(_has_created, board, before, after)
+    highest = _highest(board)
+    moved = list(marks)
     for side, sizes in (mover, groups | regions), (1 - mover, regions):
         for size in sizes:
             is_free = moved[side] < size <= highest and size != moved[1 - side]
@@ -437,8 +458,11 @@ def _cell(name: str, board: Hexagon) -> int:
     without_zeros = name[0] + name[1:].lstrip("0")
     if without_zeros in board.bit:
         raise Illegal(f"{quoted(name)} is written with a zero too many: {without_zeros}.")
-    row = [other for other in board.bit if other[0] == name[:1]]
-    where = f"row {name[0]} goes from {row[0]} to {row[-1]}" if row else f"its rows are a to {[*board.bit][-1][0]}"
+    spaces = list(board.bit)
+    row = [space for space in spaces if space[0] == name[:1]]
+    if not row:
+        raise Illegal(f"There is no space {quoted(name)} on this board; its rows are a to {spaces[-1][0]}.")
+    where = f"row {name[0]} goes from {row[0]} to {row[-1]}"
     raise Illegal(f"There is no space {quoted(name)} on this board; {where}.")
 
 
@@ -446,7 +470,8 @@ def _marks_of_actions(actions: list[str]) -> Iterator[TurnMark]:
     """What actions in canonical form do, with their numbers."""
     for number, action in enumerate(actions, 1):
         cells = tuple(action[1:].split("-"))
-        yield TurnMark("piece" if action.startswith("+") else "gone", cells, str(number))
+        role = "piece" if action.startswith("+") else "gone"
+        yield TurnMark(role, cells, str(number))
 
 
 def _sign(own: int, cell: int) -> str:
@@ -459,7 +484,8 @@ def _sign(own: int, cell: int) -> str:
 
 def effects(before: State, after: State) -> Effects:
     """How far the marks go up, how many own groups are matched, and how many stones the mover has."""
-    side, foe = before.turn, 1 - before.turn
+    side = before.turn
+    foe = 1 - side
     return [
         ("raises the own mark by", "step", after.marks[side] - before.marks[side]),
         ("raises the other mark by", "step", after.marks[foe] - before.marks[foe]),
@@ -476,16 +502,23 @@ def draw(state: State, before: State | None = None) -> BoardText:
     board = state.board
     picture, places = honeycomb_in_text(board, state.stones)
     matches = _matches(state)
-    for line, column in map(places.__getitem__, bits(_matched_cells(matches))):
+    for cell in bits(_matched_cells(matches)):
+        line, column = places[cell]
         picture.put(line, column - 1, "(")
         picture.put(line, column + 1, ")")
     has_new = False
-    for own, was, glyphs in zip(state.stones, (before or state).stones, ("oO", "#@"), strict=True):
-        has_new = has_new or bool(own & ~was)
+    for own, was, (standing, new) in zip(state.stones, (before or state).stones, (("o", "O"), ("#", "@")), strict=True):
+        if own & ~was:
+            has_new = True
         for cell in bits(own):
-            picture.put(*places[cell], glyphs[not was & cell])
+            glyph = standing if was & cell else new
+            picture.put(*places[cell], glyph)
     signs = f"   o Pink {state.marks[0]}    # Black {state.marks[1]}    . empty    ( ) matched now"
-    legend = ["", *_track(state.marks), "", signs + "    O @ last turn" * has_new]
+    if has_new:
+        signs += "    O @ last turn"
+    legend = [""]
+    legend += _track(state.marks)
+    legend += ["", signs]
     legend += textwrap.wrap(_told_matches(board, matches), 78, initial_indent=" " * 3, subsequent_indent=" " * 6)
     legend += [f"   {line}" for line in (_standing(state), _task(state)) if line]
     return BoardText(str(picture), legend)
@@ -501,29 +534,34 @@ def _matches(state: State) -> Matches:
     parts = state.parts
     both = matched(board, parts)
     sides = {group: side for side, own in enumerate(both) for group in own if group.bit_count() >= min(state.marks)}
-    found: dict[int, tuple[dict[int, int], list[int]]] = {}
+    matches: dict[int, tuple[dict[int, int], list[int]]] = {}
     for group in sorted(sides, key=lambda group: (-group.bit_count(), group & -group)):
-        found.setdefault(shape(board, group), ({}, []))[0][group] = sides[group]
+        groups, _ = matches.setdefault(shape(board, group), ({}, []))
+        groups[group] = sides[group]
     for region in sorted(parts[2], key=lambda region: region & -region):
-        if its := found.get(shape(board, region)):
-            its[1].append(region)
-    return [*found.values()]
+        of_shape = shape(board, region)
+        if of_shape in matches:
+            _, regions = matches[of_shape]
+            regions.append(region)
+    return list(matches.values())
 
 
 def _matched_cells(matches: Matches) -> int:
     """All the spaces of these groups and regions."""
-    return union(cells for groups, regions in matches for cells in (*groups, *regions))
+    return union(union(groups) | union(regions) for groups, regions in matches)
 
 
 def _told_matches(board: Hexagon, matches: Matches) -> str:
     """These shapes in a sentence; empty if there are none."""
-    told = [
-        f"{regions[0].bit_count()}: "
-        + ", ".join(f"{SIDES[side].title()} {board.first(group)}" for group, side in groups.items())
-        + f" like {', '.join(map(board.first, regions))}"
-        for groups, regions in matches
-    ]
-    return f"Matched {'; '.join(told)}." if told else ""
+    if not matches:
+        return ""
+    shapes = []
+    for groups, regions in matches:
+        size = regions[0].bit_count()
+        named_groups = ", ".join(f"{SIDES[side].title()} {board.first(group)}" for group, side in groups.items())
+        named_regions = ", ".join(map(board.first, regions))
+        shapes.append(f"{size}: {named_groups} like {named_regions}")
+    return f"Matched {'; '.join(shapes)}."
 
 
 def _part_of_track(marks: Pair) -> range:
@@ -534,21 +572,37 @@ def _part_of_track(marks: Pair) -> range:
 
 def _track(both: Pair) -> list[str]:
     """The part of the scoring track that matters, and the marks below their numbers."""
-    (pink, black), shown = both, _part_of_track(both)
-    marks = "".join(f"{'o' * (pink == number) + '#' * (black == number):>4}" for number in shown)
+    pink, black = both
+    shown = _part_of_track(both)
+    numbers = ""
+    marks = ""
+    for number in shown:
+        numbers += f"{number:4}"
+        here = ""
+        if pink == number:
+            here += "o"
+        if black == number:
+            here += "#"
+        marks += f"{here:>4}"
     if min(pink, black) < shown[0]:
-        marks = f" <{'o' if pink < black else '#'} {marks[4:]}"
-    return [f"   Track{''.join(f'{number:4}' for number in shown)}", f"   Marks{marks}".rstrip()]
+        lower = "o" if pink < black else "#"
+        marks = f" <{lower} {marks[4:]}"
+    return [f"   Track{numbers}", f"   Marks{marks}".rstrip()]
 
 
 def _standing(state: State) -> str:
     """Who leads, and how near the end is; or how the game ended."""
-    result, leader = state.result(), state.leader
-    if result:
-        return "The game is drawn." if result.winner is None else f"{SIDES[result.winner].title()} has won."
+    result = state.result()
+    if result and result.winner is None:
+        return "The game is drawn."
+    if result and result.winner is not None:
+        return f"{SIDES[result.winner].title()} has won."
+    leader = state.leader
     if leader is None:
         return "Nobody leads yet."
-    side, needed, free = SIDES[leader], state.needed(leader), state.free_of(leader)
+    side = SIDES[leader]
+    needed = state.needed(leader)
+    free = state.free_of(leader)
     return f"{side.title()} leads. The end: fewer than {needed} spaces free of {side} (now {free})."
 
 
@@ -556,15 +610,24 @@ def _task(state: State) -> str:
     """Who is to move, and how many actions they have; empty when the game is over."""
     if state.result():
         return ""
-    third = f", then up to {state.removals} removal{'s' * (state.removals > 1)}" * (state.removals > 0)
-    actions = "one stone" if state.actions == 1 else f"two actions{third}"
+    if state.actions == 1:
+        actions = "one stone"
+    elif state.removals == 0:
+        actions = "two actions"
+    elif state.removals == 1:
+        actions = "two actions, then up to 1 removal"
+    else:
+        actions = f"two actions, then up to {state.removals} removals"
     return f"Turn {state.turns + 1}: {SIDES[state.turn].title()} to move ({actions})."
 
 
 def figure(state: State, before: State | None = None) -> Figure:
     """The spaces with their stones, lines between touching ones, what is matched, and the track below the board."""
-    template, matches = honeycomb(state.board), _matches(state)
+    template = honeycomb(state.board)
+    matches = _matches(state)
     boxes, numbers, tokens = _drawn_track(state.board, state.marks)
+    marks = [Mark(template.at[bit], "matched", 0.13) for bit in bits(_matched_cells(matches))]
+    marks += tokens
     notes = [
         Note(f"{name.title()}: {mark}", side, score=str(mark))
         for side, (name, mark) in enumerate(zip(SIDES, state.marks, strict=True))
@@ -576,7 +639,7 @@ def figure(state: State, before: State | None = None) -> Figure:
         (note for note in notes if note.text),
         size=0.36,
         lines=(boxes,),
-        marks=[*(Mark(template.at[bit], "matched", 0.13) for bit in bits(_matched_cells(matches))), *tokens],
+        marks=marks,
         labels=tuple(numbers),
     )
 
@@ -586,11 +649,15 @@ def _drawn_track(board: Hexagon, marks: Pair) -> tuple[Strokes, list[Label], lis
 
     A mark on a lower number stands before the first box.
     """
-    shown, step = _part_of_track(marks), 0.62
-    left, y = board.size - 1 - step * len(shown) / 2, -2.2
+    shown = _part_of_track(marks)
+    step = 0.62  # from the middle of a box to that of the next one
+    left = board.size - 1 - step * len(shown) / 2
     right = left + step * len(shown)
+    y = -2.2
     boxes: list[Way] = [((left, y + up), (right, y + up)) for up in (-0.31, 0.31)]
-    boxes += [((x, y - 0.31), (x, y + 0.31)) for x in (left + n * step for n in range(len(shown) + 1))]
+    for number in range(len(shown) + 1):
+        x = left + number * step
+        boxes.append(((x, y - 0.31), (x, y + 0.31)))
     numbers = [Label((left + (n + 0.5) * step, y), str(number), "track", 0.34) for n, number in enumerate(shown)]
     tokens = []
     for side, mark in enumerate(marks):
