@@ -72,8 +72,8 @@ def _height(stacks: Stacks, point: int) -> int:
 def raised(stacks: Stacks, point: int, count: int) -> Stacks:
     """The stacks with *count* more pieces on a point, as far as the stack there can take them."""
     for _ in range(count):
-        one, two, three, four = stacks
-        stacks = one | point, two | one & point, three | two & point, four | three & point
+        level1, level2, level3, level4 = stacks
+        stacks = level1 | point, level2 | level1 & point, level3 | level2 & point, level4 | level3 & point
     return stacks
 
 
@@ -84,8 +84,8 @@ def lowered(stacks: Stacks, point: int, count: int) -> Stacks:
 
 def without(stacks: Stacks, captured: int) -> Stacks:
     """The stacks without those on the *captured* points."""
-    one, two, three, four = stacks
-    return one & ~captured, two & ~captured, three & ~captured, four & ~captured
+    level1, level2, level3, level4 = stacks
+    return level1 & ~captured, level2 & ~captured, level3 & ~captured, level4 & ~captured
 
 
 def _step(board: Square, point: int, direction: str) -> int:
@@ -247,7 +247,10 @@ class Turn(NamedTuple):
             if not self.is_dead:
                 yield ""
             return
-        for direction in rng.sample("nesw", 4) if rng else "nesw":
+        directions = list("nesw")
+        if rng:
+            directions = rng.sample(directions, 4)
+        for direction in directions:
             if not self.step_objection(point, direction, last, hand):
                 there = _step(self.board, point, direction)
                 for path in self.land(there).paths(there, hand - 1, direction, rng):
@@ -394,10 +397,10 @@ class State(_Fields, Position):
             drop = _drop_text(self.board.name[point], count)
             stacks = turn.own[0] & ~point
             if stacks and self.has_dropped[self.turn] and rng.random() < 0.5:
-                at = rng.choice(list(bits(stacks)))
-                hand = rng.randint(1, _height(turn.own, at))
-                for path in turn.lift(at, hand).paths(at, hand, rng=rng):
-                    return f"{drop},{self.board.name[at]}@{path}"
+                source = rng.choice(list(bits(stacks)))
+                hand = rng.randint(1, _height(turn.own, source))
+                for path in turn.lift(source, hand).paths(source, hand, rng=rng):
+                    return f"{drop},{self.board.name[source]}@{path}"
             elif not turn.is_dead:
                 return drop
         return self.board.name[rng.choice(list(bits(start.own[0])))]
@@ -517,14 +520,15 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
 
 
 def _read_cells(cells: Mapping[str, Any], board: Square) -> tuple[Stacks, Stacks]:
-    found = {"B": NO_STACKS, "W": NO_STACKS}
+    stacks_of = {"B": NO_STACKS, "W": NO_STACKS}
     for name, stack in cells.items():
         point = _read_point(name, board)
         if not isinstance(stack, str) or not re.fullmatch("[BW][1-4]", stack):
             raise Illegal(f"What stands on {name} cannot be read; a stack is B1 to B4 or W1 to W4.")
-        found[stack[0]] = raised(found[stack[0]], point, int(stack[1]))
-    black = found["B"]
-    white = found["W"]
+        colour = stack[0]
+        stacks_of[colour] = raised(stacks_of[colour], point, int(stack[1]))
+    black = stacks_of["B"]
+    white = stacks_of["W"]
     for side, own, enemy in ("black", black[0], white[0]), ("white", white[0], black[0]):
         dead = _dead(board, own, enemy, own) if _are_several(board, own) else 0
         if dead:
@@ -735,7 +739,8 @@ def _sowing_objection(state: State, turn: Turn, name: str, path: str) -> str:
         return f"{name}@{path[:20]} cannot be read: write n, e, s or w for each piece that is sown, as in d2@nnen."
     height = _height(turn.own, point)
     if not height:
-        lost = " any more: it is captured after the drop" if point & state.stacks[state.turn][0] else ""
+        is_captured = point & state.stacks[state.turn][0]
+        lost = " any more: it is captured after the drop" if is_captured else ""
         return f"There is no {SIDES[state.turn]} stack on {name}{lost}."
     if len(path) > height:
         return f"{name}@{path[:20]} sows {len(path)} pieces, and the stack on {name} has {height}."
@@ -773,12 +778,9 @@ def _taps_of_pie(state: State, text: str) -> NextTaps:
         hint = "Name the komi. The other player then chooses a side."
         return NextTaps(is_whole=False, taps=(Tap("komi=3", label="Komi 3"),), hint=hint)
     komi = int(_read_pie(state, text).removeprefix("komi="))
-    stepper = Stepper(
-        "Komi",
-        komi,
-        f"komi={komi - 1}" if komi - 1 in KOMI else "",
-        f"komi={komi + 1}" if komi + 1 in KOMI else "",
-    )
+    less = f"komi={komi - 1}" if komi - 1 in KOMI else ""
+    more = f"komi={komi + 1}" if komi + 1 in KOMI else ""
+    stepper = Stepper("Komi", komi, less, more)
     return NextTaps(is_whole=True, hint=f"White will get {komi + 0.5} points.", steppers=(stepper,))
 
 
@@ -791,16 +793,16 @@ def _taps_of_last_turn(state: State, text: str) -> NextTaps:
     left = state.reserve[state.turn] - len(dropped)
     taps: tuple[Tap, ...] = ()
     if left:
-        taps = (Tap(",".join([*dropped, "*"]), tuple(state.board.names(turn.living_places)), is_quiet=True),)
+        longer = ",".join(dropped + ["*"])
+        taps = (Tap(longer, tuple(state.board.names(turn.living_places)), is_quiet=True),)
+    marks = list(_gone(state, turn))
+    marks += [TurnMark("piece", (name,), f"+{dropped.count(name)}") for name in dict.fromkeys(dropped)]
     pieces = "1 piece" if left == 1 else f"{left} pieces"
     return NextTaps(
         is_whole=bool(dropped),
         taps=taps,
         hint=f"{_captured_so_far(state, turn)}This is the last turn, of single pieces: {pieces} left.",
-        marks=(
-            *_gone(state, turn),
-            *(TurnMark("piece", (name,), f"+{dropped.count(name)}") for name in dict.fromkeys(dropped)),
-        ),
+        marks=tuple(marks),
     )
 
 
@@ -818,6 +820,10 @@ def _taps_of_drop(state: State, text: str) -> NextTaps:
     point = state.board.name[turn.dropped]
     is_highest = turn.pieces == min(TALLEST, state.reserve[state.turn])
     again = "" if is_highest else _drop_text(point, turn.pieces + 1)
+    taps = [Tap(again, (point,), is_quiet=True)]
+    taps += lifts
+    marks = list(_gone(state, turn))
+    marks.append(TurnMark("piece", (point,), f"+{turn.pieces}"))
     if turn.is_dead:
         hint = "The dropped stack would be dead: tap a stack of yours with a dot, and sow it to save that."
     elif lifts:
@@ -826,9 +832,9 @@ def _taps_of_drop(state: State, text: str) -> NextTaps:
         hint = "Tap the point again to drop more."
     return NextTaps(
         is_whole=not turn.is_dead,
-        taps=(Tap(again, (point,), is_quiet=True), *lifts),
+        taps=tuple(taps),
         hint=_captured_so_far(state, turn) + hint,
-        marks=(*_gone(state, turn), TurnMark("piece", (point,), f"+{turn.pieces}")),
+        marks=tuple(marks),
         steppers=(_drop_stepper(state, turn, ""),),
     )
 
@@ -844,7 +850,8 @@ def _lifts(state: State, drop: str, turn: Turn) -> Iterator[Sowing]:
         return abs(x - column) + abs(y - row)
 
     stacks = sorted(bits(turn.own[0] & ~turn.dropped), key=distance)
-    for point in stacks[: MOST_RESCUES if turn.is_dead else MOST_LIFTED]:
+    most = MOST_RESCUES if turn.is_dead else MOST_LIFTED
+    for point in stacks[:most]:
         for hand in range(_height(turn.own, point), 0, -1):
             lifted = turn.lift(point, hand)
             sowing = Sowing(drop, state.board.name[point], "", hand, lifted, lifted, point)
@@ -866,7 +873,8 @@ def _taps_of_sowing(state: State, sowing: Sowing) -> NextTaps:
         raise Illegal(f"The rest of the stack on {sowing.name} cannot be sown from there so that the turn is legal.")
     board = state.board
     taps = []
-    for direction in "nesw" if sowing.hand else "":
+    directions = "nesw" if sowing.hand else ""
+    for direction in directions:
         if sowing.turn.step_objection(sowing.point, direction, sowing.path[-1:], sowing.hand):
             continue
         longer = _sown(sowing, direction)
@@ -881,28 +889,24 @@ def _taps_of_sowing(state: State, sowing: Sowing) -> NextTaps:
         hint = "Your hand is empty, the turn is complete."
     point = board.name[sowing.turn.dropped]
     names = tuple(board.name[step] for step in sowing.steps)
-    marks = [
-        *_gone(state, sowing.turn),
-        TurnMark("trail", names),
-        TurnMark("halo", (sowing.name,)),
-        TurnMark("piece", (point,), f"+{sowing.turn.pieces}"),
-    ]
+    marks = list(_gone(state, sowing.turn))
+    marks.append(TurnMark("trail", names))
+    marks.append(TurnMark("halo", (sowing.name,)))
+    marks.append(TurnMark("piece", (point,), f"+{sowing.turn.pieces}"))
     marks += [TurnMark("piece", (name,), str(number)) for number, name in enumerate(names[1:], 1)]
-    steppers = (
-        _drop_stepper(state, sowing.turn, sowing.text(sowing.path, sowing.hand).removeprefix(sowing.drop)),
-        Stepper(
-            f"Sow {sowing.name}",
-            len(sowing.path) + sowing.hand,
-            _with_hand(state, sowing, -1),
-            _with_hand(state, sowing, 1),
-        ),
+    behind_drop = sowing.text(sowing.path, sowing.hand).removeprefix(sowing.drop)
+    hand_stepper = Stepper(
+        f"Sow {sowing.name}",
+        len(sowing.path) + sowing.hand,
+        less=_with_hand(state, sowing, -1),
+        more=_with_hand(state, sowing, 1),
     )
     return NextTaps(
         is_whole=not sowing.hand,
         taps=tuple(taps),
         hint=_captured_so_far(state, sowing.turn) + hint,
         marks=tuple(marks),
-        steppers=steppers,
+        steppers=(_drop_stepper(state, sowing.turn, behind_drop), hand_stepper),
     )
 
 
@@ -910,12 +914,13 @@ def _drop_stepper(state: State, turn: Turn, behind: str) -> Stepper:
     """The number of dropped pieces; *behind* the drop stands a sowing, which it does not change."""
     point = state.board.name[turn.dropped]
     most = min(TALLEST, state.reserve[state.turn])
-    return Stepper(
-        f"Drop {point}",
-        turn.pieces,
-        _drop_text(point, turn.pieces - 1) + behind if turn.pieces > 1 else "",
-        _drop_text(point, turn.pieces + 1) + behind if turn.pieces < most else "",
-    )
+    less = ""
+    if turn.pieces > 1:
+        less = _drop_text(point, turn.pieces - 1) + behind
+    more = ""
+    if turn.pieces < most:
+        more = _drop_text(point, turn.pieces + 1) + behind
+    return Stepper(f"Drop {point}", turn.pieces, less, more)
 
 
 def _with_hand(state: State, sowing: Sowing, more: int) -> str:
@@ -981,6 +986,7 @@ def draw(state: State, before: State | None = None) -> BoardText:
         points = [board.bit[f"{letter}{row}"] for letter in board.letters]
         cells = gap.join(_cell(state, point, is_marked=bool(point & changed)) for point in points)
         lines.append(f"{row:2} {cells} {row}")
+    lines.append(header)
     legend = ["", "       stacks  territory  komi  score  reserve"]
     if changed:
         marks = ["", "small b, w = changed by the last turn; a colon = emptied by it"]
@@ -993,7 +999,7 @@ def draw(state: State, before: State | None = None) -> BoardText:
         legend.append(f"{name}  {numbers}  {state.scores[side]:>5}  {state.reserve[side]:>7}")
     if task := _task(state):
         legend += ["", task]
-    return BoardText("\n".join([*lines, header]), legend)
+    return BoardText("\n".join(lines), legend)
 
 
 def _task(state: State) -> str:
@@ -1024,12 +1030,16 @@ def _listed(board: Square, points: int) -> str:
 
 def _changed(state: State, before: State) -> int:
     """The points whose stacks are not what they were."""
-    levels = zip((*state.stacks[0], *state.stacks[1]), (*before.stacks[0], *before.stacks[1]), strict=True)
-    return union(now ^ then for now, then in levels)
+    changed = 0
+    for stacks, stacks_before in zip(state.stacks, before.stacks, strict=True):
+        for level, level_before in zip(stacks, stacks_before, strict=True):
+            changed |= level ^ level_before
+    return changed
 
 
 def _cell(state: State, point: int, *, is_marked: bool) -> str:
-    for letter, stacks in zip("bw" if is_marked else "BW", state.stacks, strict=True):
+    letters = "bw" if is_marked else "BW"
+    for letter, stacks in zip(letters, state.stacks, strict=True):
         if stacks[0] & point:
             return f"{letter}{_height(stacks, point)}"
     return ": " if is_marked else ". "
@@ -1041,7 +1051,7 @@ def figure(state: State, before: State | None = None) -> Figure:
     template = grid(board)
     pieces: list[Piece] = []
     heights = []
-    marks = []
+    marks: list[Mark] = []
     for side, levels in enumerate(state.stacks):
         for point in bits(levels[0]):
             height = _height(levels, point)
@@ -1050,14 +1060,15 @@ def figure(state: State, before: State | None = None) -> Figure:
             if height > 1:
                 heights.append(Label(standing[-1].at, str(height), "count", 0.5, side, standing[-1].cell))
         marks += [Mark(template.at[point], "territory", 0.12, side) for point in bits(state.territory[side])]
+    changed = _changed(state, before) if before else 0
     return Figure(
         template.cells,
         template.lines,
-        tuple(pieces),
-        tuple(marks),
-        (*template.labels, *heights),
-        tuple(board.names(_changed(state, before) if before else 0)),
-        tuple(_notes(state, before)),
+        pieces=tuple(pieces),
+        marks=tuple(marks),
+        labels=template.labels + tuple(heights),
+        latest=tuple(board.names(changed)),
+        notes=tuple(_notes(state, before)),
         turn=None if state.result() else state.turn,
     )
 
