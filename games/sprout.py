@@ -68,28 +68,30 @@ class Layout(Graph):
     def __init__(self, name: str, /) -> None:
         """Lay out the board of that name."""
         cells = _rectangles(name)
-        at = {square: name for name, rectangle in cells.items() for square in rectangle.squares}
-        beside = {
-            name: {
-                at[place]
-                for row, column in rectangle.squares
-                for place in ((row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1))
-                if place in at and at[place] != name
-            }
-            for name, rectangle in cells.items()
-        }
-        super().__init__({name: sorted(near) for name, near in beside.items()})
-        self.title, self.cells = name, cells
+        cell_at = {square: cell for cell, rectangle in cells.items() for square in rectangle.squares}
+        neighbours: dict[str, list[str]] = {}
+        for cell, rectangle in cells.items():
+            beside = set()
+            for row, column in rectangle.squares:
+                for square in ((row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)):
+                    if square in cell_at:
+                        beside.add(cell_at[square])
+            neighbours[cell] = sorted(beside - {cell})
+        super().__init__(neighbours)
+        self.title = name
+        self.cells = cells
         self.hexagonal = name.startswith(("limping", "hex"))
-        self.called = self.bit if self.hexagonal else {_square(*place): self.bit[cell] for place, cell in at.items()}
+        self.called = self.bit
         """The cell of each name; a brick of a Cairo board has two names."""
+        if not self.hexagonal:
+            self.called = {_square(*square): self.bit[cell] for square, cell in cell_at.items()}
 
     def cell(self, name: str) -> int:
         """The cell of that name. Raises Illegal if there is none."""
         if name in self.called:
             return self.called[name]
-        alike = [other for other in self.called if other[0] == name[0]]
-        letters = sorted(other[0] for other in self.called)
+        alike = [cell for cell in self.called if cell[0] == name[0]]
+        letters = sorted(cell[0] for cell in self.called)
         known = ", ".join(alike) or f"none with that letter, as letters go from {letters[0]} to {letters[-1]}"
         raise Illegal(f"There is no cell {name} on {self.title}; there are {known}.")
 
@@ -157,8 +159,8 @@ class Turn(NamedTuple):
 
     def removed(self, group: int) -> Self:
         """The turn after the removal of an enemy group."""
-        rings = {other: ring for other, ring in self.rings.items() if other != group}
-        left = tuple([other for other in self.left if other != group])
+        rings = {enemy: ring for enemy, ring in self.rings.items() if enemy != group}
+        left = tuple([enemy for enemy in self.left if enemy != group])
         return self._replace(empty=self.empty | group, rings=rings, left=left, crowded=covered(rings.values())[1])
 
     def endings(self) -> Iterator[str]:
@@ -200,8 +202,8 @@ class Turn(NamedTuple):
             if group not in self.left:
                 raise Illegal(f"The group on {item[1:]} has been played to already, so it is not removed.")
             if places:
-                one = self.board.first(places)
-                raise Illegal(f"Removing {item[1:]}'s group is not allowed while {one} can be played next to it.")
+                place = self.board.first(places)
+                raise Illegal(f"Removing {item[1:]}'s group is not allowed while {place} can be played next to it.")
             return f"x{self.board.first(group)}", self.removed(group)
         cell = self.board.cell(item)
         if why := self.objection(cell):
@@ -242,7 +244,8 @@ class State(_Fields, Position):
 
     def territory(self, side: int) -> int:
         """A side's eyes and its immortal groups, which are those next to them."""
-        eyes, own = self.eyes(side), self.stones[side]
+        eyes = self.eyes(side)
+        own = self.stones[side]
         return eyes | self.board.group(self.board.near(eyes) & own, own)
 
     def first_cells(self) -> int:
@@ -287,16 +290,18 @@ class State(_Fields, Position):
 
         Raises Illegal.
         """
-        turn, first = self._begin(), items[0]
+        turn = self._begin()
+        first = items[0]
         if first.startswith("x"):
             raise Illegal(f"A turn begins with a stone, such as {self.board.first(cells)}, and not with {first}.")
         cell = self.board.cell(first)
         if why := turn.objection(cell):
             raise Illegal(why)
         if not cell & cells:
-            owner = SIDES[0 if cell & self.eyes(0) else 1].title()
-            raise Illegal(f"{first} is an eye of {owner}; a first stone goes outside both territories.")
-        played, turn = [self.board.name[cell]], turn.placed(cell)
+            owner = 0 if cell & self.eyes(0) else 1
+            raise Illegal(f"{first} is an eye of {SIDES[owner].title()}; a first stone goes outside both territories.")
+        played = [self.board.name[cell]]
+        turn = turn.placed(cell)
         for item in items[1:]:
             canonical, turn = turn.follow(item)
             played.append(canonical)
@@ -377,7 +382,8 @@ class State(_Fields, Position):
         if not cells:
             return f"x{self.board.first(rng.choice(self.eyeless()))}"
         cell = rng.choice(list(bits(cells)))
-        played, turn = [self.board.name[cell]], turn.placed(cell)
+        played = [self.board.name[cell]]
+        turn = turn.placed(cell)
         while turn.left:
             group = rng.choice(turn.left)
             if places := list(bits(turn.places(group))):
@@ -394,7 +400,8 @@ class State(_Fields, Position):
         board, side = self.board, self.turn
         own, enemy = self.stones[side], self.stones[1 - side]
         own_eyes, enemy_eyes = self.filled[side], self.filled[1 - side]
-        for item in move.split(",") if move != SKIP else ():
+        items = [] if move == SKIP else move.split(",")
+        for item in items:
             if item.startswith("x"):
                 group = board.group(board.bit[item[1:]], enemy)
                 enemy &= ~group
@@ -404,13 +411,17 @@ class State(_Fields, Position):
                 own |= cell
                 if not board.near_bit[cell] & ~enemy:  # no stone touches two enemy groups, so it is an eye
                     enemy_eyes |= cell
-        return self._replace(
-            stones=(enemy, own) if side else (own, enemy),
-            filled=(enemy_eyes, own_eyes) if side else (own_eyes, enemy_eyes),
-            turn=1 - side,
-            starts=(self.starts[0], self.stones) if side else (self.stones, self.starts[1]),
-            passes=self.passes + 1 if move == SKIP else 0,
-        )
+        starts: tuple[Stones | None, Stones | None]
+        if side == 0:
+            stones = own, enemy
+            filled = own_eyes, enemy_eyes
+            starts = self.stones, self.starts[1]
+        else:
+            stones = enemy, own
+            filled = enemy_eyes, own_eyes
+            starts = self.starts[0], self.stones
+        passes = self.passes + 1 if move == SKIP else 0
+        return self._replace(stones=stones, filled=filled, turn=1 - side, starts=starts, passes=passes)
 
     def result(self) -> Result | None:
         """More than half of the cells win; after two passes in a row the larger territory does."""
@@ -440,7 +451,8 @@ class State(_Fields, Position):
 
     def _begin(self) -> Turn:
         """The turn of the player to move, before its first stone."""
-        board, enemy = self.board, self.stones[1 - self.turn]
+        board = self.board
+        enemy = self.stones[1 - self.turn]
         rings = {group: board.near(group) for group in board.groups(enemy)}
         empty = board.all & ~self.stones[0] & ~self.stones[1]
         return Turn(board, empty, rings, tuple(rings), covered(rings.values())[1])
@@ -503,7 +515,8 @@ def _progress(answered: int, groups: int) -> str:
     """How many of the enemy's groups a turn has answered, and what is left to do."""
     if not groups:
         return "There is no enemy group to answer, so the turn is complete."
-    counted = f"{answered} of {groups} enemy group{'s' * (groups != 1)} answered."
+    noun = "group" if groups == 1 else "groups"
+    counted = f"{answered} of {groups} enemy {noun} answered."
     if answered == groups:
         return f"{counted} The turn is complete."
     return f"{counted} Tap a dot next to a ringed group; tap a group that has none to remove it."
@@ -539,15 +552,17 @@ def _read_cell(name: Any, board: Layout) -> int:
 
 def effects(before: State, after: State) -> Effects:
     """Removals, stones, groups and territory."""
-    side, foe = before.turn, 1 - before.turn
-    own, enemy = ([*after.board.groups(stones)] for stones in (after.stones[side], after.stones[foe]))
+    side = before.turn
+    foe = 1 - side
+    own_groups = list(after.board.groups(after.stones[side]))
+    enemy_groups = list(after.board.groups(after.stones[foe]))
     return [
         ("removes", "stone", (before.stones[foe] & ~after.stones[foe]).bit_count()),
         ("adds", "stone", (after.stones[side] & ~before.stones[side]).bit_count()),
         ("has", "territory cell", after.scores[side]),
         ("leaves the other side", "territory cell", after.scores[foe]),
-        ("has", "group", len(own)),
-        ("leaves the other side", "group", len(enemy)),
+        ("has", "group", len(own_groups)),
+        ("leaves the other side", "group", len(enemy_groups)),
     ]
 
 
@@ -562,15 +577,23 @@ def draw(state: State, before: State | None = None) -> BoardText:
     for side, own in enumerate(state.stones):
         fresh = own & ~before.stones[side] if before else 0
         for cell in bits(own):
-            picture.put(*places[cell], "BW"[side] + "*" * bool(cell & fresh))
+            stone = "BW"[side]
+            if cell & fresh:
+                stone += "*"
+            picture.put(*places[cell], stone)
         placed |= fresh
-    legend = "B Black   W White   . empty" + "   * placed in the last turn" * bool(placed)
-    return BoardText(str(picture), ["", legend, *_summary(state)])
+    signs = "B Black   W White   . empty"
+    if placed:
+        signs += "   * placed in the last turn"
+    legend = ["", signs]
+    legend += _summary(state)
+    return BoardText(str(picture), legend)
 
 
 def _summary(state: State) -> Iterator[str]:
     """The territories and their eyes, and what there is to do."""
-    board, cells = state.board, len(state.board.bit)
+    board = state.board
+    cells = len(board.bit)
     yield f"Territory ({cells // 2 + 1} of the {cells} cells win):"
     for side, name in enumerate(SIDES):
         eyes = ", ".join(board.names(state.eyes(side))) or "none"
@@ -581,7 +604,8 @@ def _summary(state: State) -> Iterator[str]:
 
 def _task(state: State) -> str:
     """What there is to do; empty when the game is over."""
-    board, mover = state.board, SIDES[state.turn].title()
+    board = state.board
+    mover = SIDES[state.turn].title()
     if state.result():
         return ""
     if state.must_skip:
@@ -625,7 +649,8 @@ def _wall(board: Layout) -> tuple[Picture, Places]:
 def figure(state: State, before: State | None = None) -> Figure:
     """The cells with their stones, of which touching ones are joined, and all eyes, empty or filled."""
     template = honeycomb(state.board) if state.board.hexagonal else _drawn_wall(state.board)
-    needed, task = len(template.cells) // 2 + 1, _task(state)
+    needed = len(template.cells) // 2 + 1
+    task = _task(state)
     notes = []
     for side, name in enumerate(SIDES):
         territory = state.territory(side).bit_count()
@@ -641,8 +666,8 @@ def _drawn_wall(board: Layout) -> Template:
     """The bricks of a Cairo board, or squares, with coordinates on all four sides."""
     cells, squares = [], []
     for name, (row, column, height, width) in board.cells.items():
-        at = column + width / 2, row + height / 2
-        cells.append(Cell(name, at, box(*at, width / 2, height / 2)))
+        middle = column + width / 2, row + height / 2
+        cells.append(Cell(name, middle, box(*middle, width / 2, height / 2)))
         squares.append((row + height, column + width))
     rows, columns = (max(numbers) for numbers in zip(*squares, strict=True))
     labels: list[Label] = []

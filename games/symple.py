@@ -117,9 +117,11 @@ class State(_Fields, Position):
         yield from self.board.names(founding)
         if growth:
             yield from map(self._text, self._whole_growths(growth))
-        for point in bits(founding) if self.may_balance else ():
-            for some in _growths(self.groups, growth & ~self.board.near(point)):
-                yield self._text(some, point)
+        if not self.may_balance:
+            return
+        for point in bits(founding):
+            for part in _growths(self.groups, growth & ~self.board.near(point)):
+                yield self._text(part, point)
 
     def next_taps(self, text: str) -> NextTaps:
         """How a turn goes on that has these points. Each tap adds one; a founding stone stays the last."""
@@ -157,7 +159,8 @@ class State(_Fields, Position):
         if founding:
             grows = f"{grown} of your groups grow, and " if grown else ""
             return f"{grows}{self.board.first(founding)} founds a group."
-        groups = f"{grown + waiting} group{'s' * (grown + waiting != 1)}"
+        count = grown + waiting
+        groups = "1 group" if count == 1 else f"{count} groups"
         if not grown and not waiting:
             return "Tap a point to found a group."
         if not grown:
@@ -174,8 +177,9 @@ class State(_Fields, Position):
             growth &= ~self.board.near(point)
             if not growth or not self.may_balance or rng.random() < 0.5:
                 return self.board.name[point]
-            some = list(bits(self._random_growth(rng, growth)))
-            return self._text(union(rng.sample(some, rng.randint(1, len(some)))), point)
+            whole = list(bits(self._random_growth(rng, growth)))
+            part = rng.sample(whole, rng.randint(1, len(whole)))
+            return self._text(union(part), point)
         return self._text(self._random_growth(rng, growth))
 
     def play(self, move: str) -> Self:
@@ -216,12 +220,13 @@ class State(_Fields, Position):
                 yield from map(sum, product(*(kinds[kind] for kind in chosen)))
                 continue
             kind = order[seen]
-            kept = tuple(other for other in chosen if not other & kind)
-            if len(kept) == len(chosen):
+            kept = tuple(earlier for earlier in chosen if not earlier & kind)
+            dropped = [earlier for earlier in chosen if earlier & kind]
+            if not dropped:
                 stack.append(((*chosen, kind), seen + 1))
                 continue
             stack.append((chosen, seen + 1))
-            if _refill(kept, kind, order[:seen]) == [other for other in chosen if other & kind]:
+            if _refill(kept, kind, order[:seen]) == dropped:
                 stack.append(((*kept, kind), seen + 1))
 
     def _random_growth(self, rng: "Random", among: int) -> int:
@@ -291,8 +296,8 @@ class State(_Fields, Position):
             where = self.board.first(self.grown)
             raise Illegal(f"{apart}; growing and founding in one turn ended with the first growth (group of {where}).")
         if touching := growth & self.board.near(founding):
-            other = self.board.first(touching)
-            raise Illegal(f"{name} would be next to the new stone on {other}; "
+            stone = self.board.first(touching)
+            raise Illegal(f"{name} would be next to the new stone on {stone}; "
                           "a founding stone stands apart from all own stones, those of its turn included.")  # fmt: skip
         if points[-1] != founding:
             raise Illegal(
@@ -348,15 +353,17 @@ def _refill(kept: tuple[int, ...], kind: int, earlier: list[int]) -> list[int] |
 
     None if one of them fits *kind*, too.
     """
-    before = grown = union(kept)
+    before = union(kept)
+    grown = before
     added = []
-    for other in earlier:
-        if not other & before:
-            if not other & kind:
-                return None
-            if not other & grown:
-                added.append(other)
-                grown |= other
+    for addition in earlier:
+        if addition & before:
+            continue
+        if not addition & kind:
+            return None
+        if not addition & grown:
+            added.append(addition)
+            grown |= addition
     return added
 
 
@@ -377,11 +384,16 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
 def effects(before: State, after: State) -> Effects:
     """Groups that are joined or founded, stones, and where the other side can grow."""
     side, board = before.turn, before.board
-    old, new = before.stones[side], after.stones[side] & ~before.stones[side]
+    old = before.stones[side]
+    new = after.stones[side] & ~old
     founded = (new & ~board.near(old)).bit_count()
-    parts = [sum(1 for _ in board.groups(group & old)) for group in board.groups(after.stones[side])]
+    joined = 0
+    for group in board.groups(after.stones[side]):
+        parts = len(list(board.groups(group & old)))
+        if parts > 1:
+            joined += parts
     return [
-        ("joins", "group", sum(count for count in parts if count > 1)),
+        ("joins", "group", joined),
         ("founds", "group", founded),
         ("grows by", "stone", new.bit_count() - founded),
         ("leaves the other side", "growth point", after.growth_points.bit_count()),
@@ -399,14 +411,26 @@ def draw(state: State, before: State | None = None) -> BoardText:
         line = f"{row:2} "
         for letter in board.letters:
             bit = board.bit[f"{letter}{row}"]
-            line += "(" if bit & opened else ")" if bit >> 1 & closed else " "
-            line += STONES[0] if bit & white else STONES[1] if bit & black else "."
-        lines.append(line + (")" if bit & closed else " ") + f" {row}")
+            if bit & opened:
+                line += "("
+            elif bit & closed << 1:  # the bracket of the point to the left
+                line += ")"
+            else:
+                line += " "
+            if bit & white:
+                line += STONES[0]
+            elif bit & black:
+                line += STONES[1]
+            else:
+                line += "."
+        line += ")" if bit & closed else " "
+        lines.append(f"{line} {row}")
     lines.append(lines[0])
     legend = ["In brackets: the stones of the last turn."] if latest else []
     legend.append(f"          stones  groups  score (stones - {state.penalty} x groups)")
     for side, (name, score) in enumerate(zip(SIDES, state.scores, strict=True)):
-        stones, groups = state.stones[side].bit_count(), state.count_groups(side)
+        stones = state.stones[side].bit_count()
+        groups = state.count_groups(side)
         legend.append(f"{STONES[side]} {name.capitalize()} {stones:8}{groups:8}{score:7}")
     if state.may_balance and state.vacant:
         legend.append(BALANCE)
