@@ -13,7 +13,7 @@ import re
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, NamedTuple, Self
 
 from games import LETTERS, SKIP, Effects, Glyphs, Illegal, Option, Position, Result, quoted, read_cells, read_turn
@@ -60,6 +60,8 @@ MOST_DICE = 4
 """How many dice a turn can have: those of a double."""
 MOST_WAYS_LISTED = 300
 """How many ways through a turn are followed to list the few turns to which they lead."""
+MOST_READINGS = 6
+"""How many readings of what a player wrote are listed where it has several."""
 
 
 class _Cell(NamedTuple):
@@ -231,7 +233,9 @@ class Turn:
         if target == self.enemy_home:
             return f"{name} is the home of {self.enemy}, where {self.side} may not jump"
         if not progress.jumps:
-            return "there is no third jump in a turn" if self.is_double else "only a double allows two jumps in a turn"
+            if self.is_double:
+                return "there is no third jump in a turn"
+            return "only a double allows two jumps in a turn"
         if target in self.blocked:
             return f"{name} is blocked: two or more pieces stand there, {self.enemy} on top"
         if self.no_inwards and self.board.distance(target) < self.board.distance(cell):
@@ -244,7 +248,7 @@ class Turn:
         """Each use of a die by a free piece on *cell*, with the turn after it."""
         pieces, blots, dice, jumps, jumped = progress
         uses = []
-        lefts = [*_each(dice)]
+        lefts = list(_each(dice))
         for die, left in lefts:
             if (target := self.board.step(cell, die)) not in self.blocked:
                 use = Use(cell, target, "x" if target == OFF else str(die))
@@ -279,7 +283,7 @@ class Turn:
         full = (progress for progress in ways if progress.pips == fewest)
         wins = sorted((progress for progress in ways if self.has_won(progress)), key=lambda progress: progress.pips)
         legal: dict[Outcome, Uses] = {}
-        for progress in (*full, *wins):
+        for progress in chain(full, wins):
             legal.setdefault(progress.outcome, ways[progress])
         return legal
 
@@ -292,7 +296,8 @@ class Turn:
         while stack and fewest:
             progress, uses = stack.pop()
             if progress.pips < fewest:
-                fewest, best = progress.pips, uses
+                fewest = progress.pips
+                best = uses
             for after, longer in reversed(self._one_die_more({progress: uses}).items()):  # steps are tried first
                 if after not in seen:
                     seen.add(after)
@@ -339,8 +344,12 @@ class Turn:
         """
         longer: Ways = {}
         for progress, uses in ways.items():
-            cells = dict.fromkeys(progress.pieces) if progress.dice else ()
-            for cell in sorted(cells, key=uses[-1].target.__ne__) if uses else cells:
+            cells: list[int] = []
+            if progress.dice:
+                cells += dict.fromkeys(progress.pieces)
+            if uses:
+                cells.sort(key=uses[-1].target.__ne__)
+            for cell in cells:
                 for use, after in self.uses(progress, cell):
                     if after not in longer and (not goal or self.is_near(after, goal)):
                         longer[after] = (*uses, use)
@@ -348,7 +357,8 @@ class Turn:
 
     def is_near(self, progress: Progress, goal: Outcome) -> bool:
         """Whether the dice left may be enough to bring the pieces to the cells of the goal."""
-        misplaced, targets = [], [*goal[0]]
+        misplaced = []
+        targets = list(goal[0])
         for cell in progress.pieces:
             if cell in targets:
                 targets.remove(cell)
@@ -372,7 +382,10 @@ def _dice_to(layout: Board, thrown: frozenset[int], target: int) -> Mapping[int,
     near = {target: 0}
     for dice in range(1, MOST_DICE + 1):
         for cell in range(len(layout.names)):
-            if near.keys() & {layout.jump.get(cell), *(layout.step(cell, die) for die in thrown)}:
+            next_cells = {layout.step(cell, die) for die in thrown}
+            if cell in layout.jump:
+                next_cells.add(layout.jump[cell])
+            if near.keys() & next_cells:
                 near.setdefault(cell, dice)
     return near
 
@@ -380,8 +393,8 @@ def _dice_to(layout: Board, thrown: frozenset[int], target: int) -> Mapping[int,
 def _each(dice: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Each number among the dice, with the dice that are left after one of that number is used."""
     for die in dict.fromkeys(dice):
-        at = dice.index(die)
-        yield die, dice[:at] + dice[at + 1 :]
+        used = dice.index(die)
+        yield die, dice[:used] + dice[used + 1 :]
 
 
 def _moved(pieces: tuple[int, ...], source: int, target: int) -> tuple[int, ...]:
@@ -415,7 +428,11 @@ class State(_Fields, Position):
     @property
     def dice_needed(self) -> int:
         """One die for X's first turn, two for every other."""
-        return 0 if self.result() else 1 if self.is_first else 2
+        if self.result():
+            return 0
+        if self.is_first:
+            return 1
+        return 2
 
     def roll(self, dice: tuple[int, ...]) -> Self:
         """The position with these dice. Raises Illegal."""
@@ -423,7 +440,8 @@ class State(_Fields, Position):
         if not needed:
             raise Illegal("The game is over; no dice are thrown.")
         if len(dice) != needed or not all(type(die) is int and 1 <= die <= 6 for die in dice):
-            raise Illegal(f"This turn takes {'one die' if needed == 1 else 'two dice'}, from 1 to 6.")
+            wanted = "one die" if needed == 1 else "two dice"
+            raise Illegal(f"This turn takes {wanted}, from 1 to 6.")
         return self._replace(dice=dice)
 
     def read(self, text: str) -> str:
@@ -438,19 +456,25 @@ class State(_Fields, Position):
         if not example:
             raise Illegal(f"None of the dice ({_listed(self.dice)}) can be used, so this turn is skipped: {SKIP}.")
         ways = _follow(turn, items)
-        meant = (turn.legal(one, fewest).get(one) for one in dict.fromkeys(progress.outcome for progress in ways))
-        readings = [_text(uses, self.board) for uses in meant if uses]
+        outcomes = dict.fromkeys(progress.outcome for progress in ways)
+        readings = []
+        for outcome in outcomes:
+            if uses := turn.legal(outcome, fewest).get(outcome):
+                readings.append(_text(uses, self.board))
         if not readings:
-            used, most = (turn.start.pips - left for left in (min(some.pips for some in ways), fewest))
+            used = turn.start.pips - min(progress.pips for progress in ways)
+            most = turn.start.pips - fewest
             left, longer = turn.fullest(ways)
-            proposed = _text(longer if left == fewest else example, self.board)
+            full = longer if left == fewest else example
             raise Illegal(
                 f"{text[:80]} uses {used} of the {_counted(most)} that can be used, and all of them must be; "
-                f"{proposed} does."
+                f"{_text(full, self.board)} does."
             )
         if len(readings) > 1:
-            some = " or ".join(sorted(readings)[:6]) + (" or others" if len(readings) > 6 else "")
-            raise Illegal(f"{text[:80]} can be {some}, which lead to different positions; write one of these.")
+            listed = " or ".join(sorted(readings)[:MOST_READINGS])
+            if len(readings) > MOST_READINGS:
+                listed += " or others"
+            raise Illegal(f"{text[:80]} can be {listed}, which lead to different positions; write one of these.")
         return readings[0]
 
     def next_taps(self, text: str) -> NextTaps:
@@ -466,7 +490,8 @@ class State(_Fields, Position):
         if not example:
             raise Illegal("None of the dice can be used, so this turn is skipped.")
         begun = _read_beginning(text, self.board)
-        ways = _follow(turn, _read(begun.moves, self.board) if begun.moves else ())
+        items = _read(begun.moves, self.board) if begun.moves else ()
+        ways = _follow(turn, items)
         known: dict[Progress, bool] = {}
         ways = {progress: uses for progress, uses in ways.items() if turn.can_end(progress, fewest, known)}
         if not ways:
@@ -476,12 +501,9 @@ class State(_Fields, Position):
             chosen = next(iter(ways.values()))[-1].target
         uses = _uses_to_tap(turn, ways, fewest, known)
         if begun.chosen is not None and begun.chosen not in uses:
-            name = self.board.names[begun.chosen]
-            raise Illegal(
-                _no_piece(turn, begun.chosen)
-                if begun.chosen not in turn.start.pieces
-                else f"The piece on {name} cannot be moved now."
-            )
+            if begun.chosen not in turn.start.pieces:
+                raise Illegal(_no_piece(turn, begun.chosen))
+            raise Illegal(f"The piece on {self.board.names[begun.chosen]} cannot be moved now.")
         is_whole = bool(text) and is_legal(self, text)
         used = next(iter(ways.values()))
         return NextTaps(
@@ -510,12 +532,19 @@ class State(_Fields, Position):
         """The position after a turn; the dice of the next player are still to be thrown."""
         stacks = list(self.stacks)
         enemy = SIDES[1 - self.turn]
-        for item in move.split(",") if move != SKIP else ():
+        items = [] if move == SKIP else move.split(",")
+        for item in items:
             name, *uses = item.split(":")
             cell = self.board.number[name]
             for use in uses:
-                piece, stacks[cell] = stacks[cell][-1], stacks[cell][:-1]
-                target = self.board.jump[cell] if use == "+" else OFF if use == "x" else self.board.step(cell, int(use))
+                piece = stacks[cell][-1]
+                stacks[cell] = stacks[cell][:-1]
+                if use == "x":
+                    target = OFF
+                elif use == "+":
+                    target = self.board.jump[cell]
+                else:
+                    target = self.board.step(cell, int(use))
                 if target == OFF:
                     continue
                 if use == "+" and stacks[target] == enemy:
@@ -529,7 +558,7 @@ class State(_Fields, Position):
     def must_skip(self) -> bool:
         """Whether no piece can use any of the dice."""
         turn = Turn(self)
-        return not self.result() and not any(turn.uses(turn.start, cell) for cell in {*turn.start.pieces})
+        return not self.result() and not any(turn.uses(turn.start, cell) for cell in set(turn.start.pieces))
 
     def result(self) -> Result | None:
         """A side with no piece left, on the board or at home, has won."""
@@ -595,7 +624,9 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     dice = tuple(view["dice"]) if isinstance(view.get("dice"), list) else ()
     is_first = tuple(stacks) == start.stacks and turn == 0 and (view.get("moves", 2) == 0 or len(dice) == 1)
     state = start._replace(stacks=tuple(stacks), turn=turn, is_first=is_first)
-    return state.roll(dice) if dice and state.dice_needed else state
+    if dice and state.dice_needed:
+        return state.roll(dice)
+    return state
 
 
 # Notation
@@ -611,9 +642,9 @@ class _Link(NamedTuple):
     target: int | None = None
     pips: int | None = None
 
-    def is_done(self, at: int, pips: int) -> bool:
-        """Whether a piece that reached *at* with that many *pips* has done what the link says."""
-        return (self.target is None or at == self.target) and (self.pips is None or pips == self.pips)
+    def is_done(self, cell: int, pips: int) -> bool:
+        """Whether a piece that reached a cell with that many *pips* has done what the link says."""
+        return (self.target is None or cell == self.target) and (self.pips is None or pips == self.pips)
 
 
 class _Item(NamedTuple):
@@ -630,12 +661,15 @@ def _read(text: str, layout: Board) -> Iterator[_Item]:
     """The items of a turn in the order in which they are played, each as often as it is repeated."""
     items = []
     for part in map(str.strip, text.split(",")):
-        match = re.fullmatch(_ITEM, part.lower()) if part.isascii() else None  # the Kelvin sign would become a k
+        match = None
+        if part.isascii():  # the Kelvin sign would become a k
+            match = re.fullmatch(_ITEM, part.lower())
         if not match:
             raise Illegal(
                 f"Cannot read {quoted(part)}; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."
             )
-        name, times = match["cell"], int(match["times"] or 1)
+        name = match["cell"]
+        times = int(match["times"] or 1)
         cell = _read_cell(name, layout)
         if not match["chain"]:
             raise Illegal(
@@ -666,9 +700,11 @@ def _read_link(text: str, part: str, layout: Board) -> _Link:
 def _read_cell(name: str, layout: Board) -> int:
     if name in layout.number:
         return layout.number[name]
-    row = [other[0] for other in layout.names if other[1:] == name[1:]]
-    where = f"row {name[1:]} goes from {min(row)} to {max(row)}" if row else f"its rows are 1 to {layout.rows}"
-    raise Illegal(f"There is no cell {name} on this board; {where}.")
+    row = name[1:]
+    columns = [cell[0] for cell in layout.names if cell[1:] == row]
+    if not columns:
+        raise Illegal(f"There is no cell {name} on this board; its rows are 1 to {layout.rows}.")
+    raise Illegal(f"There is no cell {name} on this board; row {row} goes from {min(columns)} to {max(columns)}.")
 
 
 class _Beginning(NamedTuple):
@@ -706,8 +742,8 @@ def _follow(turn: Turn, items: Iterable[_Item]) -> Ways:
             raise Illegal(_no_piece(turn, item.cell))
         for link in item.links:
             moved: Placed = {}
-            for (progress, at), uses in placed.items():
-                for end, more in _by_link(turn, link, progress, at).items():
+            for (progress, cell), uses in placed.items():
+                for end, more in _by_link(turn, link, progress, cell).items():
                     moved.setdefault(end, uses + more)
             if not moved:
                 raise Illegal(_obstacle(turn, link, *next(iter(placed))))
@@ -716,19 +752,22 @@ def _follow(turn: Turn, items: Iterable[_Item]) -> Ways:
     return ways
 
 
-def _by_link(turn: Turn, link: _Link, start: Progress, cell: int) -> Placed:
-    """All ways in which the piece on *cell* can do what one link says."""
+def _by_link(turn: Turn, link: _Link, start: Progress, source: int) -> Placed:
+    """All ways in which the piece on the cell *source* can do what one link says."""
     done: Placed = {}
-    level: Placed = {(start, cell): ()}
+    level: Placed = {(start, source): ()}
     while level:
         longer: Placed = {}
-        for (progress, at), uses in level.items():
-            for use, after in turn.uses(progress, at) if at != OFF else ():
-                if link.jumps if use.text == "+" else link.steps:
+        for (progress, cell), uses in level.items():
+            if cell == OFF:
+                continue
+            for use, after in turn.uses(progress, cell):
+                may_use = link.jumps if use.text == "+" else link.steps
+                if may_use:
                     longer.setdefault((after, use.target), (*uses, use))
-        for (progress, at), uses in longer.items():
-            if link.is_done(at, start.pips - progress.pips):
-                done.setdefault((progress, at), uses)
+        for (progress, cell), uses in longer.items():
+            if link.is_done(cell, start.pips - progress.pips):
+                done.setdefault((progress, cell), uses)
         level = longer if link.steps else {}
     return done
 
@@ -743,34 +782,46 @@ def _no_piece(turn: Turn, cell: int) -> str:
     return f"There is no piece of {turn.side} on {name}."
 
 
-def _obstacle(turn: Turn, link: _Link, progress: Progress, at: int) -> str:
-    """Why the piece on *at* cannot do what the link says."""
-    if at == OFF:
+def _obstacle(turn: Turn, link: _Link, progress: Progress, cell: int) -> str:
+    """Why the piece on a cell cannot do what the link says."""
+    if cell == OFF:
         return f"The piece has left the board, so {link.text} cannot follow."
-    name, left = turn.board.names[at], _listed(progress.dice)
+    name = turn.board.names[cell]
+    left = _listed(progress.dice)
     if not progress.dice:
         return f"There is no die left for {link.text}; the dice of this turn are {_listed(turn.start.dice)}."
     if not link.steps:
-        return f"The piece on {name} cannot jump: {turn.jump_objection(progress, at)}."
+        return f"The piece on {name} cannot jump: {turn.jump_objection(progress, cell)}."
     if link.pips is not None:
-        sums = {sum(some) for n in range(len(progress.dice)) for some in combinations(progress.dice, n + 1)}
+        sums = {sum(used) for n in range(len(progress.dice)) for used in combinations(progress.dice, n + 1)}
         if link.pips not in sums:
             return f"The piece on {name} cannot step {link.pips}: no die left ({left}) makes that, and no sum of them."
         goal = f"step {link.pips}"
+    elif link.target is None or link.target == OFF:
+        goal = "leave the board"
     else:
-        goal = "get to " + turn.board.names[link.target] if link.target not in {None, OFF} else "leave the board"
-    ways = sorted(_imagined(turn, link, progress, at), key=lambda way: way[:2])
-    whys = dict.fromkeys(why for *kind, why in ways if kind == [*ways[0][:2]]) or [_out_of_reach(turn, link, at)]
-    return f"The piece on {name} cannot {goal} with the dice left ({left}){': ' * any(whys)}{'; '.join(whys)}."
+        goal = f"get to {turn.board.names[link.target]}"
+    objections = _objections(turn, link, progress, cell) or [_out_of_reach(turn, link, cell)]
+    why = "; ".join(objections)
+    if why:
+        why = f": {why}"
+    return f"The piece on {name} cannot {goal} with the dice left ({left}){why}."
 
 
-def _imagined(turn: Turn, link: _Link, start: Progress, at: int) -> Iterator[tuple[int, int, str]]:
-    """All ways to do what a link says, whatever is in the way.
+def _objections(turn: Turn, link: _Link, progress: Progress, cell: int) -> list[str]:
+    """What is in the way of a piece that would do what a link says with as few dice, and then jumps, as possible."""
+    ways = sorted(_imagined(turn, link, progress, cell), key=lambda way: way[:2])
+    whys = [why for dice, jumps, why in ways if (dice, jumps) == ways[0][:2]]
+    return list(dict.fromkeys(whys))
+
+
+def _imagined(turn: Turn, link: _Link, start: Progress, source: int) -> Iterator[tuple[int, int, str]]:
+    """All ways from the cell *source* to do what a link says, whatever is in the way.
 
     Of each way: its number of dice, its number of jumps, and why it is not possible. That is the objection to its last
     step or jump, or else the first objection.
     """
-    level: list[tuple[Progress, int, int, str]] = [(start, at, 0, "")]
+    level: list[tuple[Progress, int, int, str]] = [(start, source, 0, "")]
     while level:
         longer = []
         for progress, cell, jumps, first in level:
@@ -780,11 +831,14 @@ def _imagined(turn: Turn, link: _Link, start: Progress, at: int) -> Iterator[tup
                 if link.jumps and across is not None:
                     targets.append((across, 1, turn.jump_objection(progress, cell)))
                 for target, jump, why in targets:
+                    jumped = progress.jumped
+                    if jump and not turn.is_blot(progress, target):
+                        jumped = cell, target
                     after = progress._replace(
                         pieces=_moved(progress.pieces, cell, target),
                         dice=left,
                         jumps=max(0, progress.jumps - jump),
-                        jumped=(cell, target) if jump and not turn.is_blot(progress, target) else progress.jumped,
+                        jumped=jumped,
                     )
                     if link.is_done(target, start.pips - after.pips):
                         yield len(start.dice) - len(left), jumps + jump, why or first
@@ -793,30 +847,32 @@ def _imagined(turn: Turn, link: _Link, start: Progress, at: int) -> Iterator[tup
         level = longer
 
 
-def _out_of_reach(turn: Turn, link: _Link, at: int) -> str:
+def _out_of_reach(turn: Turn, link: _Link, cell: int) -> str:
     """Why a link would not be possible even if nothing were in the way; empty if the dice are simply too low."""
     board = turn.board
     if link.pips is not None:
         return "it would leave the board before the last of them"
     if link.target == OFF or link.target is None:
         return ""
-    is_same_path = link.target // board.length == at // board.length
-    if is_same_path and link.target < at:
+    is_same_path = link.target // board.length == cell // board.length
+    if is_same_path and link.target < cell:
         return f"{board.names[link.target]} lies behind it, and a step never leads backwards"
-    if not is_same_path and board.distance(at) == board.distance(link.target) == 0:
+    if not is_same_path and board.distance(cell) == board.distance(link.target) == 0:
         return "the wall between the homes is never jumped"
-    return "it stands there already" if link.target == at else f"{board.names[link.target]} is out of reach"
+    if link.target == cell:
+        return "it stands there already"
+    return f"{board.names[link.target]} is out of reach"
 
 
 def _text(uses: Uses, layout: Board) -> str:
     """A turn in canonical form: consecutive uses by one piece are one item."""
     parts = []
-    at = OFF
+    moved_to = OFF
     for use in uses:
-        if use.source != at:
+        if use.source != moved_to:
             parts.append(f",{layout.names[use.source]}")
         parts.append(f":{use.text}")
-        at = use.target
+        moved_to = use.target
     return "".join(parts)[1:]
 
 
@@ -833,9 +889,12 @@ def _taps_without_dice(state: State, text: str) -> NextTaps:
     marks: list[TurnMark] = []
     items = _read(begun.moves, state.board) if begun.moves else []
     for item in items:
-        targets = [link.target for link in item.links]
-        way = tuple(state.board.names[cell] for cell in [item.cell, *targets] if cell not in {None, OFF})
-        marks += [TurnMark("trail", way), TurnMark("piece", way[-1:])]
+        way = [state.board.names[item.cell]]
+        for link in item.links:
+            if link.target is not None and link.target != OFF:
+                way.append(state.board.names[link.target])
+        marks.append(TurnMark("trail", tuple(way)))
+        marks.append(TurnMark("piece", (way[-1],)))
     before = f"{begun.moves}," if begun.moves else ""
     if begun.chosen is None:
         taps = Tap(f"{before}*", state.board.names, is_quiet=True)
@@ -843,23 +902,24 @@ def _taps_without_dice(state: State, text: str) -> NextTaps:
         return NextTaps(bool(text), (taps,), hint, tuple(marks))
     others = tuple(name for cell, name in enumerate(state.board.names) if cell != begun.chosen)
     chosen = state.board.names[begun.chosen]
+    marks.append(TurnMark("halo", (chosen,)))
     return NextTaps(
         is_whole=False,
         taps=(Tap(f"{text}-*", others, is_quiet=True), Tap(begun.moves, (chosen,), is_quiet=True)),
         hint=f"Tap the cell to which the piece on {chosen} goes.",
-        marks=(*marks, TurnMark("halo", (chosen,))),
+        marks=tuple(marks),
     )
 
 
 def _uses_to_tap(turn: Turn, ways: Ways, fewest: int, known: dict[Progress, bool]) -> dict[int, list[Use]]:
     """Each piece's cell with the uses of a die by that piece that lead to a legal turn."""
-    found: dict[int, dict[Use, None]] = {}
+    uses_of: dict[int, dict[Use, None]] = {}
     for progress in ways:
         for cell in dict.fromkeys(progress.pieces):
             for use, after in turn.uses(progress, cell):
                 if turn.can_end(after, fewest, known):
-                    found.setdefault(cell, {})[use] = None
-    return {cell: list(uses) for cell, uses in found.items()}
+                    uses_of.setdefault(cell, {})[use] = None
+    return {cell: list(uses) for cell, uses in uses_of.items()}
 
 
 def _taps_of_pieces(
@@ -911,7 +971,9 @@ def _marks_of_uses(uses: Uses, chosen: int | None, layout: Board) -> Iterator[Tu
 
 def _dice_used(turn: Turn, ways: Ways) -> Iterator[tuple[int, bool]]:
     """The dice of the turn, and whether each was used whichever of these ways was meant."""
-    left = [max(progress.dice.count(die) for progress in ways) for die in range(7)]
+    left = {}
+    for die in set(turn.start.dice):
+        left[die] = max(progress.dice.count(die) for progress in ways)
     for die in turn.start.dice:
         yield die, left[die] == 0
         left[die] = max(0, left[die] - 1)
@@ -959,24 +1021,29 @@ def draw(state: State, before: State | None = None) -> BoardText:
         if len(stack) > 2:
             picture.put(line - 1, column, str(len(stack)))
         if stack != was:
-            top = line - (len(stack) == 2)
+            top = line - 1 if len(stack) == 2 else line
             picture.put(top, column - 1, "(")
             picture.put(top, column + 1, ")")
     if state.dice and not state.result():
         column = 39 if layout.rows == 4 else 52
         picture.put(2, column, f"{SIDES[state.turn]} to move:")
         for box, die in enumerate(state.dice):
-            face = (".-----.", *(f"|{part}|" for part in _FACES[die - 1].split("|")), "`-----'")
+            face = [".-----."]
+            face += [f"|{eyes}|" for eyes in _FACES[die - 1].split("|")]
+            face.append("`-----'")
             for line, text in enumerate(face):
                 picture.put(line, column + 11 + 8 * box, text)
     legend: list[str] = []
     if before:
-        legend = ["", *_race(state), *["( ) changed by the last turn"] * (state.stacks != before.stacks)]
+        legend.append("")
+        legend += _race(state)
+        if state.stacks != before.stacks:
+            legend.append("( ) changed by the last turn")
     return BoardText(str(picture), legend)
 
 
 def _counted(pips: int) -> str:
-    return f"{pips} pip{'s' * (pips != 1)}"
+    return "1 pip" if pips == 1 else f"{pips} pips"
 
 
 def _race(state: State) -> Iterator[str]:
@@ -991,14 +1058,23 @@ def _empty(layout: Board) -> Picture:
     for line in (0, 4 * layout.rows + 4):
         picture.put(line, 6, "   ".join(LETTERS[: layout.columns]))
     for cell, place in enumerate(layout.cells):
-        middle, top = 6 + 4 * place.column, 3 + 4 * (layout.rows - 1 - place.row)
-        left, right, level = (layout.is_open(cell, beyond) for beyond in place.neighbours)
+        middle = 6 + 4 * place.column
+        top = 3 + 4 * (layout.rows - 1 - place.row)
+        left, right = ("/", "\\") if place.points_up else ("\\", "/")
+        level = "+-------+"
+        is_open_left, is_open_right, is_level_open = (layout.is_open(cell, beyond) for beyond in place.neighbours)
+        if is_open_left:
+            left = "."
+        if is_open_right:
+            right = "."
+        if is_level_open:
+            level = "+ . . . +"
         edge = top + 3 if place.points_up else top - 1
-        picture.put(edge, middle - 4, "+ . . . +" if level else "+-------+")
+        picture.put(edge, middle - 4, level)
         for line in range(3):
             slant = line + 1 if place.points_up else 3 - line
-            picture.put(top + line, middle - slant, "." if left else "/" if place.points_up else "\\")
-            picture.put(top + line, middle + slant, "." if right else "\\" if place.points_up else "/")
+            picture.put(top + line, middle - slant, left)
+            picture.put(top + line, middle + slant, right)
     for row, first, last in layout.spans():
         for column in (first - 1, last + 1):
             picture.put(4 * (layout.rows - row), 6 + 4 * column, str(row + 1))
@@ -1023,7 +1099,7 @@ def figure(state: State, before: State | None = None) -> Figure:
     mover = None if state.result() else state.turn
     return empty._replace(
         pieces=tuple(pieces),
-        labels=(*empty.labels, *counts),
+        labels=empty.labels + tuple(counts),
         latest=tuple(name for name, now, was in stacks if now != was),
         notes=tuple(
             Note(
@@ -1065,8 +1141,11 @@ def _paths(layout: Board, cells: Sequence[Cell]) -> Iterator[Strokes]:
     """Both paths, from the home over the exit."""
     for side in (0, 1):
         path = cells[layout.home(side) :][: layout.length]
-        (x, y), edge = path[-1].at, path[-1].outline[0][1]
-        yield Strokes("path", ((*(cell.at for cell in path), (x, 2.2 * edge - 1.2 * y)),), side)
+        places = [cell.at for cell in path]
+        x, y = places[-1]
+        edge = path[-1].outline[0][1]  # the level one, over which the path leaves the board
+        places.append((x, 2.2 * edge - 1.2 * y))
+        yield Strokes("path", (tuple(places),), side)
 
 
 def _walls(layout: Board) -> Iterator[Strokes]:
@@ -1079,7 +1158,8 @@ def _walls(layout: Board) -> Iterator[Strokes]:
         for edge, beyond in zip(edges, place.neighbours, strict=True):
             if frozenset(edge) not in seen:
                 seen.add(frozenset(edge))
-                edges_of.setdefault("open" if layout.is_open(cell, beyond) else "wall", []).append(edge)
+                kind = "open" if layout.is_open(cell, beyond) else "wall"
+                edges_of.setdefault(kind, []).append(edge)
     for role, ways in edges_of.items():
         yield Strokes(role, tuple(ways))
 
