@@ -133,7 +133,7 @@ def _check_names(game: Game[Any]) -> None:
           "SIDES are not two different names.")  # fmt: skip
     _keep(all(isinstance(option, Option) for option in game.OPTIONS), "OPTIONS has something that is no games.Option.")
     glyphs = games.glyphs(game)
-    for pattern in (*glyphs.sides, glyphs.latest):
+    for pattern in glyphs.sides + (glyphs.latest,):
         try:
             matches_nothing = pattern and re.compile(pattern).fullmatch("")
         except re.error as why:
@@ -178,10 +178,11 @@ def check_examples(text: str, replies: Replies) -> None:
         if drawn:
             blanks = below[0][: len(below[0]) - len(drawn[0])] if below else ""
             shown = [line.removeprefix(blanks) for line in below[: len(drawn)]]
-            other = next((line for line, there in zip_longest(drawn, shown) if line != there), drawn[0])
+            differing = [line for line, in_help in zip_longest(drawn, shown) if line != in_help]
+            line = differing[0] if differing else drawn[0]
             _keep(
                 blanks.isspace() and shown == drawn,
-                f"A board in the help is drawn differently; it has a line {other!r}.",
+                f"A board in the help is drawn differently; it has a line {line!r}.",
             )
         elif not expected:
             _keep(
@@ -195,7 +196,9 @@ def _refusal(below: list[str]) -> str:
     if not below or not below[0].startswith(REFUSAL):
         return ""
     further = takewhile(lambda line: line.startswith(FURTHER), below[1:])
-    return " ".join([below[0].removeprefix(REFUSAL), *map(str.strip, further)])
+    parts = [below[0].removeprefix(REFUSAL)]
+    parts += map(str.strip, further)
+    return " ".join(parts)
 
 
 # Views that are no positions
@@ -298,8 +301,10 @@ def _check_picture(game: Game[Any], drawn: str) -> None:
         _keep(len(line) <= WIDTH, f"draw makes lines of {len(line)} columns, and {WIDTH} fit into a mail.")
         _keep(line == line.rstrip(), f"draw makes a line that ends with a blank: {quoted(line)}.")
         _keep(line.isascii() and line.isprintable(), f"draw makes a line that is not plain ASCII: {quoted(line)}.")
-    first, second = ({match.span() for match in re.finditer(side, drawn)} for side in games.glyphs(game).sides)
-    _keep(not first & second, "GLYPHS takes one piece for one of both sides.")
+    first, second = games.glyphs(game).sides
+    pieces_of_first = {match.span() for match in re.finditer(first, drawn)}
+    pieces_of_second = {match.span() for match in re.finditer(second, drawn)}
+    _keep(not pieces_of_first & pieces_of_second, "GLYPHS takes one piece for one of both sides.")
 
 
 def _check_notation(game: Game[Any], state: State, words: list[str]) -> None:
@@ -367,7 +372,7 @@ def _check_view(game: Game[Any], state: State, options: Options, turns: int) -> 
 
 
 def _check_end(state: State) -> None:
-    _keep(not [*islice(state.moves(), 1)], "There are moves after the end.")
+    _keep(not list(islice(state.moves(), 1)), "There are moves after the end.")
     _keep(not state.must_skip, "A turn is skipped after the end.")
     _keep(state.dice_needed == 0, "Dice are needed after the end.")
     for text in (SKIP, *RUBBISH):
@@ -376,7 +381,7 @@ def _check_end(state: State) -> None:
 
 def _check_moves(state: State, rng: Random) -> str:
     """Check the moves of a position, and return one that was chosen at random."""
-    listed = [*islice(state.moves(), LISTED)]
+    listed = list(islice(state.moves(), LISTED))
     _keep(listed, "There is no move, not even a skip, before the end.")
     _keep(len(set(listed)) == len(listed), "A move is listed twice.")
     _keep(
@@ -385,7 +390,9 @@ def _check_moves(state: State, rng: Random) -> str:
     )
     chosen = state.random(rng)
     _keep(len(listed) == LISTED or chosen in listed, f"random chose {quoted(chosen)}, which is not one of the moves.")
-    for move in {chosen, *rng.sample(listed, min(len(listed), 3))} - {SKIP}:
+    tried = set(rng.sample(listed, min(len(listed), 3)))
+    tried.add(chosen)
+    for move in tried - {SKIP}:
         _keep(isinstance(move, str) and move.isprintable() and move, f"The move {move!r} is no text of one line.")
         try:
             canonical = state.parse(move)

@@ -103,7 +103,8 @@ def _taps_of_moves(state: State, text: str) -> NextTaps:
             buttons[move] = None
     taps = []
     if cells:
-        taps.append(Tap(",".join([*begun, "*"]), tuple(cells)))
+        longer = ",".join(begun + ["*"])
+        taps.append(Tap(longer, tuple(cells)))
     if len(buttons) <= FEW_TURNS_LISTED:
         taps += [Tap(move, label=move) for move in buttons]
     is_whole = bool(text) and is_legal(state, text)
