@@ -75,6 +75,11 @@ class Login(NamedTuple):
         """The host that gives tokens."""
         return str(urlsplit(self.token_url).hostname)
 
+    def is_usable(self, refused: str) -> bool:
+        """Whether the access token does not end soon, and is not one that a mail server has *refused*."""
+        ends_soon = time.time() >= self.expires - RENEWED_EARLY_SECONDS
+        return not ends_soon and self.access_token != refused
+
     def ask(self, url: str, **fields: str) -> Mapping[str, Any]:
         """What the provider answers to a form that names the client. Raises LoginProblem."""
         fields["client_id"] = self.client
@@ -232,21 +237,17 @@ class Tokens:
             raise LoginProblem(f"{self.path} cannot be written: {reason(why)}") from None
 
     def _current(self, refused: str = "") -> str:
-        """An access token that has not ended, and is not the one that was *refused*."""
+        """An access token that does not end soon, and is not the one that was *refused*."""
 
-        def is_usable(login: Login) -> bool:
-            is_fresh = time.time() < login.expires - RENEWED_EARLY_SECONDS
-            return is_fresh and login.access_token != refused
-
-        def usable() -> Login:
+        def renewed() -> Login:
             login = self.read()  # another process may have renewed it meanwhile
-            return login if is_usable(login) else login.renewed()
+            return login if login.is_usable(refused) else login.renewed()
 
         login = self.read()
-        if is_usable(login):
+        if login.is_usable(refused):
             return login.access_token
         try:
-            return self.replace(usable).access_token
+            return self.replace(renewed).access_token
         except ProviderRefusal as why:
             raise self._complaint(str(why)) from None
 
