@@ -195,7 +195,8 @@ def test_challenges_and_the_buttons_beside_seekers_work_without_a_mail_program(w
     assert "no-store" in headers.get_all("Cache-Control")
     [(count,)] = sql(web.shell.folder / "pbm.db", "SELECT count(*) FROM boards")
     assert count == before[0][0] + 1
-    assert re.search(r'role="status">[^<]*Symple board', page)
+    assert re.search(r'role="status">New: Symple board [^<]* please start \(white\)\.</p>', page)
+    assert "PASSWORD" not in page
     status, _, page = web.submit({"id": key, "line": "symple seek 1"}, "/me", Cookie=cookie)
     assert status == 200, page
     assert "you seek a game of <b>Symple</b>" in page
