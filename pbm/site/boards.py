@@ -239,6 +239,14 @@ class BoardView:
         return letters.private_data_for(self.point, self.reader) if self.reader else {}
 
     @property
+    def rematch(self) -> str:
+        """The number of the board on which both play once more; empty if there is none."""
+        row = self.row
+        if row.rematch and self.session.store.boards.get(row.game, row.rematch):
+            return row.rematch
+        return ""
+
+    @property
     def proposal(self) -> str:
         """What is proposed, in words for the reader."""
         return letters.proposal(self.board, self.reader) if self.row.vote else ""

@@ -67,8 +67,9 @@ def _leads(name: str, text: str, turn: str) -> bool:
         return turn.replace("+", "").startswith(text)
     if name == "spora":
         return _leads_in_spora(text, turn)
-    if name == "spiro":  # the piece that is chosen stands at the end
-        return f"{turn},".startswith(text)
+    if name == "spiro":  # the piece that is chosen stands at the end, and can be left for another
+        moved, _, chosen = text.rpartition(",")
+        return f"{turn},".startswith(text if ":" in chosen else moved)
     return f"{turn},".startswith(f"{text},")
 
 

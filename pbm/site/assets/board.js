@@ -78,12 +78,7 @@ function showNotes(notes) {
     const note = notes.find(({ side }) => side === Number(seat.dataset.side));
     find(".note", seat).textContent = note?.text || "";
     find(".score", seat).textContent = note?.score?.replace("-", "−") || "";
-    find(".note", seat).append(...(note?.dice || []).map((pips) => {
-      const die = document.createElement("span");
-      die.className = "pips";
-      die.textContent = pips;
-      return die;
-    }));
+    find(".note", seat).append(...(note?.dice || []).map((pips) => element("span", { className: "pips", textContent: pips })));
   }
   find(".notes").textContent = notes.filter(({ side }) => side === undefined).map(({ text }) => text).join(" · ");
 }
@@ -217,7 +212,8 @@ async function submit(text, words = "", place = refused) {
     return false;
   }
   const said = find(".said");
-  said.textContent = answer.talk ? "" : answer.text;
+  const isShown = answer.talk || text === "rematch"; // then the page itself says it
+  said.textContent = isShown ? "" : answer.text;
   said.hidden = !said.textContent;
   take(answer);
   pollWait = FIRST_WAIT; // a robot answers soon
@@ -240,6 +236,7 @@ function take(answer) {
   isOver = answer.over;
   known = {};
   for (const [part, html] of Object.entries(answer.html)) find(`[data-part=${part}]`).innerHTML = html;
+  if (token === "me") findAll("[data-part=offers] a").forEach((link) => { link.hash = "me"; });
   const say = find(".say"), thread = find(".thread");
   say.textContent = answer.headline; // in place: what is put in anew is not read out
   say.classList.toggle("you", isMine);
@@ -453,8 +450,7 @@ function openField(isOpen) {
 async function press(button) {
   const note = find(".note-text");
   if (button.value === "chat") return; // its form sends it
-  if (button.name) write(button.value);
-  else if (button.value === "resign" && button.textContent === "Resign") button.textContent = "Really resign?";
+  if (button.value === "resign" && button.textContent === "Resign") button.textContent = "Really resign?";
   else if (button.value !== "note") submit(button.value);
   else if (await submit("note", note.value)) note.value = "";
 }
