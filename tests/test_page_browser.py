@@ -720,8 +720,11 @@ def test_after_a_rematch_each_page_of_the_old_board_leads_to_the_new_one_and_off
     assert players == {"white": "bob", "black": "alice"}  # the other way round
     assert not visitor.all("[value=rematch]")
     assert not visitor.one(".said").is_displayed()
+    written = urlsplit(link).path
+    until(lambda: 'class="plan"' not in visitor.served.ask("GET", written)[2])  # the page knows that the game is over
     visitor.open(link)
     assert visitor.one("[data-part=offers] a").get_attribute("href") == f"{visitor.url}/symple/{rematch}.html"
+    assert visitor.driver.get_log("browser") == []
 
 
 def test_where_colours_are_forced_the_present_turn_and_the_side_to_move_have_a_frame(visitor):

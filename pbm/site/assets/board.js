@@ -405,11 +405,11 @@ function startAnswering() {
   };
   find(".clear").onclick = () => write("");
   find(".undo").onclick = undo;
-  find(".plan").onclick = () => {
+  find(".plan")?.addEventListener("click", () => { // a page that was written when the game was over has none
     openField(true);
     extendPlan();
     line.focus();
-  };
+  });
   writeButton.onclick = () => openField(field.hidden);
   next.onclick = extendPlan;
   other.onclick = branchPlan;
