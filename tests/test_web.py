@@ -2,6 +2,7 @@
 
 import asyncio
 import email.policy
+import gzip
 import http.client
 import json
 import os
@@ -825,6 +826,27 @@ def test_the_connections_of_a_proxy_count_for_the_machine_that_it_names(web):
     assert [is_closed(each) for each in held] == [True] * 5 + [False] * 25
     for connection in held:
         connection.close()
+
+
+def test_pages_are_sent_compressed_to_whoever_takes_that_and_pictures_as_they_are(club, tmp_path):
+    async def ask(path, *encodings):
+        headers = [(b"accept-encoding", encoding) for encoding in encodings]
+        scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
+        sent = []
+
+        async def send(part):
+            sent.append(part)
+
+        await WebServer(club.server, None, str(tmp_path), "").app(scope, None, send)
+        return dict(sent[0]["headers"]).get(b"content-encoding"), sent[1]["body"]
+
+    page, picture = b"<!doctype html>" + 1000 * b"A board. ", 1000 * b"PNG "
+    (tmp_path / "page.html").write_bytes(page)
+    (tmp_path / "picture.png").write_bytes(picture)
+    encoding, body = asyncio.run(ask("/page.html", b"gzip, br"))
+    assert (encoding, gzip.decompress(body), len(body) < 200) == (b"gzip", page, True)
+    assert asyncio.run(ask("/page.html")) == (None, page)
+    assert asyncio.run(ask("/picture.png", b"gzip")) == (None, picture)
 
 
 def test_until_the_site_is_written_for_the_first_time_a_page_is_to_be_asked_for_again(club, tmp_path):

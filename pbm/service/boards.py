@@ -49,7 +49,8 @@ class BoardPosts:
         if request.method != "POST":
             text = self.kept.get(request.query_params.get("shown", ""), "")
             return answer_form(self.context, request, text=text)
-        fields = request.state.fields = await self.context.admission.read_posted(request)
+        fields = await self.context.admission.read_posted(request)
+        request.state.fields = fields  # for the form on the page of an error
         address = await answering_address(self.context, request, fields)
         is_page = "known" in fields  # which is told what it lacks, and nothing else
         if is_page and is_question(fields):

@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -92,7 +93,9 @@ class WebServer:
             Route("/health", self.health),
         ]
         if self.context.site:
-            routes.append(Mount("/", Files(directory=self.context.site, html=True, check_dir=False)))
+            files = Files(directory=self.context.site, html=True, check_dir=False)
+            # files alone: what holds a secret must not be compressed with what a stranger has chosen (BREACH)
+            routes.append(Mount("/", GZipMiddleware(files, compresslevel=6)))
         return routes
 
     async def run(self, connections: Connections, work: Work) -> None:
