@@ -11,6 +11,10 @@ from statistics import median
 
 import pytest
 
+from pbm.service.devices import next_board
+from pbm.store import Reply
+
+from helpers.club import PASSWORDS
 from helpers.database import sql
 from helpers.mail import message
 from helpers.patience import until
@@ -137,6 +141,14 @@ def test_a_link_that_is_mailed_makes_a_browser_a_device_that_plays_on_all_boards
     web.shell.done("token", "alice", "alice-secret", "telephone", "revoke")
     assert play(web, sent, "103", "e5")[0] == 403
     assert "Mail me my boards" in web.ask("GET", "/me", Cookie=sent)[2]
+
+
+def test_a_board_leads_on_to_one_on_which_a_draw_is_proposed_to_the_player_but_not_to_the_one_who_has_proposed(board):
+    board.say("symple challenge -size=5 alice bob")
+    for name, text in ("alice", "a1"), ("bob", "c3"), ("alice", "propose"):
+        board.say(f"symple move 102 {name} {PASSWORDS[name]} {text}")
+    leads_on = [next_board(board.server, Reply("symple", "101", name)) for name in ("alice", "bob")]
+    assert leads_on == [{"count": 0, "path": ""}, {"count": 1, "path": "symple/102.html#me"}]
 
 
 def test_elsewhere_than_on_this_machine_the_cookie_is_secure_and_of_this_very_host(web):

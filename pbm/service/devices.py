@@ -5,7 +5,7 @@ with the scope `link`, so a new password, and signing off, end links and devices
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 from textwrap import fill
@@ -26,7 +26,7 @@ from pbm.refusals import NotAllowed, Refused, WrongPassword
 from pbm.server import Server
 from pbm.session import Session
 from pbm.site.markup import path_to_play
-from pbm.store import BoardRow, PlayerRow, Reply
+from pbm.store import BoardRow, PlayerRow, Reply, Store
 from pbm.store.boards import BoardFilter
 from pbm.store.trust import DEVICE, DEVICE_HOLDS, Token
 
@@ -225,29 +225,38 @@ def boards_of(server: Server, userid: str) -> PlayerBoards:
     """What the page of a player shows."""
     store = server.store
     now = server.now()
+    among = BoardFilter(games.names(), [userid], over=False)
     with store.reading():
-        rows = store.boards.found(BoardFilter(games.names(), [userid], over=False), most=MOST_LISTED_BOARDS)
-        waiting = []
-        others = []
-        for row in rows:
-            if clocks.awaited(row) == userid:
-                left = clocks.time_left(store, row, now)
-                words = texts.duration(left.total_seconds())
-                waiting.append(WaitingBoard(row, now + left, words, is_urgent=left < timedelta(days=1)))
-            else:
-                others.append(row)
+        rows = store.boards.found(among, most=MOST_LISTED_BOARDS)
+        others = [row for row in rows if clocks.awaited(row) != userid]
+        waiting = _waiting_boards(store, userid, rows, now)
         all_seekers = store.players.all_seekers(now.date(), MOST_SEEKERS)
         seekers = [(game, player) for game, player in all_seekers if player.userid != userid]
         sought = [game for game in games.names() if store.players.get(game, userid).seeking]
         robots = [robot for robot in store.robots.all() if robot.level and not robot.games and not robot.paused]
     robots.sort(key=lambda robot: robot.level or 0)
-    waiting.sort(key=lambda board: board.until)
     others.sort(key=lambda row: row.changed or row.started, reverse=True)
     return PlayerBoards(waiting, others, seekers, sought, robots[0].userid if robots else "")
 
 
+def _waiting_boards(store: Store, userid: str, rows: Sequence[BoardRow], now: datetime) -> list[WaitingBoard]:
+    """Those of some boards that wait for a player, the most urgent one first."""
+    boards = []
+    for row in rows:
+        if clocks.awaited(row) == userid:
+            left = clocks.time_left(store, row, now)
+            words = texts.duration(left.total_seconds())
+            boards.append(WaitingBoard(row, now + left, words, is_urgent=left < timedelta(days=1)))
+    boards.sort(key=lambda board: board.until)
+    return boards
+
+
 def next_board(server: Server, player: Reply) -> Mapping[str, Any]:
     """How many boards but this one wait for a player, and the path of the first one; that is empty if there is none."""
-    boards = boards_of(server, player.userid).waiting
+    store = server.store
+    among = BoardFilter(games.names(), [player.userid], over=False, may_wait=True)
+    with store.reading():
+        rows = store.boards.found(among, most=MOST_LISTED_BOARDS)
+        boards = _waiting_boards(store, player.userid, rows, server.now())
     paths = [path_to_play(board.row) for board in boards if board.row.place != player[:2]]
     return {"count": len(paths), "path": paths[0] if paths else ""}

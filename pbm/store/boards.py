@@ -182,6 +182,9 @@ class TurnRow(NamedTuple):
     """The seconds that the player's clock got for it, if it grows; also what was missing, if it had run out."""
 
 
+IS_TO_MOVE = "turn IN (SELECT value FROM json_each(?1, '$.userids'))"
+
+
 class BoardFilter(NamedTuple):
     """A selection of boards: those that fit all its fields."""
 
@@ -195,6 +198,8 @@ class BoardFilter(NamedTuple):
     """The pool of the board's tournament."""
     to_move: bool = False
     """Whether one of the users has to be the player to move."""
+    may_wait: bool = False
+    """Whether one of the users has to be the player to move, or something is proposed, which the other one answers."""
 
     @property
     def where(self) -> str:
@@ -209,7 +214,9 @@ class BoardFilter(NamedTuple):
         if self.over is not None:
             which += f" AND ended IS {'NOT ' * self.over}NULL"
         if self.to_move:
-            which += " AND turn IN (SELECT value FROM json_each(?1, '$.userids'))"
+            which += f" AND {IS_TO_MOVE}"
+        if self.may_wait:
+            which += f" AND ({IS_TO_MOVE} OR vote IS NOT NULL)"
         if not self.userids:
             return which
         one = f"SELECT rowid FROM boards WHERE {which} AND %s IN (SELECT value FROM json_each(?1, '$.userids'))"
