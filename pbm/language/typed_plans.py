@@ -19,35 +19,32 @@ MARKS_AROUND = " \t\"'`*_()[]<>\xab\xbb\u2018\u2019\u201a\u201c\u201d\u201e\u203
 """What people put around a move, or around a whole line."""
 MARKS_BEHIND = ".!;:,\u2026"
 """What people put behind a move."""
-BEGIN = re.compile(r"[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?if\b[^\S\n]*", re.IGNORECASE)
+BEGIN = r"(?i)[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?if\b[^\S\n]*"
 """The beginning of a line of a plan, with a bullet, a number or a quotation mark in front: ``1. If`` or ``- "if``."""
-THEN = re.compile(
-    r" ?,? ?\bthen\b ?[,:]? ?| ?(?:(?<![-=])[-=]+>|[\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]) ?"
-    r"| [-\u2013\u2014](?: |$)|: ",
-    re.IGNORECASE,
+THEN = (
+    r"(?i) ?,? ?\bthen\b ?[,:]? ?| ?(?:(?<![-=])[-=]+>|[\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]) ?"
+    r"| [-\u2013\u2014](?: |$)|: "
 )
 """What stands between a move and its answer: ``, then``, ``->``, ``→``, a dash between blanks, or a colon."""
-MOVE_BEGIN = re.compile(
-    r"\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b|(?>.*?\bthen\b).*\d",
-    re.IGNORECASE,
+MOVE_BEGIN = (
+    r"(?i)\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b"
+    r"|(?>.*?\bthen\b).*\d"
 )
 """What begins a condition, and not prose: a word with a digit, one of these words, or any with a `then` and a digit."""
-WHO_PLAYS = re.compile(r"\b(?:(?!then\b|any\b)[a-z'\u2019]{1,20} )?(?:plays?|answers?) ", re.IGNORECASE)
+WHO_PLAYS = r"(?i)\b(?:(?!then\b|any\b)[a-z'\u2019]{1,20} )?(?:plays?|answers?) "
 """What people put in front of a move: ``plays``, ``bob answers``."""
-BROKEN_WITHIN = re.compile(r"(?:\b(?:then|if(?:\s+\S+)?)|[->\u2010-\u2015\u2190-\u21ff])\n|\n\W*then\b", re.IGNORECASE)
+BROKEN_WITHIN = r"(?i)(?:\b(?:then|if(?:\s+\S+)?)|[->\u2010-\u2015\u2190-\u21ff])\n|\n\W*then\b"
 """Where a line of a plan was broken within a step: behind ``then``, ``if``, ``if c3`` or an arrow, or at a ``then``."""
-BROKEN_AT_IF = re.compile(
-    r"\b(?:and|then)\s*\n\s*if\b|(?:^|;)[^\w\n;]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?(?:and\s+)?if\s*\n", re.IGNORECASE
-)
+BROKEN_AT_IF = r"(?i)\b(?:and|then)\s*\n\s*if\b|(?:^|;)[^\w\n;]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?(?:and\s+)?if\s*\n"
 """Where two rows are one, although the second one begins a line, or the first one seems to be whole.
 
 Examples are ``if c3 d4 and`` above ``if e5 f6``, and ``If`` alone above ``c3 d4``.
 """
-ROW_GOES_ON = re.compile(r"\W*(?:then\s+if\b|(?:then|and\s+if)\s+(?:\S*\d|any\b|--))", re.IGNORECASE)
+ROW_GOES_ON = r"(?i)\W*(?:then\s+if\b|(?:then|and\s+if)\s+(?:\S*\d|any\b|--))"
 """What begins a row that goes on with a whole line, as ``then if e5`` does, and prose such as ``Then so be it`` not."""
-ROW_END = re.compile(r"\n|;(?=[^\S\n]*if\b)", re.IGNORECASE)
+ROW_END = r"(?i)\n|;(?=[^\S\n]*if\b)"
 """Where another row begins: a semicolon in front of `if` is as good as the end of a line."""
-SENTENCE_END = re.compile(r"[.!]\s+if\s+", re.IGNORECASE)
+SENTENCE_END = r"(?i)[.!]\s+if\s+"
 """Where it is not clear whether another line begins: ``if c3 then d4. if e5 then f6``."""
 MOST_READINGS = 9
 """How many readings are told of a line that has several."""
@@ -82,8 +79,8 @@ def without_plan(session: Session) -> tuple[Session, list[PlanLine]]:
 
 def is_line(row: str) -> bool:
     """Whether a row begins like a line of a plan, and not like prose, such as ``If only I had seen that!``."""
-    begin = BEGIN.match(row)
-    return bool(begin and MOVE_BEGIN.match(row, begin.end()))
+    begin = re.match(BEGIN, row)
+    return bool(begin and re.compile(MOVE_BEGIN).match(row, begin.end()))
 
 
 def split_plan(text: str) -> tuple[list[str], str]:
@@ -98,7 +95,7 @@ def split_plan(text: str) -> tuple[list[str], str]:
     joined = "\n".join(_joined(text.split("\n")))  # as long as the text
     starts = [0]
     ends = []
-    for row_end in ROW_END.finditer(joined):
+    for row_end in re.finditer(ROW_END, joined):
         ends.append(row_end.start())
         starts.append(row_end.end())
     ends.append(len(joined))
@@ -113,9 +110,9 @@ def split_plan(text: str) -> tuple[list[str], str]:
             above = ""
         elif lines and (
             joined[start - 1] == ";"  # prose there is refused with the line: it is no line of the comment
-            or ROW_GOES_ON.match(row)
+            or re.match(ROW_GOES_ON, row)
             or moves < 2
-            or (MOVE_BEGIN.match(part) and words.goes_on(above, part))
+            or (re.match(MOVE_BEGIN, part) and words.goes_on(above, part))
         ):
             lines[-1] += f" {row}"
         else:
@@ -141,12 +138,12 @@ def _joined(rows: Sequence[str]) -> list[str]:
     """
     width = max(map(len, rows))
     is_broken = any(
-        len(above) >= NARROWEST and BROKEN_WITHIN.search(f"{above}\n{row}") for above, row in pairwise(rows)
+        len(above) >= NARROWEST and re.search(BROKEN_WITHIN, f"{above}\n{row}") for above, row in pairwise(rows)
     )
     joined = [rows[0]]
     for above, row in pairwise(rows):
         has_no_room = is_broken and len(above) + len(" if") > width and re.match(r"if\b", row, re.IGNORECASE)
-        if has_no_room or BROKEN_AT_IF.search(f"{above}\n{row}"):
+        if has_no_room or re.search(BROKEN_AT_IF, f"{above}\n{row}"):
             joined[-1] += f" {row}"
         else:
             joined.append(row)
@@ -155,7 +152,7 @@ def _joined(rows: Sequence[str]) -> list[str]:
 
 def read(text: str) -> PlanLine:
     """A line of a plan. Raises Illegal, with the readings of a line that has several."""
-    pieces = SENTENCE_END.split(BEGIN.sub("if ", text.strip(), count=1))
+    pieces = re.split(SENTENCE_END, re.sub(BEGIN, "if ", text.strip(), count=1))
     if len(pieces) > 1:
         raise Illegal(f"This can be `{' if '.join(pieces)}` or `{'; if '.join(pieces)}`; please write one of these.")
     return tuple(_step(sides, text.strip()) for sides in _steps(text))
@@ -165,10 +162,10 @@ def _steps(text: str) -> list[list[list[str]]]:
     """The moves on both sides of `then`, for each step: ``[[["c3"], ["d4"]]]``. Without `then`, each move is a side."""
     plain = re.sub(r"\s+", " ", latin(text))
     text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", plain, flags=re.IGNORECASE)  # mail programs write dashes
-    text_alone = WHO_PLAYS.sub("", BEGIN.sub("", text, count=1))
+    text_alone = re.sub(WHO_PLAYS, "", re.sub(BEGIN, "", text, count=1))
     parts = re.split(r"\b(?:(?:and|then) ){0,2}if\b", text_alone, flags=re.IGNORECASE)
     alone = [part.lstrip(MARKS_AROUND).rstrip(f" {MARKS_BEHIND}") for part in parts]  # an arrow may end it
-    steps = [[_moves(side) for side in THEN.split(part)] for part in alone]
+    steps = [[_moves(side) for side in re.split(THEN, part)] for part in alone]
     for sides in steps:
         if len(sides) == 1:
             moves = sides.pop()
