@@ -378,6 +378,8 @@ def test_a_page_open_for_an_hour_hears_of_moves_also_after_a_restart_and_a_strea
             hears_of("bob", "c7", 4)
     finally:
         browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", hour)
+        browser.driver.get("about:blank")
+        browser.driver.get_log("browser")  # which says that a server was away, and is empty then for the next test
 
 
 def test_the_page_shows_what_its_reader_has_told_the_server_and_nobody_else(visitor):
