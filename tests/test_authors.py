@@ -148,13 +148,13 @@ def test_a_tournament_of_12_robots_elsewhere_ends_and_no_move_is_made_twice_or_l
     shell.folder.mkdir()
     for name in AUTHORS:
         shell.run("signup", name, f"{name}-secret", f"{name}@players.example")
-    shell.done("tournament", "symple", "cup", *AUTHORS, "--type=swiss", "--rounds=2", "-size=5")
+    shell.done("tournament", "symple", "cup", *AUTHORS, "--type=swiss", "--rounds=1", "-size=5")
     with serving(shell) as web, playing(shell, tmp_path, web.port) as authors:
         limit = time.monotonic() + 3 * PATIENCE
         while shell.json("tournament", "symple", "cup", "status")["state"] != "finished":
             assert time.monotonic() < limit
             time.sleep(1)
-    assert sql(shell.folder / "pbm.db", "SELECT count(*) FROM boards WHERE pool = 'cup' AND ended > ''") == [(12,)]
+    assert sql(shell.folder / "pbm.db", "SELECT count(*) FROM boards WHERE pool = 'cup' AND ended > ''") == [(6,)]
     turns = turns_of(shell)
     answers = [answer for author in authors for answer in author.answers()]
     for board, history, _ in answers:
