@@ -333,13 +333,14 @@ def test_without_scripts_the_board_and_its_moves_can_be_read(browser, visited, g
         assert turn.text in source.replace("<wbr>", "")  # a line may be broken there
 
 
-@pytest.mark.parametrize("is_dark", [False, True])
 @pytest.mark.parametrize("width", [PHONE, 1280])
-def test_every_page_fits_the_screen_and_has_no_serious_fault_for_anybody(browser, visited, width, is_dark):
+def test_every_page_fits_the_screen_and_has_no_serious_fault_for_anybody(browser, visited, width):
     for path in sorted(page.relative_to(visited.folder) for page in visited.folder.rglob("*.html")):
-        driver = opened(browser, visited, str(path), f"#{TOKEN}", width=width, is_dark=is_dark)
+        driver = opened(browser, visited, str(path), f"#{TOKEN}", width=width)
         assert driver.execute_script(WIDTH) <= width, path
         assert [fault for fault in browser.faults() if fault[0] in {"serious", "critical"}] == [], path
+        browser.sees(width=width, is_dark=True)
+        assert browser.faults("color-contrast") == [], path  # nothing but colours is different in the dark
         assert driver.get_log("browser") == []
 
 

@@ -114,13 +114,13 @@ class Screen:
         for kind, points in (("touchStart", [{"x": x + right, "y": y + down}]), ("touchEnd", [])):
             self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
-    def faults(self):
-        """What axe finds wrong with the page: how much it matters, what it is, and where."""
+    def faults(self, *rules):
+        """What axe finds wrong with the page, by these rules or by all: how much it matters, what it is, and where."""
         from axe_selenium_python import Axe
 
         axe = Axe(self.driver)
         axe.inject()
-        found = axe.run()["violations"]
+        found = axe.run(options={"runOnly": {"type": "rule", "values": [*rules]}} if rules else None)["violations"]
         return [(one["impact"], one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found]
 
     def allow_scripts(self, *, allowed):
