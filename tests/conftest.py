@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Coroutine, Iterator
 from functools import lru_cache
-from itertools import compress
+from itertools import compress, count
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -40,6 +40,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # processes of the tests start 
 os.environ["PBM_SETTINGS"] = ""  # no file of whoever runs the tests counts
 # as robots have it; else numpy, which sqlite-utils may have imported before, computes with all cores
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+
+NUMBERS = count()
+"""Of the folders of tests."""
 
 
 def pytest_configure() -> None:
@@ -117,6 +121,12 @@ def examples_played_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Pages, "example", example)
         yield
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new folder, as pytest has it, but for links to the last one of each name: most tests take one."""
+    return tmp_path_factory.mktemp(f"test-{next(NUMBERS)}", numbered=False)
 
 
 @pytest.fixture

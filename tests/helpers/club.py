@@ -9,10 +9,11 @@
 The fixture `club` is such a server, `pair` one with a board of Spiro, and `board` one with a board of Symple.
 """
 
+import shutil
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ from pbm.refusals import Refused
 from pbm.runner import finish, prepare, read, run
 from pbm.server import Server
 from pbm.session import Session
-from pbm.store import Mail
+from pbm.store import Mail, Store
 from pbm.store.boards import BoardFilter
 
 from helpers.database import store_of_tests
@@ -40,15 +41,28 @@ PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "carol": "carol-secre
 class Club:
     """A server in this process, with a clock that stands still until it is told to move, and secrets that repeat."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, passwords: Passwords | None = None) -> None:
+        self.path = path
+        self.passwords = passwords or Passwords()
         self.time = datetime(2026, 11, 20, 12, tzinfo=UTC)
         self.made = 0
-        self.store = store_of_tests(path)
-        self.server = Server(self.store, ADDRESS, Passwords(), lambda: self.time, self.random_bytes)
+
+    @cached_property
+    def store(self) -> Store:
+        """The open database; it is opened when it is first asked for, so that `become` has only to copy a file."""
+        return store_of_tests(self.path)
+
+    @cached_property
+    def server(self) -> Server:
+        """The server."""
+        return Server(self.store, ADDRESS, self.passwords, lambda: self.time, self.random_bytes)
 
     def become(self, done: Done) -> None:
         """Be as a new club in which that was done; it is done once, and copied."""
         path, self.time, self.made = self.after(done)
+        if "store" not in vars(self):
+            shutil.copy(path, self.path)
+            return
         with closing(sqlite3.connect(path)) as other:
             other.backup(self.store.db)
 

@@ -49,16 +49,15 @@ class Members(Club):
     """The four on a server in this process. Their passwords are their names and ``-secret``."""
 
     def __init__(self, founded: Path, path: Path, passwords: Passwords, way: str) -> None:
+        super().__init__(path, passwords)
         shutil.copyfile(founded, path)
-        super().__init__(path)
         self.founded = founded
-        self.server = self.server._replace(passwords=passwords)
         self.way = way
         self.sent = 0
 
     def after(self, done: Done) -> Made:
         """What the four have made when that was done."""
-        return members_after(done, self.founded, self.server.passwords)
+        return members_after(done, self.founded, self.passwords)
 
     def give(self, name: str, line: str, body: str = "", **fields: str) -> list[Told]:
         """A command of a member, and what everybody is told because of it, in the order in which it was written."""
