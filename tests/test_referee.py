@@ -17,6 +17,7 @@ from pbm import referee
 from pbm.referee import REQUESTS, Referee, replies
 
 from helpers.costs import cost
+from helpers.examples import examples
 from helpers.patience import PATIENCE
 
 START = {"e2": "OOOOOO", "e3": "XXXXXX"}
@@ -90,6 +91,7 @@ def test_an_unknown_request_is_refused_with_a_list_of_those_there_are(line):
     assert refused == f"? There is no request {line.split()[0]!r}; the requests are {', '.join(REQUESTS)}."
 
 
+@examples(50)
 @given(
     st.lists(
         st.text(max_size=20)
