@@ -210,9 +210,12 @@ def four(founded: tuple[Path, Passwords], tmp_path: Path) -> Iterator[Members]:
     yield from _members(founded, tmp_path, "shell")
 
 
-@pytest.fixture(params=["shell", "mail"])
+@pytest.fixture(params=[pytest.param("shell", marks=pytest.mark.long), "mail"])
 def both_ways(founded: tuple[Path, Passwords], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Members]:
-    """The four of them, who give their commands in a shell, and in another run of the test by mail."""
+    """The four of them, who give their commands by mail, and in another run of the test in a shell.
+
+    The quick run has those by mail alone: what is read and done is the same, and a shell has tests of its own.
+    """
     yield from _members(founded, tmp_path, request.param)
 
 
