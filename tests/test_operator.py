@@ -818,6 +818,7 @@ def test_the_doctor_finds_a_damaged_file_of_which_no_backup_is_made(several, ope
 
 
 def test_the_doctor_finds_what_is_wrong_with_the_file_and_its_folder(several, findings):
+    several.say("signup dora dora-secret")  # so that there is a -wal from before
     several.store.path.chmod(0o640)
     assert findings()[0].mend == f"chmod 600 {several.store.path}"
     several.store.path.chmod(0o600)
