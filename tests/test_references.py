@@ -93,7 +93,7 @@ def test_a_game_goes_as_in_the_reference_which_reads_the_same_turns(name, data, 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LARGE)
-@examples(12)  # the reference takes seconds for a game of Spora
+@examples(30)
 @given(st.data(), SEEDS)
 def test_a_game_on_a_large_board_goes_as_in_the_reference_which_reads_the_same_turns(name, data, seed):
     check_game(name, data.draw(st.fixed_dictionaries(LARGE[name])), seed, 60, 0.2)
