@@ -85,6 +85,7 @@ class Visitor(Screen):
 
     def open_menu(self):
         """Show what is seldom wanted."""
+        until(lambda: self.driver.execute_script(NO_PREVIEW_COMES))
         self.tap(".menu summary")
         until(lambda: self.one(".menu").get_attribute("open"))
 
