@@ -855,10 +855,10 @@ def test_a_player_can_have_small_boards_without_the_close_up_and_the_browser_rem
 
 def test_on_a_device_the_board_leads_on_to_the_next_one_that_waits(visitor):
     shell = visitor.served.shell
-    shell.sign_up("dora", "erin", has_mail=True)
-    boards = [visitor.begin("symple", "dora", "erin") for _ in range(3)]
-    assert visitor.served.submit({"userid": "dora"}, "/device")[0] == 200
-    mails = shell.folder / "mail" / "dora@players.example" / "new"
+    shell.sign_up("gina", "hugo", has_mail=True)
+    boards = [visitor.begin("symple", "gina", "hugo") for _ in range(3)]
+    assert visitor.served.submit({"userid": "gina"}, "/device")[0] == 200
+    mails = shell.folder / "mail" / "gina@players.example" / "new"
     made = re.compile(rf"{visitor.url}/device/\w+")
     link = until(lambda: next((found[0] for mail in mails.glob("*") if (found := made.search(mail.read_text()))), None))
     visitor.driver.get(link)
@@ -868,14 +868,14 @@ def test_on_a_device_the_board_leads_on_to_the_next_one_that_waits(visitor):
     until(lambda: visitor.text(".top .btn") == "Next board · 2")
     visitor.tap(".cells [data-cell='c3']")
     visitor.send()
-    until(lambda: visitor.text(".say") == "erin is to move")
+    until(lambda: visitor.text(".say") == "hugo is to move")
     for board, label in ((boards[1], "Next board · 1"), (boards[2], "My boards")):
         visitor.tap(".top .btn")
         until(lambda: f"/symple/{board}.html" in visitor.driver.current_url)  # noqa: B023  it is waited for at once
         until(lambda: visitor.text(".say") == "Your turn")
         visitor.tap(".cells [data-cell='c3']")
         visitor.send()
-        until(lambda: visitor.text(".say") == "erin is to move")
+        until(lambda: visitor.text(".say") == "hugo is to move")
         until(lambda: visitor.text(".top .btn") == label)  # noqa: B023
     visitor.driver.delete_all_cookies()
 
