@@ -295,3 +295,22 @@ def test_the_doctor_waits_for_nobody_who_writes(kept, tmp_path):
         start = time.monotonic()
         assert list(doctor.examine(store.path, datetime.now(UTC))) == []
         assert time.monotonic() - start < BUSY_SECONDS
+
+
+# A database that is not there
+
+
+def test_a_database_whose_newest_changes_lie_beside_it_is_not_begun_anew(tmp_path):
+    """It was moved away while a server ran: a new one would take mail, and SQLite would delete the changes."""
+    path = tmp_path / "pbm.db"
+    changes = tmp_path / "pbm.db-wal"
+    changes.write_bytes(b"a move")
+    with pytest.raises(Unusable, match=r"has been moved or deleted, and its newest changes are in .*pbm\.db-wal"):
+        Store(path)
+    assert not path.exists()
+    assert changes.read_bytes() == b"a move"
+
+
+def test_a_missing_folder_of_a_database_is_named(tmp_path):
+    with pytest.raises(Unusable, match=f"there is no folder {tmp_path}/lib; `mkdir -p {tmp_path}/lib` makes it"):
+        Store(tmp_path / "lib" / "pbm.db")

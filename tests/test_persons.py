@@ -304,6 +304,15 @@ def test_an_operator_can_erase_a_name_too(lived, shell):
     assert "former-1" in shell.done("symple", "show", "103")
 
 
+def test_an_operator_can_erase_the_name_of_one_who_has_signed_off_before(lived, shell):
+    lived.say("signoff bob bob-secret")
+    let_use(shell, lived)
+    assert shell.done("users", "remove", "bob", "--erase", "--yes") == "bob is a former player now.\n"
+    assert "bob" not in shell.done("symple", "show", "103")
+    again = shell.run("users", "remove", "bob", "--erase", "--yes")
+    assert again.stderr == "bob has signed off, and stands on no board and in no result.\n"
+
+
 def test_signing_off_and_erasing_look_at_no_board_of_others(lived):
     statements = []
     lived.store.db.set_trace_callback(statements.append)

@@ -226,3 +226,18 @@ def test_every_setting_that_the_program_reads_is_shown_and_documented():
     documented = re.findall(r"^\| `(PBM_[A-Z_]+)` \|", ROOT.joinpath("docs/installing.md").read_text(), re.MULTILINE)
     assert read <= set(SETTING_NAMES)
     assert documented == list(SETTING_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("line", "odd"),
+    [
+        ("PBM_DB=/var/lib/pbm.db # the database", "has a # in its value; a remark has to be a line of its own."),
+        ("PBM_DB=~/games.db", "begins with ~, which is no home folder there; write the whole path."),
+    ],
+)
+def test_what_a_shell_would_read_in_another_way_is_odd(home, tmp_path, line, odd):
+    path = write(tmp_path / "server.env", f"{line}\n")
+    home.environment.pop("PBM_DB", None)
+    done = home.run("settings")
+    assert done.returncode == 1
+    assert f"PBM_DB, from {path}, {odd}" in " ".join(done.stdout.split())

@@ -195,7 +195,7 @@ def unusable(folder: Path) -> list[tuple[Path, str]]:
     sql(folder / "foreign.db", "CREATE TABLE aunts (name TEXT)")
     (folder / "folder.db").mkdir()
     return [
-        (folder / "missing" / "pbm.db", "no such file"),
+        (folder / "missing" / "pbm.db", "there is no folder"),
         (folder / "text.db", "no SQLite database"),
         (folder / "foreign.db", "another program"),
         (folder / "folder.db", "cannot be used"),

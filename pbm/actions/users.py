@@ -111,9 +111,14 @@ def sign_off(session: Session, name: str, named: Mapping[str, str | None] = NOTH
     session.store.users.sign_off(name, session.now)
     session.note("signoff", userid=name)
     if erases:
-        with uncounted():
-            session.store.persons.erase(name, session.now, SERVER)
+        erase(session, name)
     return printed
+
+
+def erase(session: Session, name: str) -> None:
+    """Put a former player in the place of a user who has signed off."""
+    with uncounted():
+        session.store.persons.erase(name, session.now, SERVER)
 
 
 MOST_ADDRESSES = 5

@@ -20,7 +20,10 @@ SIGNED_FIELDS = (
     *("MIME-Version", "Content-Type", "Content-Transfer-Encoding"),
 )
 """The fields of the header that a signature covers. Of one that a mail lacks, and a second From, nobody can add any."""
-DKIM_EXTRA = "Mails are signed with dkimpy, which is not installed: pip install '.[dkim]' brings it."
+DKIM_EXTRA = (
+    "Mails are signed with dkimpy, which is not installed: `python3 bin/make_environment.py dkim` in a clone, or "
+    "pip install '.[dkim]'."
+)
 
 
 class Signer(NamedTuple):

@@ -38,7 +38,10 @@ MISSED = timedelta(days=2)
 """How long a forfeit may be due before it is said that no clean-up runs, which is due once a day."""
 IDLE = timedelta(days=30)
 """How long no mail has come from what is barred before it is said that it holds nobody."""
-DNS_EXTRA = "DNS is checked with checkdmarc, which is not installed: pip install '.[dns]' brings it."
+DNS_EXTRA = (
+    "DNS is checked with checkdmarc, which is not installed: `python3 bin/make_environment.py dns` in a clone, or "
+    "pip install '.[dns]'."
+)
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 PACKAGE = "Mend or install the package that brings the game. Until then its boards are kept as they are."
 BOARDS_AT_ONCE = 500

@@ -174,10 +174,13 @@ def remove_user(userid: str, *, erase: bool, yes: bool) -> None:
     """Sign a user off: they give up all their boards, and their userid is never given out again.
 
     Their opponents are told; the user is not. What they have played stays on record, with --erase as that of a former
-    player.
+    player. The name of one who has signed off before can be erased later.
     """
     server = open_existing()
     user = find_user(server, userid)
+    if user.signed_off and erase:
+        _erase_later(server, user.userid, yes=yes)
+        return
     if user.signed_off:
         raise Refused(f"{user.userid} has signed off.")
     confirm(f"Sign {user.userid} off, who gives up all their boards?", yes=yes)
@@ -185,6 +188,16 @@ def remove_user(userid: str, *, erase: bool, yes: bool) -> None:
         answers = users.sign_off(Session(server), user.userid, {"erase": ""} if erase else {})
     text = f"{user.userid} is signed off."
     answer(text, letters.as_one(answers) | {"reply": text})
+
+
+def _erase_later(server: Server, userid: str, *, yes: bool) -> None:
+    """Put a former player in the place of one who has signed off. Raises Refused if that user is named nowhere."""
+    if not server.store.persons.is_named(userid):
+        raise Refused(f"{userid} has signed off, and stands on no board and in no result.")
+    confirm(f"Take the name of {userid}, who has signed off, from boards and results?", yes=yes)
+    with server.store.writing():
+        users.erase(Session(server), userid)
+    answer(f"{userid} is a former player now.", {"userid": userid})
 
 
 @users_.command("export")

@@ -84,8 +84,7 @@ class Store:
         """Whether any is open, also one that SQLite has undone, as it does when the disk is full."""
         try:
             if not read_only and not self.path.exists():
-                # it holds addresses and hashes: nobody else may read it at any moment
-                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+                self._make_file()
             self.db = sqlite3.connect(
                 uri(self.path, "ro" if read_only else "rw"),
                 uri=True,
@@ -115,6 +114,21 @@ class Store:
         self.events = Events(self.db)
         self.changes = Changes(self.db)
         self.health = Health(self.db)
+
+    def _make_file(self) -> None:
+        """Make an empty file. Raises Unusable if there is no folder for it, or if it was there before."""
+        folder = self.path.absolute().parent
+        if not folder.is_dir():
+            why = f"there is no folder {folder}; `mkdir -p {folder}` makes it"
+            raise Unusable(f"The database {self.path} cannot be used: {why}.")
+        changes = self.path.with_name(f"{self.path.name}-wal")
+        if changes.exists() and changes.stat().st_size:  # SQLite would delete them beside a new database
+            raise Unusable(
+                f"The database {self.path} has been moved or deleted, and its newest changes are in {changes}. Put it "
+                "back, or restore a backup; to begin with an empty one, move that file away."
+            )
+        # it holds addresses and hashes: nobody else may read it at any moment
+        os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600))
 
     def __enter__(self) -> Self:
         """Use the store in a `with` block."""

@@ -94,6 +94,13 @@ class Persons(Questions):
                 data[table] = rows
         return data
 
+    def is_named(self, userid: str) -> bool:
+        """Whether a user stands on boards, in results or in tournaments."""
+        for table in ("boards", "results", "players", "pool_players"):
+            if self.db.execute(f"SELECT 1 FROM {table} WHERE {PERSONAL[table]} LIMIT 1", {"userid": userid}).fetchone():
+                return True
+        return False
+
     def erase(self, userid: str, now: datetime, server_name: str) -> str:
         """Put a former player in the place of a user who has signed off: on boards, in results and in tournaments.
 
