@@ -654,7 +654,7 @@ def test_a_server_sends_each_notice_once_by_a_webhook_and_by_apprise(shell, cert
         text = ntfy.posts[1].body.decode()
         assert f"bob's turn (black).\\n{SITE}/symple/101.html" in text
         assert "#r" not in text
-    assert sql(shell.folder / "pbm.db", "SELECT count(*) FROM notices") == [(0,)]
+        until(lambda: sql(shell.folder / "pbm.db", "SELECT count(*) FROM notices") == [(0,)])
 
 
 @pytest.mark.long
