@@ -353,6 +353,14 @@ def test_while_no_token_is_taken_all_mails_wait_and_go_out_after_a_new_login(wai
     assert sent(waiting, submission, tokens) == (4, 0)
 
 
+def test_a_submission_server_that_asks_what_is_no_base64_loses_no_mail(waiting, submission, tokens):
+    submission.token = ""
+    submission.replies["CHALLENGE"] = "334 error"
+    assert sent(waiting, submission, tokens) == (0, 4)
+    assert {is_due for _, _, is_due, _ in left(waiting)} == {True}
+    assert all("cannot be understood" in why for *_, why in left(waiting))
+
+
 def test_a_submission_server_that_cannot_check_tokens_for_now_causes_no_renewal(waiting, provider, submission, tokens):
     submission.token = ""
     submission.replies["AUTH"] = "454 4.7.0 later"

@@ -217,6 +217,8 @@ def _show_token(connection: imaplib.IMAP4, box: Account, token: str) -> None:
         if UNAVAILABLE in text:
             raise
         raise TokenRefused(text) from None
+    except ValueError as why:  # what the server asks is no base64
+        raise imaplib.IMAP4.error(f"{box.host} cannot be understood: {why}") from None
 
 
 def _log_in(connection: imaplib.IMAP4, user: str, password: str) -> None:

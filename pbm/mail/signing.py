@@ -125,6 +125,7 @@ def _read(path: Path) -> str:
 def _parsed(text: str, path: Path) -> "RSAPrivateKey":
     """The key that a text is. Raises Refused if it is none."""
     try:
+        import dkim  # noqa: F401  # else all mails would wait for it, with a key that is right
         from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
         from cryptography.hazmat.primitives.serialization import load_pem_private_key

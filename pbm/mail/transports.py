@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from pbm.disk import reason, sync
-from pbm.mail.oauth import TokenRefused, Tokens, exchange
+from pbm.mail.oauth import LoginProblem, TokenRefused, Tokens, exchange
 from pbm.mail.signing import Signer
 from pbm.names import is_host
 from pbm.refusals import Refused
@@ -179,6 +179,8 @@ class Smtp(Transport):
             if why.smtp_code < LASTING:
                 raise
             raise TokenRefused(smtp_problem(why, "").why) from None
+        except ValueError as why:  # what the server asks is no base64
+            raise LoginProblem(f"{self.host} cannot be understood: {why}") from None
 
     def _connect(self) -> smtplib.SMTP:
         if self.scheme == "smtps":

@@ -117,6 +117,8 @@ def _login_to_begin(tokens: "Tokens", provider: str | None, options: Mapping[str
     given: dict[str, Any] = {name: value for name, value in options.items() if value}
     if not given.keys().isdisjoint({"browser_url", "device_url"}):
         login = login._replace(browser_url="", device_url="")
+    if "token_url" in given and not provider:
+        login = login._replace(secret="")  # it belongs to the provider that gave it
     login = login._replace(**given)
     if not all((login.client, login.scope, login.token_url, login.device_url or login.browser_url)):
         raise Refused(

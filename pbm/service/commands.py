@@ -267,9 +267,9 @@ def cleanup() -> int:
 def fetch_(url: str, folder: str, *, idle: bool) -> int:
     """Handle the unread mails of a mailbox, move them, and send what is in the outbox.
 
-    The password of the mailbox is PBM_IMAP_PASSWORD, or is asked for. A mailbox without a password is read by the login
-    of `pbm mail login`. A URL that begins with imap is encrypted by
-    STARTTLS. With --idle it goes on until it is told to end, and connects again where a connection is lost.
+    The password of the mailbox is PBM_IMAP_PASSWORD. If that is not set, the login of `pbm mail login` (PBM_OAUTH)
+    counts, or else the password is asked for. A URL that begins with imap is encrypted by STARTTLS. With --idle it goes
+    on until it is told to end, and connects again where a connection is lost.
     """
     import imaplib
 

@@ -40,6 +40,9 @@ class Relay:
         self.logins.append(said)
         if said.partition("Bearer ")[2].rstrip("\1") == self.token:
             return AuthResult(success=True)
+        if challenge := self.replies.get("CHALLENGE"):
+            await server.push(challenge)
+            return AuthResult(success=False, handled=True)
         answer = await server.challenge_auth(REFUSAL, encode_to_b64=True)
         self.logins.append(answer)
         return AuthResult(success=False, handled=False, message=self.replies.get("AUTH"))
