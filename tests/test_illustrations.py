@@ -21,6 +21,7 @@ from pbm.session import Session
 
 from helpers.club import PASSWORDS
 from helpers.database import stored_board
+from helpers.mail import mail_of, outcome_of
 from helpers.pages import Page
 
 SITE = "https://games.example.org/play"
@@ -143,6 +144,28 @@ def test_what_was_said_keeps_its_place_in_a_digest(board):
     read = sent(board)["bob"].page.text
     places = [read.index(part) for part in ("Moves of", "Last turn: c3", "Hello", "symple move 101 bob")]
     assert places == sorted(places)
+
+
+def test_the_line_across_a_digest_stands_in_letters_of_one_width(board):
+    board.say("symple mail bob bob-secret digest")
+    board.say("symple move 101 alice alice-secret c3")
+    board.pass_time(days=1)
+    with board.store.writing():
+        cleanup.send_digests(Session(board.server))
+    source = sent(board)["bob"].message.get_body(("html",)).get_content()
+    rule = source.index("=" * 40)
+    assert re.findall(r'class="(\w+)-?\d*"', source[:rule])[-1] == "w13"
+
+
+def test_whoever_is_only_answered_is_called_you_as_well(board):
+    board.say("symple move 101 alice alice-secret c3", sender="alice@players.example")
+    mail = sent(board)["bob"].message
+    answer = mail_of("bob@players.example", "Re:", "c3", mail["Reply-To"])
+    outcome_of(board.server, answer, "bob@players.example", [mail["Reply-To"]])
+    text = sent(board)["bob"].page.text
+    assert "Your turn (black)." in text
+    assert "You (black)" in text
+    assert "Open the board and tap your turn" in text
 
 
 def test_both_players_get_one_drawing_and_while_it_is_made_others_can_write(board, monkeypatch):

@@ -161,12 +161,13 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     happened. The board in text stands below it all the same: for those who see no pictures, and for filters that
     distrust a mail of little else.
     """
-    told = from_json(mail.blocks)
+    mail_blocks = from_json(mail.blocks)
     if illustration:
-        parts = list(_illustrated(told, illustration, name, mail, server_address))
+        parts = list(_illustrated(mail_blocks, illustration, name, mail, server_address))
     else:
-        parts = list(_with_gaps(told, mail, server_address))
-        parts[:1] = [part._replace(style=TITLE_STYLE) if part.style == PROSE_STYLE else part for part in parts[:1]]
+        parts = list(_with_gaps(mail_blocks, mail, server_address))
+        if parts and parts[0].style == PROSE_STYLE:
+            parts[0] = parts[0]._replace(style=TITLE_STYLE)
 
     rules = sorted({part.rule for part in parts})
     if illustration and illustration.page:
@@ -176,9 +177,9 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     return whole.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def _with_gaps(told: Sequence[Block], mail: Mail, server_address: str) -> Iterator[_Part]:
+def _with_gaps(mail_blocks: Sequence[Block], mail: Mail, server_address: str) -> Iterator[_Part]:
     """Blocks one below the other, with the same empty lines between them as in the text."""
-    for block, behind in spaced(told):
+    for block, behind in spaced(mail_blocks):
         *before, last = _parts(block, mail, server_address)
         yield from before
         yield last._replace(html=f"{last.html}{behind}")
@@ -197,11 +198,11 @@ class _Sorted(NamedTuple):
     rest: Sequence[Block]
 
 
-def _sort(told: Sequence[Block]) -> _Sorted:
+def _sort(mail_blocks: Sequence[Block]) -> _Sorted:
     """Sort the blocks of a mail with a picture. In a digest all that stands below its picture keeps its order."""
-    above = list(takewhile(lambda block: isinstance(block, Paragraph | Comment | Rule), told))
-    below = told[len(above) :]
-    if any(isinstance(block, Rule) and block.sign == "=" for block in told):
+    above = list(takewhile(lambda block: isinstance(block, Paragraph | Comment | Rule), mail_blocks))
+    below = mail_blocks[len(above) :]
+    if any(isinstance(block, Rule) and block.sign == "=" for block in mail_blocks):
         return _Sorted(above, [], [], [], below)
     turns: list[Block] = []
     comments: list[Comment] = []
@@ -220,24 +221,24 @@ def _sort(told: Sequence[Block]) -> _Sorted:
 
 
 def _illustrated(
-    told: Sequence[Block], illustration: Illustration, name: str, mail: Mail, server_address: str
+    mail_blocks: Sequence[Block], illustration: Illustration, name: str, mail: Mail, server_address: str
 ) -> Iterator[_Part]:
     """What has happened, the board, who plays it, what was said, one button, how to answer, and the rest."""
-    blocks = _sort(told)
-    yield from _beginning(blocks.above, illustration, mail)
+    ordered = _sort(mail_blocks)
+    yield from _beginning(ordered.above, illustration)
     text = f"{mail.subject}, as a picture; the {illustration.what} stands below in letters."
     yield _Part(PICTURE.format(name=escape(name), text=escape(text), width=illustration.width), is_whole=True)
-    lines = [_seat(seat, mail) for seat in illustration.seats]
+    lines = [_seat(seat, illustration.reader) for seat in illustration.seats]
     lines += [_escaped(remark) for remark in illustration.remarks]
     if lines:
         yield _Part("\n".join(lines), style=PROSE_STYLE, gap=GAP)
-    for block in blocks.turns:
+    for block in ordered.turns:
         yield _prose(block.text)._replace(gap=GAP)
-    for comment in blocks.comments:
+    for comment in ordered.comments:
         yield _prose(comment.said)._replace(style=SAID_STYLE, gap=GAP)
 
     if illustration.page:
-        label = MOVE_ON_SITE if _is_mover(illustration, mail) else ON_SITE
+        label = MOVE_ON_SITE if illustration.is_to_mover else ON_SITE
         button = BUTTON.format(link=escape(illustration.page), width=illustration.width, text=label)
         yield _Part(button, style=PROSE_STYLE, gap=GAP)
     if illustration.turns:
@@ -245,25 +246,28 @@ def _illustrated(
         for turn in illustration.turns:
             links += TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn))
         yield _Part(f"{TAP}\n{links}", style=PROSE_STYLE, gap=GAP)
-    for block in blocks.hints:
+    for block in ordered.hints:
         yield _prose(block.text)._replace(gap=GAP)
 
     yield _Part(DIVIDER, is_whole=True)
-    yield from _with_gaps(blocks.rest, mail, server_address)
+    yield from _with_gaps(ordered.rest, mail, server_address)
     plainer = PLAINER.format(mail.userid or "USERID", illustration.what)
     yield _Part(f"\n{plainer}", style=LABEL_STYLE)
 
 
-def _beginning(above: Sequence[Block], illustration: Illustration, mail: Mail) -> Iterator[_Part]:
+def _beginning(above: Sequence[Block], illustration: Illustration) -> Iterator[_Part]:
     """What has happened. Who is to move, or has won, is the largest line; above it the name of the board is small."""
     statuses = [block for block in above if isinstance(block, Paragraph) and own_mails.STATUS.fullmatch(block.text)]
     title = statuses[0] if statuses else above[0]
     for block in above:
+        if isinstance(block, Rule):
+            yield _fixed(block.text, TABLE_SIZE)._replace(gap=GAP)
+            continue
         part = _prose(block.text)._replace(gap=GAP)
         if block is title:
             words = block.text
-            if _is_mover(illustration, mail):
-                words = words.replace(f"{mail.userid}'s turn", "Your turn", 1)
+            if illustration.is_to_mover:
+                words = words.replace(f"{illustration.mover}'s turn", "Your turn", 1)
             yield part._replace(html=_wrapping(words), style=TITLE_STYLE, gap=4)
         elif block is above[0]:
             yield part._replace(style=LABEL_STYLE, gap=4)
@@ -271,14 +275,9 @@ def _beginning(above: Sequence[Block], illustration: Illustration, mail: Mail) -
             yield part
 
 
-def _is_mover(illustration: Illustration, mail: Mail) -> bool:
-    """Whether a mail goes to the player to move."""
-    return mail.userid is not None and mail.userid == illustration.mover
-
-
-def _seat(seat: SeatLine, mail: Mail) -> str:
+def _seat(seat: SeatLine, reader: str) -> str:
     """A player beside the board, such as ``You (white): stones 15, groups 3, score -9``."""
-    name = "You" if seat.player == mail.userid else seat.player
+    name = "You" if seat.player == reader else seat.player
     text = f"<b>{_escaped(name)}</b> ({_escaped(seat.side)})"
     if seat.standing:
         text += f": {_escaped(seat.standing).replace(' -', '&nbsp;-')}"  # a sign stays with its number

@@ -45,9 +45,16 @@ class Illustration(NamedTuple):
     """The legal turns of the player to move, if there are few; only they get these."""
     page: str = ""
     """The page of the board, with the token of the reply address in its fragment; empty if there is no site."""
+    reader: str = ""
+    """The user to whom the mail goes, also one who is only answered, as its reply address says; empty if unknown."""
     seats: tuple[SeatLine, ...] = ()
     remarks: tuple[str, ...] = ()
     """What the game says of both sides, such as how the score is counted."""
+
+    @property
+    def is_to_mover(self) -> bool:
+        """Whether the mail goes to the player to move."""
+        return bool(self.reader) and self.reader == self.mover
 
     @property
     def width(self) -> int:
@@ -67,10 +74,12 @@ class Illustrator:
 
         None if its reader wants no pictures, or none can be drawn here.
         """
-        found = blocks.from_json(mail.blocks) if mail.pictures and images.is_available() else ()
-        for curve in [block for block in found if isinstance(block, Curve)]:
+        if not mail.pictures or not images.is_available():
+            return None
+        mail_blocks = blocks.from_json(mail.blocks)
+        for curve in [block for block in mail_blocks if isinstance(block, Curve)]:
             return Illustration(images.curve_png(curve.chances, ZOOM), "curve")
-        drawings = [block for block in found if isinstance(block, Drawing)]
+        drawings = [block for block in mail_blocks if isinstance(block, Drawing)]
         if len(drawings) != 1 or not drawings[0].board:
             return None
         [drawing] = drawings
@@ -83,10 +92,16 @@ class Illustrator:
             return None
         address = mail.reply_to or ""
         meaning = tokens.meaning(self.server, address)
-        turns = drawn.turns if meaning and meaning.reply.userid == drawn.mover else ()
-        page = f"{self.server.site}/{drawing.game}/{drawing.board}.html" if self.server.site else ""
-        token = f"#{tokens.token_of(address)}" if page and meaning and meaning.reply.userid else ""
-        return drawn._replace(turns=turns, page=f"{page}{token}")
+        player = meaning.reply.userid if meaning else ""
+        turns: tuple[str, ...] = ()
+        if player == drawn.mover:
+            turns = drawn.turns
+        page = ""
+        if self.server.site:
+            page = f"{self.server.site}/{drawing.game}/{drawing.board}.html"
+        if page and player:
+            page += f"#{tokens.token_of(address)}"
+        return drawn._replace(turns=turns, page=page, reader=mail.userid or player)
 
 
 def _drawn(server: Server, drawing: Drawing) -> Illustration | None:
