@@ -792,6 +792,19 @@ def test_each_sign_in_the_table_of_a_tournament_opens_its_game_and_says_how_it_e
     assert '<td class="w">bye</td>' in other_page
 
 
+def test_a_game_that_was_cancelled_has_a_sign_and_no_page(club, folder):
+    club.signed_up("alice", "bob")
+    session = Session(club.server)
+    cup = Tournament("symple", "cup", TOURNAMENT_KINDS["roundrobin"], club.time, options="-size=5", tie_breaks="sb")
+    with session.store.writing():
+        tournaments.start_tournament(session, tournaments.set_up(session, cup, [Entrant("alice"), Entrant("bob")]))
+        directing.direct(session, "symple", "cup", ["adjudicate", "cup1", "cancel"], dry_run=False)
+    written(club, folder)
+    page = (folder / "symple" / "pool-cup.html").read_text()
+    assert "<td>x</td>" in page
+    assert "cup1.html" not in page
+
+
 def test_the_page_of_a_tournament_of_teams_has_their_table_and_who_is_in_which(club, folder):
     club.signed_up("alice", "bob")
     session = Session(club.server)

@@ -310,6 +310,7 @@ class Pages:
         head = places[0]
         rows = self.store.boards.of_tournament(game, pool)
         end_of_places = head.index("To play") + 1
+        signs = tables.signs_explained(is_numbered=head[0] == "No")
         return self.render(
             "pool.html",
             f"{game}/pool-{pool}.html",
@@ -321,7 +322,7 @@ class Pages:
             results=_results_of(table),
             at=head.index("Player"),
             linked={userid for row in rows for userid in row.players},  # they have pages
-            legend=[f"{tables.signs_explained(is_numbered=head[0] == 'No')} Each sign opens its game.", table.legend],
+            legend=[f"{signs} Each sign of a game opens it.", table.legend],
             running=[row for row in rows if is_under_way(row)][:MOST_OF_TOURNAMENT],
             rows=rows[:ON_PAGE],
         )
@@ -510,7 +511,7 @@ class ResultCell(NamedTuple):
     sign: str
     """Such as ``1``, or with the number of the opponent ``7:1``."""
     board: str
-    """Its number; empty for a bye."""
+    """Its number; empty for a bye, and for a game that was cancelled."""
     label: str
     """Such as ``erin won against bob``."""
     is_won: bool
@@ -570,9 +571,9 @@ def _result_cell(meeting: Meeting, name: str, numbers: Mapping[str, str], *, has
     sign = tables.sign_of(meeting, name)
     if has_rounds:
         sign = f"{numbers.get(opponent, '?')}:{sign}"
-    verb = "plays against" if outcome is None else OUTCOME_VERBS[outcome]
     if meeting.is_void:
-        verb = "did not play against"
+        return ResultCell(sign, "", "", is_won=False)  # its board has been removed
+    verb = "plays against" if outcome is None else OUTCOME_VERBS[outcome]
     return ResultCell(sign, meeting.board, f"{name} {verb} {opponent}", is_won=outcome == 1)
 
 
