@@ -38,7 +38,9 @@ WINNING = 0.9
 LOSING = 0.4
 """The greatest chance of any other turn, by the long search."""
 SECONDS_OF_BOARD = 600.0
-"""How long a cluster may take for each board, from which many of its workers profit."""
+"""Seconds for each board that a cluster looks at, for all of them together: its workers share them."""
+BOARDS_AT_ONCE = 500
+"""How many boards a cluster gets at once; more would wait in the memory of this process."""
 
 commands = Commands("pbm")
 
@@ -95,9 +97,10 @@ def puzzles_of(boards: Iterable[Board], cluster: Cluster | None) -> Iterator[Puz
     if cluster is None:
         yield from map(puzzle_of, boards)
         return
-    tasks = [(board.row, board.turns) for board in boards]
+    rest = iter(boards)
     try:
-        yield from cluster.compute(puzzle_apart, tasks, SECONDS_OF_BOARD * len(tasks))
+        while tasks := [(board.row, board.turns) for board in islice(rest, BOARDS_AT_ONCE)]:
+            yield from cluster.compute(puzzle_apart, tasks, SECONDS_OF_BOARD * len(tasks))
     except ElsewhereError as why:
         raise Refused(f"{why} What was found until now is kept.") from why
     finally:
