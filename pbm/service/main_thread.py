@@ -1,4 +1,4 @@
-"""The main thread of the server: it alone uses the database, and handles mails and posts for all other threads."""
+"""The main thread of the server: it alone writes to the database, and handles mails and posts for all threads."""
 
 import asyncio
 import time
