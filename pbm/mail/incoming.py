@@ -4,7 +4,7 @@ What is posted on a page of the web, in place of an answer to a board mail, is s
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from email.utils import getaddresses
@@ -25,7 +25,7 @@ from pbm.language.commands import root
 from pbm.language.grammar import Call
 from pbm.language.line import Line
 from pbm.letters import Letter
-from pbm.mail import quotes, reading, requests
+from pbm.mail import operator_requests, quotes, reading
 from pbm.mail.automatic import (
     MOST_HEADER,
     is_address_of_program,
@@ -258,7 +258,7 @@ def _handle_other(server: Server, prepared: PreparedMail) -> Outcome:
         case "unreadable":
             _refuse_sender(server, mail, prepared.received.sender or "")
         case "operator":
-            return _of_operator(server, mail, prepared.meanings)
+            return _answer_operator(server, mail, prepared.meanings)
         case "postmaster":
             return _pass_on(server, mail)
         case "barred":
@@ -303,9 +303,6 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
     kind = _kind(server, mail, received, meanings)
     if kind != "command":
         return PreparedMail(received, mail, meanings, kind)
-    if _is_request(server, received, mail, meanings):
-        kind = "automatic" if _has_mark_of_program(server, mail) else "operator"
-        return PreparedMail(received, mail, meanings, kind)
     replies = list(dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY))
     reply = replies[0] if replies else None
     resets = [meaning for meaning in meanings if meaning.kind == tokens.RESET]
@@ -337,14 +334,15 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
     return PreparedMail(received, mail, meanings, kind, command, outcome)
 
 
-def _is_request(server: Server, received: ReceivedMail, mail: Incoming, meanings: Sequence[Meaning]) -> bool:
+def _is_request(server: Server, received: ReceivedMail, mail: Incoming, kinds: Collection[str]) -> bool:
     """Whether a mail says that it is from the operator, and asks for something that only they may ask for."""
     if received.post or not server.operator or (mail.sender or "").lower() != server.operator.lower():
         return False
     if typed_command(mail, server.store.users.is_taken).line.command:
         return False  # operators play, too, and the text below their move may begin with such a word
-    kinds = {meaning.kind for meaning in meanings}
-    return kinds <= {tokens.COMMANDS} and not mail.fault and not mail.doubtful and bool(requests.request_of(mail))
+    if mail.fault or mail.doubtful or not set(kinds) <= {tokens.COMMANDS}:
+        return False
+    return bool(operator_requests.request_of(mail))
 
 
 def _ready(server: Server, received: ReceivedMail, mail: Incoming, replies: Sequence[Reply], typed: Typed) -> Ready:
@@ -450,7 +448,7 @@ def _kind(server: Server, mail: Incoming, received: ReceivedMail, meanings: Sequ
     is_for_postmaster = kinds == {tokens.POSTMASTER}
     if not is_for_postmaster and _bar_on(server, mail, received):
         return "barred"
-    if tokens.REQUEST in kinds:
+    if tokens.REQUEST in kinds or _is_request(server, received, mail, kinds):
         return "automatic" if _has_mark_of_program(server, mail) else "operator"
     if (mail.sender or received.post) and not is_for_postmaster:
         return "command"  # a whole one is carried out even if a program may have sent it
@@ -532,12 +530,12 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     return Outcome("postmaster")
 
 
-def _of_operator(server: Server, mail: Incoming, meanings: Sequence[Meaning]) -> Outcome:
+def _answer_operator(server: Server, mail: Incoming, meanings: Sequence[Meaning]) -> Outcome:
     """Mail the operator a code for what they ask for, or do it if the mail has brought the code."""
     for meaning in meanings:
         if meaning.kind == tokens.REQUEST:
-            return Outcome("operator", reason=requests.carry_out_request(server, mail, meaning))
-    return Outcome("operator", requests.request_of(mail), requests.answer_request(server, mail))
+            return Outcome("operator", reason=operator_requests.carry_out_request(server, mail, meaning))
+    return Outcome("operator", operator_requests.request_of(mail), operator_requests.answer_request(server, mail))
 
 
 def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:

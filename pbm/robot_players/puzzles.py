@@ -39,7 +39,7 @@ LOSING = 0.4
 """The greatest chance of any other turn, by the long search."""
 SECONDS_OF_BOARD = 600.0
 """Seconds for each board that a cluster looks at, for all of them together: its workers share them."""
-BOARDS_AT_ONCE = 500
+BOARDS_FOR_CLUSTER = 500
 """How many boards a cluster gets at once; more would wait in the memory of this process."""
 
 commands = Commands("pbm")
@@ -99,7 +99,7 @@ def puzzles_of(boards: Iterable[Board], cluster: Cluster | None) -> Iterator[Puz
         return
     rest = iter(boards)
     try:
-        while tasks := [(board.row, board.turns) for board in islice(rest, BOARDS_AT_ONCE)]:
+        while tasks := [(board.row, board.turns) for board in islice(rest, BOARDS_FOR_CLUSTER)]:
             yield from cluster.compute(puzzle_apart, tasks, SECONDS_OF_BOARD * len(tasks))
     except ElsewhereError as why:
         raise Refused(f"{why} What was found until now is kept.") from why

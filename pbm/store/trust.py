@@ -148,14 +148,14 @@ class Trust(Questions):
 
     # What the operator has asked for by mail
 
-    def store_request(self, code: str, line: str, now: datetime) -> int:
+    def store_request(self, digest: str, line: str, now: datetime) -> int:
         """Store a request by the SHA-256 of its code. Returns its number."""
         query = "INSERT INTO requests (code, line, made) VALUES (?, ?, ?) RETURNING id"
-        return int(self.value(query, code, line, now))
+        return int(self.value(query, digest, line, now))
 
-    def is_request(self, number: int, code: str) -> bool:
+    def is_request(self, number: int, digest: str) -> bool:
         """Whether the request of that number has a code with that SHA-256."""
-        return bool(self.value("SELECT 1 FROM requests WHERE id = ? AND code = ?", number, code))
+        return bool(self.value("SELECT 1 FROM requests WHERE id = ? AND code = ?", number, digest))
 
     def request(self, number: int) -> tuple[str, datetime] | None:
         """The line of a request, and when it was made; None if there is none of that number."""
