@@ -161,8 +161,8 @@ async function preview(isTyped) {
       if (number !== previews) return;
       learn(answer, text);
     }
-    form.ariaBusy = null;
   } else learn({}, text);
+  form.ariaBusy = null; // also that of an earlier text, whose answer counts no more
   const isCommand = known.error && !/\d/.test(latest()); // such as "resign"
   if (isCommand || isMine === false && !before()) known.whole = Boolean(latest());
   hint.textContent = (isCommand ? "" : known.error || known.hint) || standingHint();
