@@ -108,7 +108,8 @@ def test_turns_by_the_thousand_are_thought_about_no_longer(words, view):
     game, *words = words.split()
     options, states = position(game, view, *words)
     thinker(game, options)  # what is loaded once is loaded then
-    assert any(spent(game, options, states, 0.1) <= 1.2 * 0.1 for _ in range(3))
+    # beside other work each step between two looks at the clock takes longer; what really takes too long always does
+    assert any(spent(game, options, states, 0.1) <= 1.2 * 0.1 for _ in range(10))
 
 
 LAST = {"cells": {"b2": "B1", "f2": "B1", "d6": "W2"}, "turn": "black", "reserve": {"black": 20, "white": 0}}
