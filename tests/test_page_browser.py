@@ -83,6 +83,18 @@ class Visitor(Screen):
         self.one("[name=line]").clear()
         self.one("[name=line]").send_keys(text)
 
+    def wait_for_text(self, selector, text):
+        """Wait until an element says that."""
+        until(lambda: self.text(selector) == text)
+
+    def wait_for_turn(self, text):
+        """Wait until the field of the turn has that text."""
+        until(lambda: self.value("[name=line]") == text)
+
+    def wait_for_page(self, path):
+        """Wait until the page with that path is open."""
+        until(lambda: path in self.driver.current_url)
+
     def open_menu(self):
         """Show what is seldom wanted."""
         until(lambda: self.driver.execute_script(NO_PREVIEW_COMES))
@@ -233,7 +245,7 @@ def test_a_click_counts_though_a_preview_comes_between_press_and_release(visitor
         until(lambda: visitor.driver.execute_script(NO_PREVIEW_COMES))
         visitor.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event | {"type": "mouseReleased"})
         expected = "" if number % 2 else cells[number]  # the second click takes the stone back
-        until(lambda: visitor.value("[name=line]") == expected)  # noqa: B023  it is waited for at once
+        visitor.wait_for_turn(expected)
 
 
 def test_the_board_is_new_at_once_and_the_answer_of_a_robot_is_there_without_a_reload(visitor):
@@ -871,12 +883,12 @@ def test_on_a_device_the_board_leads_on_to_the_next_one_that_waits(visitor):
     until(lambda: visitor.text(".say") == "hugo is to move")
     for board, label in ((boards[1], "Next board · 1"), (boards[2], "My boards")):
         visitor.tap(".top .btn")
-        until(lambda: f"/symple/{board}.html" in visitor.driver.current_url)  # noqa: B023  it is waited for at once
+        visitor.wait_for_page(f"/symple/{board}.html")
         until(lambda: visitor.text(".say") == "Your turn")
         visitor.tap(".cells [data-cell='c3']")
         visitor.send()
         until(lambda: visitor.text(".say") == "hugo is to move")
-        until(lambda: visitor.text(".top .btn") == label)  # noqa: B023
+        visitor.wait_for_text(".top .btn", label)
     visitor.driver.delete_all_cookies()
 
 
@@ -904,7 +916,7 @@ def test_a_screen_reader_is_told_after_each_tap_what_follows_and_what_labels_on_
     text = ""
     for touch in touches(game, state, state.parse(state.random(rng))):
         taps = next_taps(state, text)
-        until(lambda: visitor.text(".hint") == taps.hint)  # noqa: B023  it is waited for at once
+        visitor.wait_for_text(".hint", taps.hint)
         parts = told(visitor)
         assert [part.text for part in parts if part.role == "status" and part.text == taps.hint] == [taps.hint]
         cells = {part.name.partition(",")[0]: part.name for part in parts if part.role == "cell"}

@@ -97,8 +97,9 @@ def _carry_out(server: Server, words: Sequence[str], *, dry_run: bool) -> Letter
         if len(words) > 1:
             raise Misused("`status` stands alone.")
         status = status_at(server.store, server.now())
-        text = "\n".join([status_text(status), *needed(status, server.now())])
-        return letters.plain_letter(text, subject="pbm status", answer="")
+        lines = [status_text(status)]
+        lines += needed(status, server.now())
+        return letters.plain_letter("\n".join(lines), subject="pbm status", answer="")
     if len(words) < 3:
         raise Misused(TOURNAMENT_SYNTAX)
     game, pool, *direction = words[1:]

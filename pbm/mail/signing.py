@@ -1,5 +1,6 @@
 """Signatures of our mails by DKIM (RFC 6376): other mail servers see by them that a mail comes from our domain."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,10 +16,9 @@ KEY_BITS = 2048
 LONGEST_STRING = 255
 """How many characters a string in a record of DNS has at most; a longer text is several strings."""
 SIGNED_FIELDS = (
-    *("From", "From", "To", "Subject", "Date", "Message-ID", "In-Reply-To", "References", "Reply-To"),
-    *("List-Unsubscribe", "List-Unsubscribe-Post", "Auto-Submitted"),
-    *("MIME-Version", "Content-Type", "Content-Transfer-Encoding"),
-)
+    "From From To Subject Date Message-ID In-Reply-To References Reply-To List-Unsubscribe List-Unsubscribe-Post "
+    "Auto-Submitted MIME-Version Content-Type Content-Transfer-Encoding"
+).split()
 """The fields of the header that a signature covers. Of one that a mail lacks, and a second From, nobody can add any."""
 DKIM_EXTRA = (
     "Mails are signed with dkimpy, which is not installed: `python3 bin/make_environment.py dkim` in a clone, or "
@@ -124,8 +124,9 @@ def _read(path: Path) -> str:
 
 def _parsed(text: str, path: Path) -> "RSAPrivateKey":
     """The key that a text is. Raises Refused if it is none."""
+    if find_spec("dkim") is None:
+        raise Refused(DKIM_EXTRA)  # else all mails would wait for it, with a key that is right
     try:
-        import dkim  # noqa: F401  # else all mails would wait for it, with a key that is right
         from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
         from cryptography.hazmat.primitives.serialization import load_pem_private_key

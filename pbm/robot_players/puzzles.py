@@ -64,7 +64,8 @@ def puzzles(game: str, scheduler: str | None) -> None:
     let_server_go_first()
     new_puzzles = []
     numbers = session.store.robots.boards_without_puzzles(game)
-    looked_at = puzzles_of(sound_boards(session, game, numbers), Cluster(scheduler) if scheduler else None)
+    cluster = Cluster(scheduler) if scheduler else None
+    looked_at = puzzles_of(sound_boards(session, game, numbers), cluster)
     bar = click.progressbar(looked_at, len(numbers), label="Boards", file=sys.stderr, hidden=not shows_progress())
     with bar as shown:
         for puzzle in shown:

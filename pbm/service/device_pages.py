@@ -94,7 +94,9 @@ class DevicePages:
         if not secret and request.headers.get("sec-fetch-site") == "cross-site":
             # a browser that comes from another site keeps the cookie back, until the page itself leads here
             return HTMLResponse(COME_AGAIN, headers=PRIVATE)
-        fields = await self.context.admission.read_posted(request) if request.method == "POST" else {}
+        fields: Mapping[str, str] = {}
+        if request.method == "POST":
+            fields = await self.context.admission.read_posted(request)
         server = self.context.server
         try:
             user = await self.context.work(devices.user_of_device, server, secret, named_machine(request))

@@ -140,9 +140,10 @@ async def read_post(request: Request) -> Post:
     if media_type not in {TEXT_TYPE, JSON_TYPE}:
         raise HTTPException(415, "A command is posted as text/plain, or as JSON.")
     try:
-        fields = posts.read_json(body.decode()) if media_type == JSON_TYPE else posts.read_text(body.decode())
+        text = body.decode()
     except UnicodeDecodeError as why:
         raise HTTPException(400, "What is posted is no text in UTF-8.") from why
+    fields = posts.read_json(text) if media_type == JSON_TYPE else posts.read_text(text)
     key = fields.key or request.headers.get("idempotency-key", "")
     if len(key) > LONGEST_KEY:
         raise HTTPException(400, f"An id has at most {LONGEST_KEY} characters.")
