@@ -198,15 +198,54 @@ def test_mail_key_makes_a_key_for_its_owner_alone_and_prints_the_line_for_the_zo
     assert shown["record"].startswith("v=DKIM1; k=rsa; p=MIIB")
 
 
-def test_mail_key_keeps_a_key_that_is_there_unless_it_is_asked_for_another_one(shell, key):
+def test_mail_key_keeps_a_key_that_is_there(shell, key):
     before = key.read_text()
     shell.environment["PBM_DKIM_KEY"] = str(key)
     text = shell.done("mail", "key")
-    assert text.startswith(f"The key is {key}, as before; --new makes another one.")
+    assert text.startswith(f"The key is {key}, as before; --new makes the one that follows it.")
     assert line(key) in text.splitlines()
     assert key.read_text() == before
-    assert shell.done("mail", "key", "--new").startswith(f"The new key is {key}.")
-    assert key.read_text() != before
+
+
+@pytest.mark.parametrize(
+    ("selector", "following"), [("pbm", "pbm2"), ("pbm2", "pbm3"), ("s9.mail", "s9.mail2"), ("2026", "2027")]
+)
+def test_a_new_key_has_a_selector_of_its_own_and_the_present_one_stays(shell, key, selector, following):
+    before = key.read_text()
+    shell.environment |= {"PBM_DKIM_KEY": str(key), "PBM_DKIM_SELECTOR": selector}
+    new = key.with_name(f"dkim-{following}.key")
+    text = shell.done("mail", "key", "--new")
+    assert text.startswith(f"The new key is {new}.\n")
+    assert f"\n{following}._domainkey.pbm.example. IN TXT " in text
+    assert f"\nPBM_DKIM_KEY={new}\nPBM_DKIM_SELECTOR={following}\n" in text
+    assert f"Keep {selector}._domainkey.pbm.example in the zone for another week." in text
+    assert key.read_text() == before != new.read_text()
+    assert new.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_new_key_that_no_setting_names_yet_is_kept(shell, key):
+    shell.environment["PBM_DKIM_KEY"] = str(key)
+    made, kept = [shell.json("mail", "key", "--new") for _ in range(2)]
+    assert (made["made"], kept["made"]) == (True, False)
+    assert kept["line"] == made["line"]
+    assert shell.done("mail", "key", "--new").startswith(f"The new key is {made['key']}, as before.\n")
+
+
+def test_mails_signed_by_the_old_and_the_new_key_are_believed_while_the_zone_has_both(shell, key):
+    shell.sign_up("alice", "bob", has_mail=True)
+    shell.environment["PBM_DKIM_KEY"] = str(key)
+    new = shell.json("mail", "key", "--new")
+    with running(Relay()) as relay:
+        shell.environment["PBM_TRANSPORT"] = f"smtp://127.0.0.1:{relay.port}"
+        shell.run("symple", "challenge", "alice", "bob")
+        shell.done("outbox", "flush")
+        shell.environment |= {"PBM_DKIM_KEY": new["key"], "PBM_DKIM_SELECTOR": "pbm2"}
+        shell.run("symple", "challenge", "bob", "alice")
+        shell.done("outbox", "flush")
+    messages = [mail.original_content for mail in relay.mails]
+    assert [b"s=pbm;" in message for message in messages] == [True, True, False, False]
+    with answering_for(f"{line(key)}\n{new['line']}") as port:
+        assert all(dkim.verify(message, dnsfunc=text_records(port)) for message in messages)
 
 
 def test_mail_key_overwrites_no_file_that_is_no_key(shell, tmp_path):

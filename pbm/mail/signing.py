@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from string import digits
 from typing import TYPE_CHECKING, NamedTuple
 
 from pbm import environment
@@ -40,6 +41,16 @@ class Signer(NamedTuple):
         """Where other mail servers look for the public key, for example ``pbm._domainkey.games.example.org``."""
         return f"{self.selector}._domainkey.{self.domain}"
 
+    def successor(self) -> "Signer":
+        """Who signs with the next key, under a selector of its own, for example `pbm2` after `pbm`.
+
+        While both keys are published, mails signed by either are believed (RFC 6376, 3.1).
+        """
+        name = self.selector.rstrip(digits)
+        number = self.selector.removeprefix(name) or "1"
+        selector = f"{name}{int(number) + 1}"
+        return self._replace(path=self.path.with_name(f"dkim-{selector}.key"), selector=selector)
+
     def record(self) -> str:
         """The text that publishes the public key, to stand at `record_name`. Raises Refused if the key is unusable."""
         return public_record(_parsed(_read(self.path), self.path))
@@ -67,7 +78,7 @@ class Signer(NamedTuple):
 
 
 def make_key(path: Path) -> None:
-    """Write a new key to a file for its owner alone, in place of one that is there. Raises OSError, or Refused."""
+    """Write a new key to a file for its owner alone. Raises OSError, or Refused."""
     try:
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import rsa

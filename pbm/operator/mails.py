@@ -38,30 +38,39 @@ def mail_setup() -> None:
 
 
 @mail_setup.command("key")
-@click.option("--new", is_flag=True, help="Make another key in place of the one that is there.")
+@click.option("--new", is_flag=True, help="Make the key that follows the one that is there.")
 def make_key(*, new: bool) -> None:
     """Make the key that signs the server's mails (DKIM), and print the line that publishes it in the zone.
 
     PBM_DKIM_KEY names its file. Without that setting, it is dkim.key beside the database. A key that is there is kept,
-    and its line is printed again.
+    and its line is printed again. --new makes another file, for the next selector, and leaves the present key as it is.
     """
     chosen = os.environ.get("PBM_DKIM_KEY")
     path = Path(chosen or Path(make_data_folder()).with_name("dkim.key")).absolute()
-    signer = signer_with(path)
-    with refusing_os_errors(f"The key cannot be written to {path}"):
-        is_made = new or not path.exists()
+    present = signer_with(path)
+    with refusing_os_errors(f"The key cannot be written beside {path}"):
+        follows = new and path.exists()
+        signer = present.successor() if follows else present
+        is_made = not signer.path.exists()
         if is_made:
-            signing.make_key(path)
+            signing.make_key(signer.path)
     record = signer.record()
     line = signing.zone_line(signer.record_name, "TXT", record)
     if is_made:
-        what = f"The new key is {path}."
+        what = f"The new key is {signer.path}."
+    elif follows:
+        what = f"The new key is {signer.path}, as before."
     else:
-        what = f"The key is {path}, as before; --new makes another one."
+        what = f"The key is {path}, as before; --new makes the one that follows it."
     lines = [what, "", f"The line for the zone of {signer.domain}:", "", line]
-    if not chosen:
+    if follows:
+        lines += ["", "The settings with which mails are signed by it, once the zone has that line:"]
+        lines += ["", f"PBM_DKIM_KEY={signer.path}", f"PBM_DKIM_SELECTOR={signer.selector}"]
+        lines += ["", f"Keep {present.record_name} in the zone for another week."]
+        lines += ["Mails that are on their way then were signed by the old key."]
+    elif not chosen:
         lines += ["", "The setting with which mails are signed:", "", f"PBM_DKIM_KEY={path}"]
-    data = {"key": str(path), "made": is_made, "name": signer.record_name, "record": record, "line": line}
+    data = {"key": str(signer.path), "made": is_made, "name": signer.record_name, "record": record, "line": line}
     answer("\n".join(lines), data)
 
 
