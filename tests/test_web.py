@@ -37,6 +37,7 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.service.boards import BoardPosts
 from pbm.service.context import WebContext
+from pbm.service.error_pages import error_response
 from pbm.service.web import Files, WebServer
 from pbm.session import Session
 from pbm.site.build import MANIFEST, build
@@ -166,6 +167,18 @@ def test_a_token_that_is_broken_and_one_of_another_board_say_so(web):
     )
     assert everything(web.shell) == before
     assert web.post(token=whole, text="show", game="Symple", board="101")[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/symple/index.html", "/users/alice.html"])
+def test_before_the_site_is_built_its_pages_come_by_themselves_some_seconds_later(club, tmp_path, path):
+    context = WebContext(club.server, str(tmp_path), "")
+    asked = Request({"type": "http", "method": "GET", "path": path, "headers": []})
+    response = error_response(context, asked, HTTPException(404))
+    assert (response.status_code, response.headers["Retry-After"], response.headers["Refresh"]) == (503, "5", "5")
+    assert b"written for the first time" in response.body
+    (tmp_path / MANIFEST).touch()
+    response = error_response(context, asked, HTTPException(404))
+    assert (response.status_code, response.headers.get("Refresh")) == (404, None)
 
 
 def test_an_error_is_a_page_for_people_without_a_form_and_a_form_keeps_what_was_typed(web):

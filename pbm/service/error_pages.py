@@ -17,7 +17,9 @@ from pbm.store import Unusable
 from pbm.terminal import warn
 
 NO_PAGE = "There is no page at this address. If it was that of a board, that board may have been removed."
-NOT_BUILT = "The pages of this site are being written for the first time; please try again in some seconds."
+NOT_BUILT = "The pages of this site are being written for the first time; this one appears by itself in some seconds."
+COMES_AGAIN = SOON | {"Refresh": SOON["Retry-After"]}
+"""What a response has that a browser asks for again by itself in some seconds."""
 TITLES = {
     403: "This link does not work",
     404: "No page is here",
@@ -35,7 +37,7 @@ def error_response(context: WebContext, request: Request, error: Exception) -> R
         status = 503 if isinstance(error, Unusable | TimeoutError) else 500
         error = HTTPException(status, "This could not be done; please try again later.")
     elif error.status_code == 404 and _is_to_be_written(context, request.url.path):
-        error = HTTPException(503, NOT_BUILT, SOON)
+        error = HTTPException(503, NOT_BUILT, COMES_AGAIN)
     elif error.status_code == 404:
         error = HTTPException(404, NO_PAGE)
     if request.url.path in {"/command", "/events"}:
