@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import games
 from pbm.actions import cleanup, directing, tournaments
+from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.drawing.images import board_svg
 from pbm.language.help import of_game
@@ -716,6 +717,32 @@ def test_the_home_page_begins_with_what_this_is_a_robot_to_play_and_boards_that_
     places = [source.index(part) for part in [*order, "More boards of now"]]
     assert places == sorted(places)
     assert source.count('class="mini"') == 5
+
+
+def test_the_button_at_the_top_of_the_home_page_starts_the_game_that_is_played_most_there(club, folder):
+    club.signed_up("alice", "bob")
+    for game in ("symple", "sprout", "sprout"):
+        club.say(f"{game} challenge alice bob")
+    written(club, folder, SiteSettings(URL, can_post=True))
+    [top, *_] = re.findall('name="game" value="([a-z]+)"', (folder / "index.html").read_text())
+    assert top == "sprout"
+
+
+def test_the_name_of_a_button_begins_with_what_is_read_on_it(played, folder):
+    written(played, folder, SiteSettings(URL, can_post=True))
+    source = (folder / "index.html").read_text()
+    named = re.findall(r'<(?:button|a)[^>]* aria-label="([^"]*)"[^>]*>([^<]+)<', source)
+    assert ("Play now: Symple", "Play now") in named
+    assert ("See it: Symple 102", "See it") in named
+    assert all(name.startswith(read) for name, read in named)
+
+
+def test_a_page_asks_once_until_when_there_is_time(played):
+    pages = Pages(Session(played.server), PLAIN)
+    with patch("pbm.site.boards.clocks.time_left", wraps=clocks.time_left) as time_left:
+        page = pages.board("symple", "101")
+    assert 'data-until="' in page
+    assert time_left.call_count == 1
 
 
 def test_the_page_of_a_game_shows_a_position_in_the_middle_of_it(first):

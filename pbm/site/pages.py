@@ -361,13 +361,15 @@ class Pages:
         """The home page."""
         among = BoardFilter(self.games)
         rows = self._running(among, MOST_THUMBNAILS)
+        counts = {game: self.store.boards.totals(game) for game in self.games}
         return self.render(
             "index.html",
             "index.html",
             title=f"Games at {self.session.server.host}",
             brief=ABOUT,
             briefs={game: _brief(game) for game in self.games},
-            counts={game: self.store.boards.totals(game) for game in self.games},
+            counts=counts,
+            first_game=max(self.games, key=lambda game: counts[game]),  # the one that is played most here
             now=rows[:MOST_AT_TOP],
             rows=rows[MOST_AT_TOP:],
             over=self.store.boards.latest(among._replace(over=True), MOST_FINISHED),
