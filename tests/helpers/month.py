@@ -203,12 +203,17 @@ class Month(Club):
         self.command(name, line, lambda: self.books.queue(table, name, text), "", way)
 
     def plan(self, name, table, way="shell"):
-        """Plan answers to a few moves; which moves are legal is known where no dice are thrown."""
+        """Plan answers to a few moves; which moves are legal is known where no dice are thrown.
+
+        Who takes black by the pie rule may have to move twice in a row; a plan ends there.
+        """
         state, steps = table.state, []
         has_dice = games.needs_dice(state)
-        while len(steps) < self.rng.choice([1, 2, 3]) and not state.result():
+        while len(steps) < self.rng.choice([1, 2, 3]) and not state.result() and table.mover_in(state) != name:
             theirs, after = self.some(state)
             if after.result() or (has_dice and steps):
+                break
+            if not has_dice and table.mover_in(after) != name:
                 break
             mine, state = (theirs, state) if has_dice else self.some(after)
             steps.append((reference_plans.ANY if has_dice or self.rng.random() < 0.1 else theirs, mine))

@@ -157,7 +157,11 @@ class Table:
 
     @property
     def turn(self):
-        return None if self.is_over else self.players[self.seat]
+        return None if self.is_over else self.mover_in(self.state)
+
+    def mover_in(self, state):
+        """Who is to move in a position of this game."""
+        return self.players[state.seats[state.turn]]
 
     @property
     def subject(self):
