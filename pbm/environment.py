@@ -19,6 +19,8 @@ ENVIRONMENT = "the environment"
 
 _LINE = r"[ \t]*(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?P<text>.*)"
 _QUOTED = r"""(?s)'(?P<single>[^']*)'|"(?P<double>(?:[^"\\]|\\.)*)\""""
+_HOME = r"([a-z]+:)?~"
+"""How a path in a home folder begins, also that of a transport, for example ``maildir:~/mail``."""
 
 
 class SettingsError(Exception):
@@ -124,7 +126,10 @@ def read_safely(path: str) -> str | None:
 
 
 def read_lines(text: str, path: str) -> Iterator[tuple[str, str]]:
-    """The names and values in a file of settings. Raises SettingsError, with the number of the line."""
+    """The names and values in a file of settings. Raises SettingsError, with the number of the line.
+
+    A setting of ours that a shell would read in another way is refused: systemd takes remarks and ~ as parts of it.
+    """
     text = text.removeprefix("\ufeff").replace("\\\r\n", "").replace("\\\n", "")
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
@@ -133,17 +138,26 @@ def read_lines(text: str, path: str) -> Iterator[tuple[str, str]]:
         match = re.fullmatch(_LINE, line)
         if match is None:
             raise SettingsError(f"Line {number} of {path} is not NAME=VALUE.")
-        written = match["text"].strip()
-        if not written.startswith(("'", '"')):
-            yield match["name"], re.sub(r"\\(.)", r"\1", written)
-            continue
-        quoted = re.fullmatch(_QUOTED, written)
-        if quoted is None:
-            raise SettingsError(f"The quotes in line {number} of {path} do not match.")
-        if quoted["single"] is not None:
-            yield match["name"], quoted["single"]
-        else:
-            yield match["name"], re.sub(r'\\(["\\$`])', r"\1", quoted["double"])
+        name = match["name"]
+        value = _unquoted(match["text"].strip(), name, f"line {number} of {path}")
+        if name.startswith(PREFIX) and name not in SECRETS and re.match(_HOME, value):
+            raise SettingsError(f"In line {number} of {path}, ~ is no home folder; write the whole path.")
+        yield name, value
+
+
+def _unquoted(written: str, name: str, place: str) -> str:
+    """The value of a setting as it was written, with or without quotes. Raises SettingsError."""
+    if not written.startswith(("'", '"')):
+        if name.startswith(PREFIX) and re.search(r"[ \t]#", written):
+            what = f"In {place}, a # stands behind the value."
+            raise SettingsError(f"{what} Give a remark a line of its own, or put a value with # in quotes.")
+        return re.sub(r"\\(.)", r"\1", written)
+    quoted = re.fullmatch(_QUOTED, written)
+    if quoted is None:
+        raise SettingsError(f"The quotes in {place} do not match, or something stands behind them.")
+    if quoted["single"] is not None:
+        return quoted["single"]
+    return re.sub(r'\\(["\\$`])', r"\1", quoted["double"])
 
 
 def is_readable_by_others(path: str) -> bool:

@@ -63,7 +63,7 @@ def show_settings() -> int:
     """
     shown = [shown_setting(name) for name in SETTING_NAMES]
     oddities: list[str] = []
-    for check in (wrong_values, unknown_names, overridden_settings, misread_values, exposed_secrets, unread_files):
+    for check in (wrong_values, unknown_names, overridden_settings, exposed_secrets, unread_files):
         oddities += check()
     lines = [("Setting", "Value", "From")]
     lines += [(setting.name, setting.value or "", setting.source) for setting in shown]
@@ -149,18 +149,6 @@ def overridden_settings() -> Iterator[str]:
             if not name.startswith(PREFIX) or os.environ.get(name) == value:
                 continue
             yield f"{name} in {place.source} does not count: {SOURCES.get(name, ENVIRONMENT)} has another value."
-
-
-def misread_values() -> Iterator[str]:
-    """A sentence for each value of a file that counts as it stands, where a shell would read it in another way."""
-    for name, source in SOURCES.items():
-        value = os.environ.get(name, "")
-        if source == ENVIRONMENT or name in SECRETS:
-            continue
-        if " #" in value:
-            yield f"{name}, from {source}, has a # in its value; a remark has to be a line of its own."
-        if value.startswith("~"):
-            yield f"{name}, from {source}, begins with ~, which is no home folder there; write the whole path."
 
 
 def exposed_secrets() -> Iterator[str]:
