@@ -625,7 +625,8 @@ class Secretary:
             mails += self.leave(table, name, why) if table.is_young else self.moved(table, name, RESIGN, why)
             table.comment = ""  # whoever signs off takes along what they wrote, this sentence included
         for table in self.tables.values():
-            if table.commenter == name:
+            is_by_nobody_known = not table.commenter and name in table.players
+            if table.commenter == name or is_by_nobody_known:
                 table.comment = ""
             table.subscribers.discard(name)
             table.notified.discard(name)
