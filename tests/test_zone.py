@@ -296,6 +296,18 @@ def test_a_resolver_that_does_not_answer_is_named_once(asking, monkeypatch):
         ]
 
 
+@pytest.mark.parametrize("known", ["", GOOD], ids=["no domain at all", "no root"])
+def test_a_resolver_that_does_not_know_the_root_of_dns_is_not_believed(asking, known):
+    with answering_for(known, root="") as port:
+        assert found(asking, port) == [
+            (
+                "DNS",
+                "the resolver 127.0.0.1 does not know the root of DNS, so nothing that it says counts.",
+                "Try another one: --resolver=9.9.9.9",
+            )
+        ]
+
+
 # What is asked
 
 

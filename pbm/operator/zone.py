@@ -23,6 +23,7 @@ from pbm.texts import enumerated, one_line
 
 RESOLVER_SECONDS = 5.0
 """How long a question to the resolver may take."""
+ANOTHER_RESOLVER = "Try another one: --resolver=9.9.9.9"
 MOST_OF_A_REASON = 200
 """How many characters of a reason are shown that a library gives."""
 SPF_RECORD = re.compile(r"v=spf1(\s|$)", re.IGNORECASE)
@@ -47,15 +48,19 @@ class Resolver(dns.resolver.Resolver):
         self.unanswered: list[Finding] = []
         self.is_silent = False
 
+    @property
+    def servers(self) -> str:
+        """The addresses of those that are asked, for example ``192.0.2.53 and 192.0.2.54``."""
+        return enumerated([str(server) for server in self.nameservers], "and")
+
     def resolve(self, *args: Any, **kwargs: Any) -> dns.resolver.Answer:
         """Ask as usual, and note a question that got no answer."""
         try:
             return super().resolve(*args, **kwargs)
         except (dns.exception.Timeout, OSError):
             self.is_silent = True
-            servers = enumerated([str(server) for server in self.nameservers], "and")
-            what = f"the resolver {servers} does not answer within {RESOLVER_SECONDS:g} seconds."
-            self.unanswered.append(Finding("DNS", what, "Try another one: --resolver=9.9.9.9"))
+            what = f"the resolver {self.servers} does not answer within {RESOLVER_SECONDS:g} seconds."
+            self.unanswered.append(Finding("DNS", what, ANOTHER_RESOLVER))
             raise
         except dns.resolver.NoNameservers:
             name, kind = args[:2]
@@ -93,7 +98,19 @@ class Zone(NamedTuple):
 
 
 def examine_zone(zone: Zone) -> Iterator[Finding]:
-    """The faults of a zone: MX, SPF, DKIM, DMARC, and the names of our addresses."""
+    """The faults of a zone: MX, SPF, DKIM, DMARC, and the names of our addresses.
+
+    A resolver that does not know the root of DNS, which is always there, is the one fault: some say of every name that
+    there is none.
+    """
+    if not _records(zone, ".", "NS"):
+        if zone.resolver.is_silent:
+            yield zone.resolver.unanswered[0]
+        else:
+            servers = zone.resolver.servers
+            what = f"the resolver {servers} does not know the root of DNS, so nothing that it says counts."
+            yield Finding("DNS", what, ANOTHER_RESOLVER)
+        return
     for check in (_mx, _spf, _dkim, _dmarc, _reverse_names):
         findings = list(check(zone))
         if zone.resolver.unanswered:  # what was found then may not be true

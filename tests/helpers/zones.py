@@ -47,10 +47,13 @@ def answered(query, sets, failing):
     return answer
 
 
+ROOT = ". IN NS a.root-servers.net."
+
+
 @contextmanager
-def answering_for(zone, *, failing=(), silent=False):
-    """Run the server, which says nothing if it is *silent*. Yields its port."""
-    sets = record_sets(zone)
+def answering_for(zone, *, failing=(), silent=False, root=ROOT):
+    """Run the server, which says nothing if it is *silent*. It knows the zone, and the *root*. Yields its port."""
+    sets = record_sets(f"{root}\n{zone}")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
 
