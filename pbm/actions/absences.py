@@ -8,9 +8,9 @@ from pbm.store import BoardRow, Store
 from pbm.store.absences import Absence
 
 MOST_BETWEEN_CLEANUPS = timedelta(hours=36)
-"""How long after the last clean-up the next one takes the server to have been away."""
+"""If the last clean-up is longer ago than this, the server counts as having been away."""
 USUAL_BETWEEN_CLEANUPS = timedelta(hours=24)
-"""How much of such a pause counts all the same."""
+"""How much of such a pause still counts as usual time."""
 BOARDS_PER_STEP = 1000
 """How many boards get their time in one transaction, which keeps others from writing for about a tenth of a second."""
 
@@ -31,7 +31,7 @@ def note_absence(session: Session) -> None:
     with store.writing():
         if begun := away_since(session):
             store.absences.add(begun, session.now, (session.now - begun).total_seconds())
-            store.events.note_maintenance("cleanup", session.now)  # so that it is noted once, whatever comes behind it
+            store.events.note_maintenance("cleanup", session.now)  # noted once, even if what follows fails
     give_time(store)
 
 

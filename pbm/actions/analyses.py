@@ -1,4 +1,4 @@
-"""Asking for a robot's analysis of a game that is over; `robot_players/analysis` makes and mails it."""
+"""Ask for a robot's analysis of a game that is over; `robot_players/analysis` makes and mails it."""
 
 from itertools import islice
 

@@ -89,11 +89,11 @@ def challenge(
         session.store.robots.let_talk(board.row, robot, "always")
     if {first, second} & session.known_users:
         return letters.of_new_board(session, board)
-    return letters.of_new_board(session, board, None)  # who lets others play gets an answer, too
+    return letters.of_new_board(session, board, None)  # a sender who lets others play gets an answer, too
 
 
 def _sender_objections(session: Session) -> list[str]:
-    """What forbids a challenge that comes from elsewhere than a shell, whoever is to play. Counts the challenge."""
+    """What forbids the sender a challenge by mail or over HTTP, no matter who plays. Counts the challenge."""
     if session.is_trusted:
         return []
     if session.sender is None and not session.known_users:

@@ -99,7 +99,7 @@ def unknown_direction(word: str) -> str:
 
 
 def _start(session: Session, progress: TournamentTable) -> list[Block]:
-    """Start an open tournament. Returns who meets whom."""
+    """Start an open tournament. Returns the pairs of the first round."""
     check_state(progress, "start it", "open")
     progress = start_tournament(session, progress)
     return contests.of_pairs(progress, progress.tournament.round, progress.boards, progress.idle)
@@ -111,7 +111,7 @@ def _add(session: Session, progress: TournamentTable, name: str) -> str:
     check_state(progress, "add players", "open", "running")
     if tournament.state == "running" and not tournament.kind.takes_latecomers:
         raise Refused(f"Nobody can be added to a {tournament.kind.title} that has begun; `replace` can.")
-    # who comes back does not meet the same opponents again
+    # a player who comes back does not meet the same opponents again
     met = {meeting.opponent(name) for meeting in meetings_of(name, progress.meetings)}
     opponents = [player for player in progress.players if player not in met]
     add_player(session, progress, name)
@@ -130,7 +130,7 @@ def _add(session: Session, progress: TournamentTable, name: str) -> str:
 
 
 def _replace(session: Session, progress: TournamentTable, old: str, new: str) -> str:
-    """Let *new* take the place of *old*: games that have hardly begun are started anew, and the others are lost."""
+    """Let *new* take the place of *old*: games that have hardly begun are started again, and the others are lost."""
     tournament = progress.tournament
     store = session.store
     check_state(progress, "replace players", "open", "running", "closing")
@@ -273,7 +273,7 @@ DIRECTIONS: Mapping[str, Direction] = {
 
 
 def start_due(session: Session) -> list[str]:
-    """Start the tournaments and end the arenas whose date has come, in a transaction each.
+    """Start the tournaments, and end the arenas, that are due by their dates, in a transaction each.
 
     A tournament that cannot start is cancelled. Returns what failed, with the reason.
     """

@@ -93,8 +93,9 @@ def forfeit_by_round(session: Session, board: Board) -> list[Letter]:
 def enforce_time(session: Session, board: Board) -> None:
     """Make the player to move forfeit if their total time is used up, or their round is over, and they had notice.
 
-    Nobody does while the server has been away, and the clean-up that puts their time back has still to come.
-    Raises Refused then; the forfeit stands.
+    Nobody forfeits if the server has been away, until a clean-up has given back that time.
+
+    Raises Refused after a forfeit, which stands.
     """
     name = str(board.mover)
     row = board.row

@@ -49,7 +49,7 @@ def no_user(session: Session, word: str) -> str:
 
 
 def users_near(session: Session, word: str) -> list[str]:
-    """The users whose userids differ from a word by one typing mistake. To look at all users would take too long."""
+    """The users with a userid one typing mistake away from a word. To look at all users would take too long."""
     if len(word) > LONGEST_USERID + 1:
         return []
     near = _one_typo_away(word.lower(), DIGITS + games.LETTERS + "._-")

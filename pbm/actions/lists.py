@@ -275,7 +275,7 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
 
 
 def _letter_of_board(session: Session, reader: str | None, budget: Budget, game: str, board: str) -> Letter:
-    """The letter that shows a board to whoever asked. Raises Refused if there is none, or the *budget* is spent."""
+    """The letter that shows a board to the sender. Raises Refused if there is none, or the *budget* is spent."""
     if budget.is_spent:
         place = f"{game.capitalize()} board {board}"
         raise Refused(f"{place} is left out, because all of them are too much work; ask for fewer boards.")

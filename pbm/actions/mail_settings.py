@@ -59,7 +59,7 @@ def choose_for_all(session: Session, user: str, word: str) -> list[Letter]:
 
 
 def _choose_form(session: Session, user: str, form: str) -> list[Letter]:
-    """Store whether a user wants HTML beside the text of their mails, and pictures in it."""
+    """Store whether a user wants HTML with the text of their mails, and pictures in it."""
     session.store.users.set_form(user, form)
     text = f"Mails come as {MAIL_FORMS[form]}."
     if form == "pictures" and not images.is_available():
@@ -68,7 +68,7 @@ def _choose_form(session: Session, user: str, form: str) -> list[Letter]:
 
 
 def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
-    """Store in which time zone a user is told times. Raises Refused, with the nearest, if there is no such zone."""
+    """Store the time zone in which a user reads times. Raises Refused, with the nearest name, if there is none."""
     names = sorted(available_timezones() | {UTC_NAME})
     zones = {zone.lower(): zone for zone in names}
     zone = zones.get(word.lower())

@@ -1,4 +1,4 @@
-"""What users write: to each other, and as notes for themselves on a board; and whom they block."""
+"""What users write to each other, their own notes on a board, and their lists of blocked users."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -18,7 +18,7 @@ from pbm.session import Session
 from pbm.store import BoardRow
 
 MOST_READERS = 10
-"""To how many users one message can go."""
+"""How many users one message can go to."""
 BETWEEN_BROADCASTS = timedelta(days=7)
 MOST_NOTED_BYTES = 4000
 """How many bytes the notes of a user on one board may have."""
@@ -64,7 +64,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
             to=reader,
             thread=board.thread,
             game=row.game,
-            # Who only writes does not follow the board, so that their copy has no reply address.
+            # A user who only writes does not follow the board, so their copy has no reply address.
             board=row.board if reader in followers else "",
             is_subscribed=reader in board.about.subscribers,
             is_urgent=True,
@@ -173,7 +173,7 @@ def _text(session: Session, name: str, what: str) -> str:
     return session.comment
 
 
-# For oneself
+# Notes
 
 
 def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list[Letter]:
@@ -240,7 +240,7 @@ def unblock_in_answer(session: Session, _: BoardRow, name: str, word: str) -> li
 
 
 def _blocked(session: Session, name: str) -> Letter:
-    """The letter that lists whom a user blocks."""
+    """The letter that lists the users that a user blocks."""
     blocked = session.store.users.blocked_by(name)
     if blocked:
         text = f"You block {', '.join(blocked)}."

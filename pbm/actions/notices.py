@@ -26,12 +26,12 @@ WEBHOOK_SECRET_BYTES = 32
 CODE_BYTES = 6
 URL_OF_NOTICES = re.compile(r"([a-z][a-z0-9]{1,30})://([!-~]{1,500})", re.ASCII | re.IGNORECASE)
 OPTIONS_OF_URLS = frozenset("auth mode priority silent tags thread token topic version".split())
-"""What may stand behind the question mark of a URL for Apprise. Others read files, mail, or name more recipients."""
+"""The parameters that a URL for Apprise may have. Others read files, send mail, or name more recipients."""
 HOW_WRITTEN = "Behind the password stands `add URL`, `add URL full`, `confirm CODE`, `list` or `drop N`."
 
 
 def check_not_mailed_secret(session: Session, *, change: str, url: str, **_: object) -> None:
-    """Raises Refused if somebody adds a webhook by mail: the answer has its secret, and a mail lies around for ever."""
+    """Raises Refused if somebody adds a webhook by mail: the answer has its secret, and mails are kept for ever."""
     if change.lower() == "add" and url.lower().startswith(f"{WEBHOOK}:") and not session.is_printed:
         raise Refused("A webhook is not added by mail, where its secret could be read later. Use a shell, or HTTP.")
 
@@ -140,7 +140,7 @@ def _send_code(session: Session, target: Target) -> None:
 
 
 def ask_again(session: Session, userid: str) -> None:
-    """Send new codes to all confirmed targets of a user: whoever knew the old password may have added some."""
+    """Send new codes to all confirmed targets of a user: somebody who knew the old password may have added some."""
     for target in session.store.notices.targets(userid):
         if target.confirmed and target.due:
             code = session.server.random_bytes(CODE_BYTES).hex()
@@ -178,7 +178,7 @@ def _list(session: Session, userid: str) -> Letter:
 
 
 def _state(session: Session, target: Target) -> str:
-    """What is to be said of a target, such as whether it is confirmed."""
+    """The state of a target in words, such as whether it is confirmed."""
     parts = []
     if target.is_full:
         parts.append("with what others write")
@@ -195,7 +195,7 @@ def _state(session: Session, target: Target) -> str:
 
 
 def _answer(session: Session, userid: str, text: str, **data: Any) -> Letter:
-    """The answer to whoever gives the command. Its data list where notices of the user go now."""
+    """The answer to the command. Its data list the present targets of the user."""
     listed = []
     for target in session.store.notices.targets(userid):
         listed.append(

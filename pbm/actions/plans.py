@@ -17,7 +17,7 @@ from pbm.store import BoardRow
 from pbm.texts import clean
 
 CLEAR = "clear"
-"""The word in the place of a plan, or of a queued move, that forgets it."""
+"""The word that is written instead of a plan, or of a queued move, to forget it."""
 LONGEST_MOVE = 4999
 """How many characters a planned move may have; moves of our games are much shorter."""
 
@@ -69,7 +69,7 @@ class TriedBranch(NamedTuple):
     """The beginning of a line of a plan, when its moves have been tried."""
 
     steps: PlanLine
-    """Its steps, with canonical moves as far as these could be tried."""
+    """The steps of the branch; moves that could be tried are canonical."""
     board: Board | None
     """The board after them; None if its position is not known."""
 
@@ -77,7 +77,7 @@ class TriedBranch(NamedTuple):
 def _checked(
     session: Session, present: Board, name: str, lines: Sequence[PlanLine], *, is_new: bool = True
 ) -> list[PlanLine]:
-    """The lines with canonical moves, as far as these can be tried.
+    """The lines of a plan; moves that can be tried become canonical.
 
     Raises Illegal, naming the branch, for a wrong move in new lines. In older ones it is left as it is: when they were
     typed, their position was not known.
@@ -113,7 +113,7 @@ def _checked(
 
 
 def _check_conditions(board: Board, line: PlanLine) -> None:
-    """Raises Illegal if a line names moves of the opponent in a game with dice, whose throws nobody knows before."""
+    """Raises Illegal if a line names moves of the opponent in a game with dice: nobody knows the throws before."""
     if board.has_dice and any(step.theirs != ANY_MOVE for step in line):
         raise Illegal(f"In a game with dice, only `any` can stand behind `if`, and not as in `{text_of_branch(line)}`.")
 
@@ -131,7 +131,7 @@ def _tried(session: Session, trial: Board, name: str, text: str) -> str:
 
 
 def _written(board: Board, text: str) -> str:
-    """A move as it was typed, if it can be one. Raises Illegal."""
+    """A move as it was typed. Raises Illegal if it can be no move."""
     move, _ = typed_moves.split_number(text)
     word = move.lower()
     if len(text) > LONGEST_MOVE:

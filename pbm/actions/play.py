@@ -20,7 +20,7 @@ from pbm.store import BoardRow
 
 
 def move(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
-    """Play a move, or do what a word in its place says, such as `resign`. *lines* are a plan behind the move.
+    """Play a move, or do what a word such as `resign` says. *lines* are a plan behind the move.
 
     Raises Refused, and Illegal.
     """
@@ -58,7 +58,7 @@ def swap(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
-    """Plan a move for whatever the opponent plays, and other *lines*; if it is the player's turn, play it at once."""
+    """Plan an answer to any move of the opponent, and other *lines*; in the player's own turn, play it at once."""
     board = board_of_player(session, row, name)
     word, number = typed_moves.split_number(text.lower())
     if word == plans.CLEAR:
@@ -140,8 +140,8 @@ def preview_own(session: Session, row: BoardRow, name: str, typed: Sequence[str]
 def _play_on_trial(board: Board, words: Sequence[str], now: datetime, *, is_present: bool) -> Point:
     """Play moves, and suppose dice, on a board that is not stored; what follows the end of the game is left out.
 
-    *is_present* says that the first move is for the present position, whose dice are thrown. Raises Refused, which
-    shows the board so far.
+    *is_present* says that the first move is for the present position, in which the dice are thrown. Raises Refused,
+    which shows the board so far.
     """
     for number, word in enumerate(words):
         if board.mover is None:

@@ -1,4 +1,4 @@
-"""The proof of the dice: the throws of a board beside its secret, and the counts of all throws of a game."""
+"""The proof of the dice: a board's throws compared with its secret, and the counts of all throws of a game."""
 
 from collections.abc import Sequence
 
@@ -89,7 +89,7 @@ def _verdict(board: Board, throws: int) -> str:
 
 
 def count_dice(session: Session, game: str) -> list[Letter]:
-    """Count all dice that were thrown in a game, and tell how far the counts are from equal. Raises Refused."""
+    """Count all dice that were thrown in a game, and test how far the counts are from equal. Raises Refused."""
     title = game.capitalize()
     rules = games.load(game)
     if not games.needs_dice(rules.new(**games.read_options(rules, []))):

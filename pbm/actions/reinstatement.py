@@ -1,4 +1,4 @@
-"""Reinstating a game that ended by time: it goes on where it was. The operator does it."""
+"""Reinstate a game that ended by time: it goes on where it was. Only the operator can do that."""
 
 from datetime import datetime
 

@@ -1,7 +1,7 @@
 """How a tournament goes on: the end of a game may begin the next round, in the same transaction.
 
-Starting a board may end it at once, where all its moves are forced, and its end may begin the next round: so `turns`
-calls this module, and this module calls `turns.start`, which it is handed as an argument, a `StartBoard`.
+If all moves of a new board are forced, it ends as soon as it starts, and its end may begin the next round. So `turns`
+calls this module, and this module gets `turns.start` as an argument, a `StartBoard`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ def progress_of(session: Session, tournament: Tournament) -> TournamentTable:
     )
 
 
-@uncounted()  # whoever ends the last game of a round is not refused for what the next one costs
+@uncounted()  # the player who ends the last game of a round is not refused for what the next one costs
 def advance(session: Session, game: str, pool: str, start: StartBoard) -> None:
     """Start the games of a tournament that can begin now, or end it; tell everybody concerned."""
     tournament = session.store.tournaments.get(game, pool)

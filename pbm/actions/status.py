@@ -1,4 +1,4 @@
-"""How the server is doing: counts, and what needs a person."""
+"""How the server is doing: counts, and what the operator has to do."""
 
 import shutil
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ def status_at(store: Store, now: datetime) -> Status:
 
 
 def needed(status: Status, now: datetime) -> Iterator[str]:
-    """A sentence for each thing that needs a person."""
+    """A sentence for each thing that the operator has to do."""
     if status.mails.given_up:
         mails = texts.counted(status.mails.given_up, "mail")
         yield f"Given up: {mails}. `pbm outbox list` tells why."

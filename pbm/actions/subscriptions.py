@@ -48,7 +48,7 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
         session.store.boards.follow(game, row.board, name)
         added.append(number)
         if not budget.is_spent and (session.is_trusted or session.take("shown", user=name)):
-            with suppress(Refused):  # one that cannot be read is followed all the same
+            with suppress(Refused):  # one that cannot be read is followed, too
                 point = board_of(session, row).present
                 board_letters += letters.of_board(session, point, name, kind="Subscription Summary", is_full=True)
     lines = _sentence(f"You get every mail about these {game.capitalize()} boards", added)

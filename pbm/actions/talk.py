@@ -23,7 +23,7 @@ def sees_chats(row: BoardRow, reader: str | None) -> bool:
 
 
 def readable(store: Store, row: BoardRow, reader: str | None) -> list[TalkRow]:
-    """What was said on a board, as far as a reader may see it, and without the words of users whom they block."""
+    """What was said on a board that a reader may see, without the words of users that they block."""
     blocked = store.users.blocked_by(reader) if reader else ()
     entries = [entry for entry in store.talk.of_board(*row.place) if entry.userid not in blocked]
     if sees_chats(row, reader):

@@ -25,7 +25,7 @@ NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 
 
 def check_not_mailed(session: Session, **_: object) -> None:
-    """Raises Refused by mail, whoever asks for a token: an answer by mail lies around for ever."""
+    """Raises Refused if anybody asks for a token by mail: mails are kept for ever."""
     if not session.is_printed:
         raise Refused("`token` is refused by mail, where a token could be read later. Use a shell, or HTTP.")
 
@@ -64,7 +64,7 @@ def change_token(session: Session, userid: str, name: str, word: str) -> list[Le
 
 
 def _told(session: Session, userid: str, shown: str, mailed: str, **data: Any) -> Letter:
-    """The letter to whoever gives the command. The user gets a mail about it, which has no token in it."""
+    """The letter with the answer to the command. The user also gets a mail about it, which has no token in it."""
     answer = f"tokens {userid} PASSWORD"
     delivery.queue(session, letters.to_user(userid, fill(mailed, texts.WIDTH), answer=answer))
     return letters.plain_letter(shown, subject="pbm token", answer=answer, userid=userid, **data)

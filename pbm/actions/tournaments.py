@@ -325,7 +325,7 @@ def _who_joins(progress: TournamentTable) -> str:
 def add_player(session: Session, progress: TournamentTable, name: str) -> TournamentTable:
     """Let a user take part; in a running tournament, from the next round on. Raises Refused."""
     tournament = progress.tournament
-    entrant = progress.by_name.get(name)  # also who has withdrawn, and comes back
+    entrant = progress.by_name.get(name)  # also a player who has withdrawn, and comes back
     if entrant and entrant.withdrawn is None:
         raise Refused(f"{name} takes part in pool {tournament.pool} already.")
     if progress.has_teams:

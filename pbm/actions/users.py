@@ -86,7 +86,7 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
 def sign_off(session: Session, name: str, named: Mapping[str, str | None] = NOTHING_NAMED) -> list[Letter]:
     """Remove a user: they give up all their boards, and nobody else can ever take their name.
 
-    If ``erase`` is *named*, their boards and results have a name of nobody from then on.
+    If ``erase`` is *named*, their boards and results have the name of a former player from then on.
     """
     explained = replace(session, comment=f"{name} has signed off.")
     board_letters: list[Letter] = []
@@ -116,7 +116,7 @@ def sign_off(session: Session, name: str, named: Mapping[str, str | None] = NOTH
 
 
 def erase(session: Session, name: str) -> None:
-    """Put a former player in the place of a user who has signed off."""
+    """Replace a user who has signed off by a former player."""
     with uncounted():
         session.store.persons.erase(name, session.now, SERVER)
 

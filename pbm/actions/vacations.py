@@ -3,7 +3,7 @@
 A planned vacation spares reminders, also `nag`, through its last day, and a loss or a draw by silence for `GRACE` of
 `board.clocks` more. A day that the server takes, for users who said `vacation auto`, spares the loss or the draw, but
 not the reminder. ``--novacation`` switches both off. No clock stops: the total time and the round of a tournament go
-on, and whoever is to move at their end loses.
+on, and the player to move at their end loses.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
 
 
 def _planned(session: Session, name: str, words: Sequence[str], today: date) -> list[Vacation]:
-    """The vacations of a user from today on, with the one that they ask for in place of those that it overlaps.
+    """The vacations of a user from today on; the one that they ask for replaces all that overlap it.
 
     A present vacation that overlaps the new one, or ends the day before it, becomes part of it. Raises Refused.
     """

@@ -28,7 +28,7 @@ def accept(session: Session, board: Board, name: str) -> list[Letter]:
     """Accept what the other player has proposed, and do it. Raises Illegal."""
     _check_open(board)
     opponent = board.row.opponent(name)
-    if name == board.row.voter and name != opponent:  # who plays both sides answers their own proposal
+    if name == board.row.voter and name != opponent:  # a user who plays both sides answers their own proposal
         raise Illegal(f"You proposed this yourself. Waiting for {opponent} to answer.")
     _set_comment(session, board, name)
     if board.row.vote == "draw":
@@ -37,19 +37,19 @@ def accept(session: Session, board: Board, name: str) -> list[Letter]:
 
 
 def reject(session: Session, board: Board, name: str) -> list[Letter]:
-    """Reject what the other player has proposed, or withdraw one's own proposal. Raises Illegal."""
+    """Reject what the other player has proposed, or withdraw the player's own proposal. Raises Illegal."""
     _check_open(board)
     proposal = PROPOSALS[str(board.row.vote)]
     _set_comment(session, board, name)
     asked = board.row.opponent(str(board.row.voter))
-    session.store.outbox.drop_reminders(board.name, asked)  # who proposed it is still reminded of their move
+    session.store.outbox.drop_reminders(board.name, asked)  # the proposer is still reminded of their move
     board.change(vote=None, voter=None)
     session.store.boards.save(board.row)
     return turns.letters_about(session, board, f"{name} has rejected the proposal: {proposal}.")
 
 
 def _put_to_vote(session: Session, board: Board, name: str, vote: str) -> list[Letter]:
-    """Store a proposal, one of PROPOSALS, in the place of an earlier one. Raises Illegal if it was made already."""
+    """Store a proposal, one of PROPOSALS; it replaces an earlier one. Raises Illegal if it was made already."""
     voter = board.row.voter
     if board.row.vote == vote:
         proposal = letters.proposal(board, name)
@@ -58,7 +58,7 @@ def _put_to_vote(session: Session, board: Board, name: str, vote: str) -> list[L
         raise Illegal(f"{voter} has proposed {proposal} already; `accept` or `reject` answers.")
     _set_comment(session, board, name)
     board.change(vote=vote, voter=name, vote_notified_at=None)
-    if name == board.row.opponent(name):  # who plays both sides need not ask
+    if name == board.row.opponent(name):  # a user who plays both sides need not ask
         return accept(session, board, name)
     session.store.boards.save(board.row)
     return turns.letters_about(session, board)
@@ -103,4 +103,4 @@ INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] =
     "accept": accept,
     "reject": reject,
 }
-"""The words in the place of a move that a player can write whether or not it is their turn."""
+"""The words for a move that a player can write whether or not it is their turn."""

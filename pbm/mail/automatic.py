@@ -1,7 +1,7 @@
 """What a program has sent: mail that is recorded and never answered.
 
-Some marks are certain. Others are only likely, for mails of some people have them, too: of such a mail a mistake is not
-answered, and a whole command with the right password or an answer to a board mail is done.
+Some marks are certain. Others are only likely, because mails of some people have them, too. In a mail with a likely
+mark, a mistake is not answered. A whole command with the right password, or an answer to a board mail, is done.
 """
 
 import re
@@ -30,7 +30,7 @@ AUTOMATIC_FIELD = re.compile(
 Some people's mails have it, too, with one of DENIALS.
 """
 ADDED = {"list-unsubscribe", "list-unsubscribe-post", "list-help"}
-"""Fields that relays add to the mails of people, too."""
+"""The fields that relays add to the mails of people, too."""
 OF_PROGRAMS = tuple(
     "list- x-otrs- x-rt- x-znuny- x-zammad- x-zendesk- x-freshdesk- x-osticket- x-kayako- x-servicenow- x-jira- "
     "x-redmine- x-bugzilla- x-github- x-gitlab-".split()
@@ -128,7 +128,8 @@ OF_TICKETS = re.compile(
     r"|\b(?:twoje|państwa) zgłoszenie\b|\b(?:ваша заявка|ваше обращение)\b",
     re.IGNORECASE,
 )
-"""What else it says in a subject, such as ``We got your message``; in a text, people write that, too."""
+"""What a program for tickets says only in subjects, such as ``We got your message``; in texts, people write that, too.
+"""
 DISCLOSED = re.compile(
     r"\bthis (?:is an?|e?-?mail|message|reply) .{0,20}\bautomat(?:ed|ic|ically)\b|\bdo not reply to this\b"
     r"|\bautomatisch (?:generiert|erstellt|erzeugt|versen)|\b(?:message|réponse|courriel) (?:généré )?automatique\b"
@@ -137,7 +138,7 @@ DISCLOSED = re.compile(
 )
 """How the text of a program says what it is: ``This is an automated message.``"""
 MOST_OF_ACKNOWLEDGEMENT = 500
-"""How many characters of a text are looked at for that: programs begin with it."""
+"""How many characters of a text are searched for an acknowledgement: programs begin with it."""
 REACTED = re.compile(
     r"[^\n]{1,100}?(?:\breacted (?:to your message|via gmail)|\bhat auf (?:ihre|deine) nachricht reagiert"
     r"|\ba réagi à (?:votre|ton) message|\b(?:ha reaccionado|reaccionó) a (?:su|tu) mensaje"
@@ -145,9 +146,9 @@ REACTED = re.compile(
     r"\s*(?:[:\uff1a\n]|\Z)",
     re.IGNORECASE,
 )
-"""What Outlook writes in the place of a text where somebody has tapped on a thumb or a heart below a mail.
+"""What Outlook writes instead of a text if somebody has tapped on a thumb or a heart below a mail.
 
-An example is ``Bob Miller reacted to your message:``. It ends there, or with a colon, unlike what people write: "Sorry
+An example is ``Bob Miller reacted to your message:``. It ends there, or with a colon. What people write goes on: "Sorry
 that I have only now reacted to your message."
 """
 
@@ -179,14 +180,14 @@ def is_probably_automatic(fields: Mapping[str, Sequence[str]], text: str) -> boo
 
 
 def is_address_of_program(address: str) -> bool:
-    """Whether nobody reads mail at an address, to judge by its name."""
+    """Whether the name of an address says that nobody reads mail there, for example ``no-reply``."""
     return PROGRAMS.fullmatch(address.rpartition("@")[0]) is not None
 
 
 def is_reaction(parts: Iterable[Message], text: str) -> bool:
-    """Whether a mail is only a tap on a thumb or a heart below one of ours (RFC 9078, and what Gmail sends).
+    """Whether a mail is only a tap on a thumb or a heart below one of our mails (RFC 9078, and what Gmail sends).
 
-    With a text of somebody's own beside such a part, it is a mail like any other. The part of Gmail never has one.
+    If it also has a text, it is a mail like any other. A reaction from Gmail never has one.
     """
     kinds = set()
     dispositions = set()
@@ -220,7 +221,7 @@ def says_absent(text: str) -> bool:
 
 
 def _keywords(fields: Mapping[str, Sequence[str]], name: str) -> list[str]:
-    """The words of a field that commas part, in small letters, without comments and parameters."""
+    """The words of a field with commas between them, in small letters, without comments and parameters."""
     return [
         word.strip(' "\t\r\n').lower()
         for value in fields.get(name, ())

@@ -87,7 +87,7 @@ GUESSES = dict.fromkeys(range(FIRST_MARK, FIRST_MARK + 0x100), "\N{REPLACEMENT C
     for byte in range(0x100)
     if byte >= 0x80 or chr(byte).isprintable()
 }
-"""What each of these bytes most likely is: many programs write Windows' own charset, whichever they name."""
+"""What each of these bytes most likely is: many programs write Windows' own charset, no matter which they name."""
 
 
 def decoded(raw: bytes, charset: str) -> str:
@@ -108,7 +108,7 @@ def decoded(raw: bytes, charset: str) -> str:
     if codec != "utf_8":
         with suppress(UnicodeError, LookupError):
             return raw.decode(codec, "pbm.mark")
-    # as the error handler of ours would do it, but in a tenth of the time, which a mail full of such bytes needs
+    # the same as our error handler does, but in a tenth of the time, which a mail full of such bytes needs
     return raw.decode("utf_8", "surrogateescape").translate(MARK_OF_ESCAPED)
 
 

@@ -52,7 +52,7 @@ def is_safe(url: str) -> bool:
 
 
 def log_in(login: Login, show: Callable[[str], object], read_line: Callable[[], str]) -> Login:
-    """A login with tokens, of a user who agrees in a browser. Raises LoginProblem."""
+    """Log in: the user agrees in a browser. Returns the login with tokens. Raises LoginProblem."""
     if login.device_url:
         return log_in_by_device(login, show)
     return log_in_by_browser(login, show, read_line)
@@ -61,7 +61,10 @@ def log_in(login: Login, show: Callable[[str], object], read_line: Callable[[], 
 def log_in_by_device(
     login: Login, show: Callable[[str], object], wait: Callable[[float], object] = time.sleep
 ) -> Login:
-    """A login whose user enters a code at the provider, which *show* tells them (RFC 8628). Raises LoginProblem."""
+    """Log in by a code that the user enters at the provider (RFC 8628); *show* tells them the code.
+
+    Raises LoginProblem.
+    """
     begun = login.ask(login.device_url, scope=login.scope)
     url = _text(login, begun, "verification_uri")
     user_code = _text(login, begun, "user_code")
@@ -88,7 +91,7 @@ def log_in_by_device(
 
 
 def log_in_by_browser(login: Login, show: Callable[[str], object], read_line: Callable[[], str]) -> Login:
-    """A login whose user pastes the address at which their browser ends (RFC 8252, with the proof of RFC 7636).
+    """Log in by the address at which the user's browser ends, which they paste (RFC 8252, with the proof of RFC 7636).
 
     *show* tells them what to do, and *read_line* reads the address. Raises LoginProblem.
     """

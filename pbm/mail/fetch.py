@@ -24,7 +24,7 @@ from pbm.texts import one_line
 REPLY_SECONDS = 60
 """Seconds for which the mail server may say nothing when it was asked something."""
 LISTENING_SECONDS = 600
-"""Seconds after which a connection that waits for new mail is made anew: it may have been lost without a sign."""
+"""Seconds after which a connection that waits for new mail is opened again: it may have been lost without a sign."""
 POLLING_SECONDS = 60
 """Seconds from one look to the next where the mail server cannot say that there is new mail."""
 MOST_REPLY_BYTES = 2 * incoming.MOST_BYTES
@@ -51,7 +51,7 @@ class Account(NamedTuple):
 
 
 def account(url: str) -> Account:
-    """The mailbox that a URL names. Raises Refused, without repeating what may be a password, if it names none."""
+    """The mailbox that a URL names. Raises Refused, without the URL, which may hold a password, if it names none."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or (993 if parts.scheme == "imaps" else 143)
@@ -137,7 +137,7 @@ class Mailbox:
             _checked(self.connection.uid("EXPUNGE", uid))
 
     def wait(self) -> bool:
-        """Wait until there may be new mail; False when it is time to connect anew."""
+        """Wait until there may be new mail; False when it is time to connect again."""
         if "IDLE" not in self.can:
             time.sleep(POLLING_SECONDS)
             _checked(self.connection.noop())
@@ -170,7 +170,7 @@ def _checked(answer: tuple[str, list[Any]]) -> list[Any]:
 
 @contextmanager
 def opened(box: Account, password: str | Tokens, to: str) -> Iterator[Mailbox]:
-    """An open mailbox with a folder *to* beside it."""
+    """An open mailbox, in which the folder *to* exists."""
     context = ssl.create_default_context()
     if box.encrypted:
         connection: ImapConnection = EncryptedImapConnection(

@@ -1,7 +1,7 @@
 """The HTML part of a mail: what has happened, the board, one button, and the rest below, on a screen of any width.
 
-Nothing in it comes from elsewhere or runs. Text wraps; boards and tables are scaled to the width of the screen by the
-style sheet, and scroll by themselves where that is thrown away.
+Nothing in it comes from elsewhere or runs. Text wraps. The style sheet scales boards and tables to the width of the
+screen. In programs that drop the style sheet, they scroll.
 """
 
 import re
@@ -38,7 +38,7 @@ LONGEST_LINK = 900
 LETTER = 0.61
 """The width of a letter of a fixed-pitch font, at most, as a part of its height."""
 MARGINS = 46
-"""Pixels of the screen that are not for letters, with a scroll bar beside the page where there is one."""
+"""Pixels of the screen that are not for letters: margins, and a scroll bar where there is one."""
 TABLE_SIZE, BOARD_SIZE = 13, 16
 """The height of letters in pixels, at most: in text and tables, and on boards."""
 WIDEST = 640
@@ -157,9 +157,9 @@ class _Part(NamedTuple):
 def page(mail: Mail, server_address: str, illustration: Illustration | None = None, name: str = "") -> str:
     """The HTML of a mail, in ASCII.
 
-    It shows an *illustration*, if there is any, whose picture is the part of the mail of that *name*, behind what has
-    happened. The board in text stands below it all the same: for those who see no pictures, and for filters that
-    distrust a mail of little else.
+    It shows an *illustration*, if there is any, below what has happened; its picture is the part of the mail of that
+    *name*. The board in text stands below the picture, for readers who see no pictures. Filters also distrust a mail
+    that is little else than a picture.
     """
     mail_blocks = from_json(mail.blocks)
     if illustration:
@@ -276,7 +276,7 @@ def _beginning(above: Sequence[Block], illustration: Illustration) -> Iterator[_
 
 
 def _seat(seat: SeatLine, reader: str) -> str:
-    """A player beside the board, such as ``You (white): stones 15, groups 3, score -9``."""
+    """A player next to the board, such as ``You (white): stones 15, groups 3, score -9``."""
     name = "You" if seat.player == reader else seat.player
     text = f"<b>{_escaped(name)}</b> ({_escaped(seat.side)})"
     if seat.standing:

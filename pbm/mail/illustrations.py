@@ -46,7 +46,7 @@ class Illustration(NamedTuple):
     page: str = ""
     """The page of the board, with the token of the reply address in its fragment; empty if there is no site."""
     reader: str = ""
-    """The user to whom the mail goes, also one who is only answered, as its reply address says; empty if unknown."""
+    """The user who gets the mail, also one who is only answered, as its reply address says; empty if unknown."""
     seats: tuple[SeatLine, ...] = ()
     remarks: tuple[str, ...] = ()
     """What the game says of both sides, such as how the score is counted."""
@@ -70,7 +70,7 @@ class Illustrator:
     drawn: dict[Drawing, Illustration | None] = field(default_factory=dict)
 
     def of(self, mail: Mail) -> Illustration | None:
-        """The picture of the curve in a mail, or else of its only board, if the stored board still looks like that.
+        """The picture of the curve in a mail, or else of its only board, if the stored board still has that position.
 
         None if its reader wants no pictures, or none can be drawn here.
         """
@@ -105,7 +105,7 @@ class Illustrator:
 
 
 def _drawn(server: Server, drawing: Drawing) -> Illustration | None:
-    """The picture of a board. Raises whatever a game raises that cannot be drawn, and TimeoutError."""
+    """The picture of a board. Raises TimeoutError, and any error of a game that cannot be drawn."""
     with limited(SECONDS_TO_DRAW):
         point = images.point_of(server.store, drawing)
         if point is None:

@@ -1,6 +1,6 @@
 """Mail that comes in is handled once: its command is carried out and answered. No sockets here.
 
-What is posted on a page of the web, in place of an answer to a board mail, is such a mail, whose answer is printed.
+What is posted on a page of the web counts as an answer to a board mail; the reply is printed, not mailed.
 """
 
 import re
@@ -54,7 +54,7 @@ LAST_REFUSAL = (
 MOST_PASSED_ON = 10_000
 """How many characters of the text of a mail for the postmaster are passed on."""
 MOST_LOGGED = 200
-"""How many of them are only logged, if the operator has no address."""
+"""How many characters of a mail for the postmaster are logged, if the operator has no address."""
 MOST_BOUNCES = 5
 BOUNCING_FOR = timedelta(days=3)
 """An address that has bounced so often in a row, and for so long, gets no more mail."""
@@ -131,7 +131,7 @@ class PreparedMail(NamedTuple):
     received: ReceivedMail
     mail: Incoming
     meanings: Sequence[Meaning]
-    """What our addresses are for that it came to, or whose mail it reports to have failed."""
+    """What each of our addresses that it came to is for, and the user of the mail that it reports as failed."""
     kind: str
     """What it is, in a word such as ``command`` or ``bounce``."""
     command: MailedCommand | None = None
@@ -165,7 +165,7 @@ def is_ours(recipient: str, server_address: str) -> bool:
 
 
 def addressed(raw: bytes, server_address: str) -> list[str]:
-    """Our addresses that the header of a mail names, for one whose envelope is not known."""
+    """Our addresses that the header of a mail names, if its envelope is not known."""
     fields = [
         str(value)[:MOST_HEADER]
         for name, value in reading.header(raw).raw_items()
@@ -283,7 +283,7 @@ def handle_within_limits(server: Server, raw: bytes, envelope_sender: str | None
 def give_up(server: Server, raw: bytes, why: TimeoutError) -> Outcome:
     """Refuse a mail that takes too long, for the second time. The first time, raises *why*: the mail may come again.
 
-    It is known again by its content, for its Message-ID may be that of another mail.
+    It is recognised by its content, because its Message-ID may be that of another mail.
     """
     with server.store.writing():
         is_new = server.store.handled.record("", f"too long: {reading.fingerprint(raw)}", "refused", server.now())
@@ -335,7 +335,7 @@ def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
 
 
 def _is_request(server: Server, received: ReceivedMail, mail: Incoming, kinds: Collection[str]) -> bool:
-    """Whether a mail says that it is from the operator, and asks for something that only they may ask for."""
+    """Whether a mail says that it is from the operator, and asks for something that is reserved for them."""
     if received.post or not server.operator or (mail.sender or "").lower() != server.operator.lower():
         return False
     if typed_command(mail, server.store.users.is_taken).line.command:
@@ -358,7 +358,7 @@ def _ready(server: Server, received: ReceivedMail, mail: Incoming, replies: Sequ
     if received.post and not answered and not mail.sender:
         call = Refused(GUESTS)
 
-    message_id = None  # an odd one is repeated in no header of ours
+    message_id = None  # an odd one is never repeated in our own headers
     if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id):
         message_id = mail.message_id
     guest = None
@@ -408,7 +408,7 @@ def _is_proved(ready: Ready, typed: Typed) -> bool:
 
 
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:
-    """What the recipients of a mail are for, and the Message-ID of the mail of ours that it reports to have failed.
+    """What the recipients of a mail are for, and the Message-ID of the mail from us that it reports as failed.
 
     A mail to our own address and to a reply address may come as two copies, one for each. Both are for the reply
     address: what came first is carried out, and the other one is known as the same mail.
@@ -433,8 +433,8 @@ def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list
 def _kind(server: Server, mail: Incoming, received: ReceivedMail, meanings: Sequence[Meaning]) -> str:
     """What a mail is; only a command is carried out and answered. No person writes to an address for bounces.
 
-    Mail that unsubscribes may be automatic: a mail program sends it when its user presses a button. Whoever is barred
-    can do that, too, and write to the postmaster.
+    Mail that unsubscribes may be automatic: a mail program sends it when its user presses a button. Barred senders can
+    do that, too, and write to the postmaster.
     """
     kinds = {meaning.kind for meaning in meanings}
     if tokens.BOUNCE in kinds and mail.report and mail.report.has_failed:
@@ -508,7 +508,7 @@ def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> No
 
 
 def _pass_on(server: Server, mail: Incoming) -> Outcome:
-    """Mail the operator what somebody has written to the postmaster, in a mail of ours.
+    """Send the operator a mail with what somebody has written to the postmaster.
 
     It makes no loop if the operator's address leads back here: our mails say that a program has written them.
     """
@@ -583,7 +583,7 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
 
 
 def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
-    """The outcome of a command, with the letters for whoever gave it.
+    """The outcome of a command, with the letters for its sender.
 
     The log says nothing of a line that is no command, because a password may stand anywhere in it.
     """
@@ -642,7 +642,7 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
 
 
 def machine_of(peer: str | None) -> str | None:
-    """The machine or the network of IPv6 that a mail came from; None for a machine of ours, which brings all mails."""
+    """The machine or the network of IPv6 that a mail came from; None for our own relay, which brings all mails."""
     try:
         address = ip_address(peer or "")
     except ValueError:

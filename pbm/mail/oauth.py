@@ -1,4 +1,4 @@
-"""Access tokens for a mailbox whose provider takes no passwords (OAuth 2.0, RFC 6749): kept in a file, and renewed.
+"""Access tokens for a mailbox that takes no passwords (OAuth 2.0, RFC 6749): kept in a file, and renewed.
 
 `pbm mail login` makes the file, as `pbm.mail.consent` says. Any number of processes use it at once.
 """
@@ -23,7 +23,7 @@ LOCK_PATIENCE_SECONDS = 2 * PROVIDER_SECONDS
 MOST_PROVIDER_BYTES = 100_000
 """How many bytes of an answer of a provider are read."""
 RENEWED_EARLY_SECONDS = 60
-"""A token is renewed so many seconds before it ends: it has to last until a mail server has read it."""
+"""How many seconds before its end a token is renewed: it has to last until a mail server has read it."""
 USUAL_LIFETIME_SECONDS = 3600
 """How long a token lasts if its provider does not say it."""
 MOST_COMPLAINT = 200
@@ -190,7 +190,7 @@ class Tokens:
         self._keep_complaint("")
 
     def problem(self) -> str:
-        """Why there is no access, as far as this machine knows; empty if there is."""
+        """Why there is no access, if this machine knows of a problem; else empty."""
         try:
             complaint = self.read().complaint
         except LoginProblem as why:

@@ -1,7 +1,7 @@
 """What the operator asks for by mail, away from a shell: it is done when the answer to a mail with a code comes back.
 
-From can be forged, so a request alone only has a code mailed to the operator's own address. The code stands in the
-address for the answer, and holds once, for that very request.
+From can be forged, so a request alone only causes a mail with a code to the operator's own address. The code stands in
+the address for the answer, and counts once, for that request alone.
 """
 
 from collections.abc import Sequence
@@ -121,5 +121,5 @@ def _take(server: Server) -> bool:
 
 
 def _mail(server: Server, letter: Letter) -> None:
-    """Mail a letter to the operator, whoever has written."""
+    """Mail a letter to the operator, not to the sender of the request."""
     add_to_outbox(Session(server), server.operator, letter, reply_to=letter.reply_to)

@@ -1,4 +1,4 @@
-"""How the lines of our own mails look, by which `quotes` knows a mail of ours without marks of a quotation."""
+"""How the lines of our own mails look: `quotes` recognises by them a quoted mail that has no marks of a quotation."""
 
 import re
 from collections.abc import Sequence
@@ -38,9 +38,9 @@ def _pattern(line: str) -> str:
 OF_HELP = r"\S.{0,40}\n(?:=+\n)?\n*Aim {6,}\S"
 """How a page of help about a game begins."""
 BEGINNING = re.compile("|".join([_pattern(line) for line in HEADINGS.values()] + [OF_HELP]))
-"""How a mail of ours begins."""
+"""How our own mails begin."""
 STATUS = re.compile("|".join(map(_pattern, STATUSES.values())))
-"""A line of STATUSES, filled in."""
+"""A line of STATUSES with its fields filled in."""
 RULES = frozenset({Rule("*").text, Rule("=").text})
 """Lines of signs across a mail, which part what is about a board from what is not, and the boards of a digest."""
 HELP = re.compile(r"(?:\S+ )?help")
@@ -50,5 +50,5 @@ OF_REFUSAL = re.compile(rf"{NOTATION}|\S+ (?:move|rematch) \S+ \S+ PASSWORD\b")
 
 
 def is_beginning(lines: Sequence[str]) -> bool:
-    """Whether a mail of ours begins with these lines, or a part of one; four are enough."""
+    """Whether one of our mails, or a part of one, begins with these lines; four are enough."""
     return lines[0] in RULES or BEGINNING.match("\n".join(lines)) is not None

@@ -1,6 +1,6 @@
 """Commands that are posted over HTTP: read, carried out and answered as those of a mail are. No sockets here.
 
-What is guessed of mails does not apply: a post has one line and a comment. Its answer is what a shell prints.
+Nothing is guessed as it is of mails: a post has one line and a comment. Its answer is what a shell prints.
 """
 
 import json
@@ -32,7 +32,7 @@ KEYS_COUNT_FOR = timedelta(days=1)
 MOST_PASSWORDS = 5
 """How many passwords argon2 checks or hashes for one post."""
 USE_NOTED_EVERY = timedelta(hours=1)
-"""How exactly it is noted when a token was last used: a command that only reads seldom writes for that."""
+"""How often the last use of a token is stored, so that commands that only read rarely have to write."""
 KEPT_SECONDS = 86_400
 NO_MACHINE = (
     "Passwords are not taken here, because the proxy in front of this server does not say from which machine they "
@@ -52,7 +52,7 @@ class Post(NamedTuple):
     key: str = ""
     """A post with the same key and line is done once for a user; empty for none."""
     token: str = ""
-    """The token in place of userid and password; empty for none."""
+    """The token that stands for userid and password; empty for none."""
     machine: str | None = None
     """The machine or network that it came from; None if that is not known."""
     as_json: bool = False
@@ -76,7 +76,7 @@ class PreparedPost(NamedTuple):
     line: Line
     ready: Ready
     outcome: Outcome | None = None
-    """The outcome, if nothing is to be stored."""
+    """The outcome, if there is nothing to store."""
 
 
 class Hashing(NamedTuple):
@@ -89,7 +89,7 @@ class Hashing(NamedTuple):
 
 
 def read_text(text: str) -> Post:
-    """The command of a text, whose first line it is; what stands below is the comment."""
+    """The command of a text: its first line. What stands below is the comment."""
     line, _, comment = text.replace("\r\n", "\n").replace("\r", "\n").partition("\n")
     return Post(" ".join(texts.clean(line).split()), texts.clean(comment))
 
@@ -228,7 +228,7 @@ def _has_password(session: Session, call: Call) -> bool:
 
 
 def _is_use_due(token: Token | None, now: datetime) -> bool:
-    """Whether it is to be noted that a token is used."""
+    """Whether the use of a token has to be noted now."""
     return token is not None and (token.used is None or now > token.used + USE_NOTED_EVERY)
 
 
@@ -274,10 +274,10 @@ def handle_post(server: Server, prepared: PreparedPost) -> Outcome:
 
 
 def _user_of_repetition(server: Server, prepared: PreparedPost) -> str | None:
-    """The user whose password a post has changed, or who has signed off by it, if it may be that post once more.
+    """The user of a post that may repeat an earlier one, which has changed their password or signed them off.
 
-    The password in it is wrong from then on. Whoever knows the new one is that user. Of one who has signed off nothing
-    private is left; the answer says no more than that.
+    The password in it is wrong after the first time, so the new one proves the user. A user who has signed off has
+    nothing private left, and the answer only repeats that they have.
     """
     call = prepared.ready.call
     if not prepared.post.key or not isinstance(call, Call):
@@ -292,13 +292,13 @@ def _user_of_repetition(server: Server, prepared: PreparedPost) -> str | None:
 
 
 def _waiting_session(session: Session) -> Session | None:
-    """The session with the boards on which a robot has to move for whoever gives the command; None if there is none."""
+    """The session with the boards on which a robot has to move before the answer; None if there is none."""
     awaited = [place for place in session.boards if session.store.robots.awaited(*place)]
     return replace(session, comment="", body="", boards=dict.fromkeys(awaited)) if awaited else None
 
 
 def _is_kept(prepared: PreparedPost) -> bool:
-    """Whether a command may change something: what only reads is answered anew."""
+    """Whether the answer to a command is kept: it may change something. What only reads is carried out again."""
     call = prepared.ready.call
     return isinstance(call, Call) and (call.command.writes or bool(prepared.ready.lines))
 
@@ -344,7 +344,7 @@ def _noted_token(server: Server, secret: str) -> Token | None:
 
 
 def _note_wrong_token(server: Server, machine: str | None) -> Refused:
-    """Count a wrong token for the machine that it came from. Returns the refusal."""
+    """Count a wrong token against the machine that it came from. Returns the refusal."""
     guesses = Guesses(server.store, machine or "", server.now())
     until = guesses.note_wrong_token()
     guesses.save()

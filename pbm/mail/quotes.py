@@ -95,7 +95,7 @@ FIELD = re.compile(r"[\s*]*([^\W\d_]{1,15}(?: [^\W\d_]{1,12})?)[\s*]*[:\uff1a]")
 FIELDS_WITHIN = 12
 """In how many lines the header above a mail is looked for."""
 MOST_FIELDS = 6
-"""How many of these lines are looked at, without empty ones."""
+"""How many lines of a header within a text are looked at, without empty ones."""
 FEWEST_FIELDS = 3
 """How many fields make a header: people write ``From: Berlin`` and ``To: Rome``, too."""
 FOOTER = re.compile(
@@ -156,7 +156,7 @@ WARNING = re.compile(
     rf"|(?=.{{0,60}}\be[xs]tern){LABEL}(?:$|{ADVICE})",
     re.IGNORECASE,
 )
-"""The beginning of a warning that a mail server puts above a mail from elsewhere, but for the ends of its lines.
+"""The beginning of a warning that a mail server puts above a mail from elsewhere, without the ends of its lines.
 
 An example of each alternative:
 
@@ -175,7 +175,7 @@ OF_WARNING = re.compile(
 )
 """A word of a further line of a warning."""
 FROM_OUTSIDE = re.compile(rf"\W*{THIS_MAIL}.{{0,80}}{OUTSIDE}", re.IGNORECASE)
-"""What may stand below the title of a warning, without a word of these."""
+"""What may stand below the title of a warning, if it has none of the words of OF_WARNING."""
 FIRST_CONTACT = re.compile(
     r"(?=[^@]{0,160}\b(?:don['\u2019]t|not|nicht|keine|pas|no|non|niet|geen|não)\b)[^@]{2,160}?"
     r"\b(?:often|oft|häufig|souvent|suelen?|menudo|frecuencia|spesso|vaak|costumam?|frequência|frequentemente)\b[^@]{0,80}\b(?:from|von|de|da|van)\s\S{1,80}@\S{3,160}\s[^@]{0,120}?"
@@ -193,7 +193,7 @@ BANNER_START = re.compile(r"\b\w{0,40}BannerStart\b")
 BANNER_END = re.compile(r"\b\w{0,40}BannerEnd\b")
 """The marks of Proofpoint around a warning."""
 END_OF_PREVIEW = re.compile(r"\b\w{0,40}PreheaderEnd\b")
-"""Its mark behind a preview of the text, which may stand above the warning."""
+"""The mark of Proofpoint behind a preview of the text, which may stand above the warning."""
 RULED = re.compile(r"\s*|\s*[-=_*#]{3,}\s*")
 """A line without words."""
 MOST_OF_WARNING = 12
@@ -229,7 +229,7 @@ def own(text: str) -> str:
             _drop_attribution(kept)
             while index < len(lines) and lines[index].startswith(">"):
                 index += 1
-            # The end of a refusal of ours, which quotes the command that it refuses.
+            # The end of one of our refusals, which quotes the command that it refuses.
             if ends_with_help and not _first_filled(lines, index, last):
                 _drop_reason(kept)
                 break
@@ -237,7 +237,7 @@ def own(text: str) -> str:
 
         if _begins_original(lines, index):
             break
-        # A refusal of ours that shows a board.
+        # One of our refusals that shows a board.
         if index < end_of_refusal and own_mails.STATUS.fullmatch(line):
             _drop_reason(kept)
             break
@@ -317,7 +317,7 @@ def _is_of_warning(line: str, *, is_joined: bool) -> bool:
 
 def _length_of_warning(lines: Sequence[str], index: int) -> int:
     """How many lines, one or more of which a mail program has broken, begin a warning; 0 if they do not."""
-    near = "\n".join(lines[index : index + 4])  # the sentence in two lines, a line beside the link, and the link
+    near = "\n".join(lines[index : index + 4])  # the sentence in two lines, a line next to the link, and the link
     if contact := FIRST_CONTACT.match(near[: 2 * LONGEST_ATTRIBUTION]):
         return contact[0].count("\n") + 1
     for count in (1, 2):
@@ -356,7 +356,7 @@ def _drop_attribution(kept: list[str]) -> None:
 
 
 def _drop_reason(kept: list[str]) -> None:
-    """Drop the reason of a refusal of ours at the end of the lines that are kept, but never what is typed first.
+    """Drop the reason of one of our refusals at the end of the lines that are kept, but never what is typed first.
 
     It is a paragraph, and another one above each that is indented, which is the syntax of a command.
     """
@@ -453,7 +453,7 @@ def _without_signature(lines: list[str]) -> list[str]:
         if _first_filled(lines, begin + 1, len(lines)):
             return lines[:begin]
         return lines[:begin] + ["--"]
-    count = 0  # of the lines of the signature, but for empty ones
+    count = 0  # of the lines of the signature that are not empty
     for number in reversed(range(len(lines))):
         line = lines[number]
         if line == "--":

@@ -25,15 +25,16 @@ MOST_BODY = 100_000
 MOST_PARTS = 1000
 LONGEST_FIELD = 5000
 MOST_COMPARED = 2_000_000
-"""A mail that exceeds one of these three is not taken apart: that would cost the square of the bytes of a field that
-describes a part, and the lines times the boundaries with which each is compared."""
+"""A mail that exceeds one of these three is not taken apart, because that would take too long. It would cost the square
+of the bytes of a field that describes a part, and compare each line with each boundary.
+"""
 DESCRIPTIONS = re.compile(rb"(?im)^content-[a-z-]+[ \t]*:.*\n(?:[ \t].*\n)*")
 """A field that describes a part, such as ``Content-Type: text/plain;`` with the lines in which it goes on."""
 ON_THE_WAY = re.compile(
     rb"(?im)^(?:received|return-path|delivered-to|x-original-to|envelope-to|x-envelope-to|delivery-date):.*\r?\n"
     rb"(?:[ \t].*\r?\n)*"
 )
-"""Header fields that differ between two deliveries of one mail."""
+"""The header fields that differ between two deliveries of one mail."""
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 """A text in quotation marks, or all behind a mark that begins one without an end."""
 END_OF_HEADER = re.compile(rb"\r?\n\r?\n")

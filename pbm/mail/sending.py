@@ -21,7 +21,7 @@ FIRST_DELAY = timedelta(minutes=5)
 """How long a mail waits for its second try; the wait doubles with each try."""
 LONGEST_DELAY = timedelta(hours=6)
 GIVEN_UP_AFTER = timedelta(days=5)
-"""How old a mail is when it is given up; it stays in the outbox for the operator to see."""
+"""How old a mail is when it is given up; it stays in the outbox, where the operator can see it."""
 REFUSED_FOR = timedelta(days=7)
 """How long after its first refusal by the recipient's own mail server a reminder counts as having left."""
 SENDER = (*START_PBM, "outbox", "keep-sending")
@@ -170,7 +170,7 @@ def _retry(step: Callable[[], Taken], wait: Wait, pauses: Iterable[float]) -> Ta
 def _send(server: Server, way: Transport, mail: Mail, illustrator: Illustrator | None) -> Undelivered | None:
     """Compose a mail, with a picture if there is an illustrator, and send it. Returns why it could not be sent.
 
-    A mail whose picture cannot be drawn goes out without, and a line on standard error says so.
+    If its picture cannot be drawn, the mail goes out without, and a line on standard error says so.
     """
     mail = tokens.with_own_address(server, mail)
     illustration = None
@@ -210,7 +210,7 @@ def note(server: Server, tried: Iterable[Tried]) -> int:
         due = now + min(FIRST_DELAY * 2 ** min(mail.tries, 10), LONGEST_DELAY)
         is_hopeless = problem.for_good or due > mail.queued + GIVEN_UP_AFTER
         if mail.reminds:
-            # what others cannot send is no fault of the player: it waits for as long as its board does
+            # the player is not to blame for what others cannot send: it waits for as long as its board does
             is_hopeless = problem.for_good and problem.by_recipient
             if problem.by_recipient and server.store.outbox.get(mail.id or 0):  # else a move has been made meanwhile
                 _give_notice(server, mail, now + REFUSED_FOR)

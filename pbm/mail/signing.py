@@ -20,7 +20,9 @@ SIGNED_FIELDS = (
     "From From To Subject Date Message-ID In-Reply-To References Reply-To List-Unsubscribe List-Unsubscribe-Post "
     "Auto-Submitted MIME-Version Content-Type Content-Transfer-Encoding"
 ).split()
-"""The fields of the header that a signature covers. Of one that a mail lacks, and a second From, nobody can add any."""
+"""The fields of the header that a signature covers. Nobody can add such a field if the mail lacks it, and nobody can
+add a second From.
+"""
 DKIM_EXTRA = (
     "Mails are signed with dkimpy, which is not installed: `python3 bin/make_environment.py dkim` in a clone, or "
     "pip install '.[dkim]'."

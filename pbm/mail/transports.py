@@ -27,7 +27,7 @@ RELAY_SECONDS = 60
 FINAL_STATUSES = {65, 67, 68}
 """The exit statuses of sendmail for which no further try helps: bad data, no such user, no such host (sysexits.h)."""
 UNKNOWN_RECIPIENTS = {67, 68}
-"""Those of them that are about the recipient."""
+"""The exit statuses of sendmail that are about the recipient."""
 ENHANCED_CODE = re.compile(r"[45]\.([0-9]{1,3})\.[0-9]{1,3}\b")
 """What mail servers say first about a refusal (RFC 3463), such as ``5.1.1``; its second number is the subject."""
 SUBJECTS_OF_RECIPIENT = {"1", "2"}
@@ -77,7 +77,7 @@ class Transport(ABC):
 
     @abstractmethod
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
-        """Send a message, as `compose` makes it, whose *name* is the same in each try. Raises Undelivered.
+        """Send a message, as `compose` makes it. Its *name* is the same in each try. Raises Undelivered.
 
         When this returns, the message cannot be lost any more.
         """
@@ -100,7 +100,7 @@ class Maildirs(Transport):
                 self._make(maildir)
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
             with os.fdopen(handle, "wb") as file:
-                os.fchmod(handle, 0o600)  # whatever the umask, and whoever has left a file there
+                os.fchmod(handle, 0o600)  # whatever the umask is, and also if there is a file already
                 file.write(message)
                 file.flush()
                 os.fsync(handle)
@@ -197,7 +197,7 @@ class Signed(Transport):
     signer: Signer
 
     def __post_init__(self) -> None:
-        """Take over what holds for the other transport."""
+        """Copy `batch` and `for_all` from the other transport."""
         self.batch = self.way.batch
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:

@@ -1,7 +1,7 @@
 """A mail becomes what somebody has typed: a line, and the text that goes with it. No database here.
 
-Which line counts, the subject or the first one of the text, is decided here alone: by `typed_command` for mail to the
-server's own address, and by `typed_answer` for mail to a reply address.
+Only this module decides which line counts, the subject or the first one of the text. `typed_command` does so for mail
+to the server's own address, `typed_answer` for mail to a reply address.
 """
 
 import re
@@ -30,12 +30,12 @@ VARIANTS = dict.fromkeys(map(chr, range(0xFE00, 0xFE10)), "")
 """What telephones put behind a character to say how it is drawn."""
 QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
 FULL_WIDTH = {0xFEE0 + code: chr(code) for code in range(0x21, 0x7F)} | {0x3001: ","}
-"""What keyboards of East Asia write in the place of ASCII."""
+"""What keyboards of East Asia write instead of ASCII."""
 IN_WORDS = str.maketrans(FULL_WIDTH | DASHES | QUOTES | VARIANTS)
 SUBJECT_TAGS = re.compile(r"(?>\s*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>|#\w+|\*++[^*]++\*++))*+\s*")
 """What mail servers put behind a subject, such as ``[EXTERNAL]``, ``(fwd)``, ``#4711`` and ``*EXT*``."""
 BEGINS_LIKE_MOVE = re.compile(r"\W*[a-z]\d", re.IGNORECASE)
-"""The beginning of a move such as ``e3 : 5``, whose blanks make it none; that is told, and not taken for prose."""
+"""The beginning of a move such as ``e3 : 5``. Its blanks make it illegal; it is refused, and not taken for prose."""
 WITH_TEXT = frozenset({"chat", "note", "plan"})
 """The words of an answer that go with the whole text, first line and all."""
 LONG_OPTIONS = frozenset(option for command in OF_GAME.values() for option in command.named)
@@ -82,7 +82,7 @@ def typed_command(mail: Incoming, is_user: IsUser) -> Typed:
         counts = _is_evident(line, is_user)
     if counts:
         return above._replace(line=line, body="\n".join(lines[count:]))
-    return above  # neither is clearly a command, and the refusal quotes the subject
+    return above  # both are unclear as commands, and the refusal quotes the subject
 
 
 def typed_password(mail: Incoming, userid: str, code: str, is_user: IsUser) -> Typed:
@@ -212,8 +212,8 @@ def _is_word_of_answers(line: Line) -> bool:
 def _copied_answer(reply: Reply, line: Line) -> str | None:
     """The answer that a command stands for which names the board and the player of a *reply*; None for another command.
 
-    Every board mail ends with a command like ``spiro move 101 alice PASSWORD MOVE#3``. With a move in place of the last
-    word, it is the answer ``move e5``: at the address for answers it needs no password, and that may be missing.
+    Every board mail ends with a command like ``spiro move 101 alice PASSWORD MOVE#3``. With a move instead of the last
+    word, it is the answer ``move e5``. At the address for answers it needs no password, so the password may be missing.
     """
     if len(line.words) < 4:
         return None
@@ -232,7 +232,7 @@ def _copied_answer(reply: Reply, line: Line) -> str | None:
 
 
 def _chat_text(lines: Sequence[str]) -> str | None:
-    """The text of an answer that is a chat, below that word and beside it; None if it is something else."""
+    """The text of an answer that is a chat: what stands behind that word, and below it; None if it is no chat."""
     first, _, beside = lines[0].strip().partition(" ")
     if words.command(answers.bare(first)) != "chat":
         return None

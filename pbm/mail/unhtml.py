@@ -19,7 +19,7 @@ BLOCKS = frozenset(
     "address article aside blockquote body center dd div dl dt fieldset footer form h1 h2 h3 h4 h5 h6 header hr html li"
     " listing main nav ol p pre section table tbody td tfoot th thead tr ul".split()
 )
-"""Elements that begin on a line of their own, but for the cells of a table."""
+"""Elements that begin on a new line, except the cells of a table."""
 VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 UNSEEN = re.compile(
     r"display:none|visibility:hidden|mso-hide:all|font-size:0(?:px|pt|em|%)?(?:;|$)|max-height:0(?:px)?(?:;|$)|opacity:0(?:;|$)"
@@ -33,7 +33,7 @@ QUOTATIONS = re.compile(
 
 
 COLLAPSED, LINES, TYPED = range(3)
-"""How the blanks of a text are shown: any as one blank, all but the ends of lines so, or as they were typed."""
+"""How the blanks of a text are shown: all as one blank, the same except ends of lines, or as they were typed."""
 SPACINGS = {
     "normal": COLLAPSED,
     "nowrap": COLLAPSED,
@@ -60,7 +60,7 @@ class Spaced(NamedTuple):
 
 
 def to_text(html: str) -> str:
-    """The text that a mail in HTML shows, but for quotations and signatures that are marked as such."""
+    """The text that a mail in HTML shows, without quotations and signatures that are marked as such."""
     pieces = list(TAGS.finditer(html))
     styles = spacings_in(piece[0] for piece in pieces if (piece["unseen"] or "").lower() == "style")
     reader = _Reader(styles)

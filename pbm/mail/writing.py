@@ -16,7 +16,7 @@ from pbm.store import Mail
 UTF_8 = Charset("utf-8")
 UTF_8.body_encoding = QP
 SUPPRESSED_REPLIES = "DR, RN, NRN, OOF, AutoReply"
-"""What Exchange is asked not to answer our mails to users with: all but the report that one has bounced."""
+"""The answers that Exchange is asked not to send to our mails: all except the report that one has bounced."""
 LONGEST_VALUE = 900
 """How many characters a header field may have that cannot be folded; a line has at most 998."""
 LONGEST_WORD = 70
@@ -24,11 +24,11 @@ LONGEST_WORD = 70
 
 
 def compose(mail: Mail, server_address: str, illustration: Illustration | None = None, web: str | None = None) -> bytes:
-    """The message of a row of the outbox: its text, and beside it the same in HTML where that is wanted.
+    """The message of a row of the outbox: its text, and also the same in HTML where that is wanted.
 
     The HTML begins with a picture if there is one. *web* is the address of the web server, to which the button that
-    unsubscribes posts. Lines end as in files; whoever sends the message by SMTP has to end them with CR LF. Raises
-    ValueError if a value does not fit into the header.
+    unsubscribes posts. Lines end as in files; to send the message by SMTP, end them with CR LF. Raises ValueError if a
+    value does not fit into the header.
     """
     part = _text(mail.text)
     if mail.html:
@@ -46,7 +46,7 @@ def compose(mail: Mail, server_address: str, illustration: Illustration | None =
 
 
 def _header(mail: Mail, server_address: str, web: str | None) -> str:
-    """The fields of a message but for those that tell what it consists of, and its subject."""
+    """The fields of a message, without its subject and those that tell what it consists of."""
     fields = {
         "From": server_address,
         "To": f"<{mail.address or ''}>",  # filters look for the brackets
