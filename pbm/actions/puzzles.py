@@ -46,11 +46,10 @@ def send_puzzle(session: Session) -> None:
     if is_proven:
         task = "One turn wins, and no other"
     point = find_board(session, game, number).after(moves)
-    drawing, *_ = letters.picture(point)  # without the last turn
     letter = letters.plain_letter(
         [
             Paragraph(f"{caption(point)}\n{task}. The answer stands far below."),
-            drawing,
+            letters.drawing_of(point),
             Paragraph(f"{SCROLL}The answer: {answer}"),
         ],
         subject=f"{game.capitalize()} puzzle",

@@ -80,7 +80,7 @@ def point_of(store: Store, drawing: Drawing) -> Point | None:
     if row is None:
         return None
     point = Board(row, store.boards.turns(*row.place), {}).after(drawing.moves)
-    if letters.picture(point)[0] != drawing:
+    if letters.drawing_of(point) != drawing:
         return None
     return point
 
@@ -108,7 +108,7 @@ def board_svg(point: Point, *, style: str = svg.STYLE, has_notes: bool = True) -
     """
     drawn = figure(point)
     if drawn is None:
-        return svg.text_svg(letters.picture(point)[0].text, caption(point), style=style)
+        return svg.text_svg(letters.drawing_of(point).text, caption(point), style=style)
     canvas = svg.Canvas(drawn, point.board.rules.SIDES)
     return canvas.picture(drawn, caption(point), style=style, has_notes=has_notes)
 

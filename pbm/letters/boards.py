@@ -105,7 +105,7 @@ def of_board(
             board="" if row.board == "new" else row.board,
             is_urgent=point.is_over or reader in board.dropped_plans,
             is_subscribed=reader in board.about.subscribers,
-            hint=_hint(point, reader) if row.board != "new" else "",
+            hint=_hint(point, reader),
             point=point,
         )
         letters.append(letter)
@@ -174,23 +174,29 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     return letter._replace(to=to, kind="removal", thread=board.thread, game=board.row.game)
 
 
-def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
-    """The board as it is drawn, and a line that names the last turn, if there was one."""
+def drawing_of(point: Point) -> Drawing:
+    """The board as it is drawn.
+
+    The server may have added turns to the last one that was typed; all of them are marked.
+    """
     board = point.board
-    # The server may have added turns to the last one that was typed; all of them are marked, and listed.
-    start = point.last_typed
-    drawn = board.rules.draw(point.state, board.states[start])
-    drawing = Drawing(
-        board.row.game,
-        drawn,
-        board=board.number if board.is_stored else "",
-        moves=point.moves,
-        height=drawn.height if isinstance(drawn, BoardText) else None,
-    )
-    last_turn = "; ".join(turn_text(turn) for turn in board.turns[start : point.moves])
-    if not last_turn:
-        return (drawing,)
-    return drawing, Paragraph(wrapped_turns(f"{headings.LAST_TURN}{last_turn}"))
+    drawn = board.rules.draw(point.state, board.states[point.last_typed])
+    number = ""
+    if board.is_stored:
+        number = board.number
+    height = None
+    if isinstance(drawn, BoardText):
+        height = drawn.height
+    return Drawing(board.row.game, drawn, board=number, moves=point.moves, height=height)
+
+
+def picture(point: Point) -> list[Block]:
+    """The board as it is drawn, and a line that names the last turn, if there was one."""
+    blocks: list[Block] = [drawing_of(point)]
+    last_turns = [turn_text(turn) for turn in point.board.turns[point.last_typed : point.moves]]
+    if last_turns:
+        blocks.append(Paragraph(wrapped_turns(f"{headings.LAST_TURN}{'; '.join(last_turns)}")))
+    return blocks
 
 
 def next_command(point: Point, reader: str | None) -> NextCommand:
@@ -226,10 +232,11 @@ def data(point: Point, session: Session) -> dict[str, Any]:
     }
     printed: dict[str, Any] = {}
     if point.is_present and row.board != "new" and (time_left := time_left_on(session, board)):
+        runs_out = time_left.runs_out
         printed["clock"] = {
             **time_left.clock._asdict(),
             "left": [round(seconds) for seconds in time_left.left],
-            "runs_out": time_left.runs_out.isoformat() if time_left.runs_out else None,
+            "runs_out": runs_out.isoformat() if runs_out else None,
         }
     if point.is_present and row.vote:
         printed["vote"] = row.vote
@@ -279,9 +286,13 @@ def position(point: Point) -> dict[str, Any]:
 
 def status(row: BoardRow | BoardState) -> str:
     """Who is to move or has won, in a few words."""
+    if row.ended and row.winner:
+        return f"won by {row.winner}"
     if row.ended:
-        return f"won by {row.winner}" if row.winner else "tie"
-    return f"{row.turn}'s turn" if row.moves else f"{row.turn} to start"
+        return "tie"
+    if row.moves:
+        return f"{row.turn}'s turn"
+    return f"{row.turn} to start"
 
 
 def state_of(row: BoardRow | BoardState) -> dict[str, Any]:
@@ -319,7 +330,8 @@ def _result_of(board: Board) -> str:
         how = " (adjudicated)"
     elif board.resigned:
         is_forfeit = board.turns[-1].text == FORFEIT
-        how = f" ({board.resigned} {'forfeited' if is_forfeit else 'resigned'})"
+        verb = "forfeited" if is_forfeit else "resigned"
+        how = f" ({board.resigned} {verb})"
     elif board.row.drawn:
         how = " (agreed)"
     if board.winner is None:

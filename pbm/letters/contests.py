@@ -106,7 +106,7 @@ class TournamentTable(Progress):
         team_of = self.team_of
         rows = []
         for line in self.lines:
-            row = line.as_data("userid", ["sb", *self.tournament.tie_breaks.split(",")])
+            row = line.as_data("userid", ["sb"] + self.tournament.tie_breaks.split(","))
             row |= self._results_data(line.name)
             if line.name in team_of:
                 row["team"] = team_of[line.name]
@@ -114,7 +114,7 @@ class TournamentTable(Progress):
         data = {
             **self.tournament.place_data,
             "table": rows,
-            "order": ["points", *self.order],
+            "order": ["points"] + self.order,
         }
         if self.has_teams:
             members = self.team_players
@@ -129,7 +129,8 @@ class TournamentTable(Progress):
         used: list[float] = []
         byes = 0
         for meeting in meetings_of(name, self.meetings):
-            own_used = meeting.used[0] if name == meeting.first else meeting.used[1]
+            used_by_first, used_by_second = meeting.used
+            own_used = used_by_first if name == meeting.first else used_by_second
             used.append(max(0.0, own_used))  # less than none if days were given
             if meeting.is_bye:
                 byes += 1

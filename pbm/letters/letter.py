@@ -1,6 +1,7 @@
 """A letter: what somebody is told, whichever way it reaches them."""
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
@@ -85,8 +86,8 @@ class Letter(NamedTuple):
 
         mailed = list(self.blocks)
         if deadline:
-            below = next((place for place, block in enumerate(mailed) if not isinstance(block, Paragraph)), len(mailed))
-            mailed.insert(below, Paragraph(deadline))
+            above = list(takewhile(lambda block: isinstance(block, Paragraph), mailed))
+            mailed.insert(len(above), Paragraph(deadline))
         if hints:
             mailed.append(Paragraph("\n".join(hints)))
         if self.command.text:
@@ -113,8 +114,10 @@ def printed(answers: Iterable[Letter]) -> str:
     for letter in answers:
         parts.append(letter.body)
         if letter.thread or letter.has_next:
-            program = "pbm " if games.package(letter.game) else ""  # the game of a package is no program of its own
-            parts.append(f"{program}{letter.command.text}")
+            command = letter.command.text
+            if games.package(letter.game):  # which is no program of its own
+                command = f"pbm {command}"
+            parts.append(command)
     return "\n\n".join(parts)
 
 

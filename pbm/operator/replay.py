@@ -153,7 +153,7 @@ def shown(point: Point) -> str:
     parts = [
         escaped(letters.title(point)),
         escaped(where + texts.wrapped_turns(last_turn)),
-        painted(board.rules, letters.picture(point)[0].text),
+        painted(board.rules, letters.drawing_of(point).text),
     ]
     if point.is_present:
         parts += [escaped(part) for part in _end(board)]
@@ -188,7 +188,7 @@ def listed(board: Board) -> str:
     lines = [("Move", "Player", "Dice", "Turn")]
     for number, turn in enumerate(board.turns, 1):
         lines.append((str(number), turn.userid, " ".join(map(str, turn.dice)), letters.turn_text(turn)))
-    parts = [letters.title(point), texts.table(lines), letters.picture(point)[0].text]
+    parts = [letters.title(point), texts.table(lines), letters.drawing_of(point).text]
     parts += _end(board)
     return "\n\n".join(parts)
 
