@@ -210,12 +210,13 @@ class Board:
 
         Its time is that of the clock. Nothing is stored.
         """
-        left = self.row.first_left, self.row.second_left
+        first_left = self.row.first_left
+        second_left = self.row.second_left
         missing = self._missing(now)
         self.stop_clock(now)
         thrown = self.state.dice if games.needs_dice(self.state) else ()
         if text in LEAVING:  # no move has stopped the clock: a game that is reinstated goes on with what was left
-            self.change(first_left=left[0], second_left=left[1])
+            self.change(first_left=first_left, second_left=second_left)
             gained = 0.0
         else:
             gained = missing + self._grow_clock(text)

@@ -29,7 +29,10 @@ GRACE = timedelta(days=3)
 """How long after a vacation a player does not forfeit yet."""
 MOST_VACATION_DAYS = 30
 """How many days of vacation a user has in a calendar year."""
-DAYS, FLAGS = ("nagtime", "forfeittime", "totaltime"), ("novacation", "noweekends")
+DAYS = "nagtime", "forfeittime", "totaltime"
+"""The clock options that take a number of days."""
+FLAGS = "novacation", "noweekends"
+"""The clock options that stand alone."""
 OPTIONS: Mapping[str, str] = {
     **dict.fromkeys(DAYS, "DAYS"),
     "clock": "BASE+INC[/MAX]",
@@ -63,14 +66,14 @@ def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clock
     days: list[int | None] = []
     for option in DAYS:
         text = texts.get(option)
-        number = 0
+        number = 0  # stands for a text that is missing or no number
         if text and re.fullmatch("[0-9]{1,4}", text, re.ASCII):
             number = int(text)
         days.append(number or None)
         if text is not None and not 1 <= number <= MOST_DAYS:
             problems.append(f"--{option}=DAYS takes a whole number of days from 1 to {MOST_DAYS}.")
     nag, forfeit, total = days
-    novacation, noweekends = (texts.get(option) is not None for option in FLAGS)
+    novacation, noweekends = [texts.get(option) is not None for option in FLAGS]
     clock_text = texts.get("clock")
     if clock_text is not None:
         clock, wrong = _read_clock(clock_text, nag)
@@ -212,8 +215,8 @@ def used(row: BoardRow, seat: int, now: datetime) -> float:
     this_move = age(row, now)  # without the days that were given for it
     if not row.total_days:
         this_move += timedelta(seconds=row.given_seconds)
-    before = row.second_used if seat else row.first_used
-    return before + this_move.total_seconds()
+    earlier_moves = row.second_used if seat else row.first_used
+    return earlier_moves + this_move.total_seconds()
 
 
 def is_out_of_time(store: Store, row: BoardRow, seat: int, now: datetime) -> bool:
@@ -314,14 +317,15 @@ def next_loss(store: Store, row: BoardRow, userid: str, now: datetime) -> tuple[
         limits_of_player.append((ends_at(store, row, now), DueStep.FORFEIT))
     if userid == row.turn and (total := total_ends_at(row)):
         limits_of_player.append((total, DueStep.OUT_OF_TIME))
-    at, step = min(limits_of_player, key=itemgetter(0))
-    return max(at, (noticed_at(row, userid) or now) + NOTICE), step
+    end, step = min(limits_of_player, key=itemgetter(0))
+    notice_begin = noticed_at(row, userid) or now
+    return max(end, notice_begin + NOTICE), step
 
 
 def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
     """How long the awaited player has left until they lose."""
-    at, _ = next_loss(store, row, awaited(row), now)
-    return at - now
+    end, _ = next_loss(store, row, awaited(row), now)
+    return end - now
 
 
 # Clocks that grow
@@ -346,8 +350,8 @@ def days_off_of(store: Store, row: BoardRow, userid: str, since: datetime) -> fr
 
 def left_on_clock(row: BoardRow, seat: int, now: datetime, off: Collection[date]) -> float:
     """The seconds that the player to move, who has that seat, has left; less than 0 if the clock has run out."""
-    left = row.second_left if seat else row.first_left
-    return (left or 0.0) - age(row, now, off).total_seconds()
+    left = (row.second_left if seat else row.first_left) or 0.0
+    return left - age(row, now, off).total_seconds()
 
 
 def runs_out_at(store: Store, row: BoardRow) -> datetime:

@@ -32,4 +32,6 @@ def commitment(secret: bytes) -> str:
 def chi_square(counts: Sequence[int]) -> float:
     """The chi-square of counts that should be equal; 0 if they are, or if all are 0."""
     expected = sum(counts) / len(counts)
-    return sum((count - expected) ** 2 for count in counts) / expected if expected else 0.0
+    if not expected:
+        return 0.0
+    return sum((count - expected) ** 2 for count in counts) / expected

@@ -16,6 +16,9 @@ CENTRE = 1720
 K_FACTOR = 32
 """How much is at stake in a game between players of established ratings: Elo's K."""
 
+COUNT_OF_OUTCOME = {1: "won", 0: "tied", -1: "lost"}
+"""The column in which a game with that outcome is counted."""
+
 
 class Rating(NamedTuple):
     """A rating, and the number of rated games that it comes from."""
@@ -29,28 +32,28 @@ class Rating(NamedTuple):
         return self.games >= ESTABLISHED
 
 
-def new_rating(own: Rating, other: Rating, outcome: int) -> int:
-    """The rating *own* after a game against *other*; *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
+def new_rating(own: Rating, opponent: Rating, outcome: int) -> int:
+    """The rating *own* after a game against an *opponent*; *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
     if own.is_established:
-        new = _established(own, other, outcome)
+        new = _established(own, opponent, outcome)
     else:
-        new = _provisional(own, other, outcome)
+        new = _provisional(own, opponent, outcome)
     return max(LOWEST, new)
 
 
-def _provisional(own: Rating, other: Rating, outcome: int) -> int:
+def _provisional(own: Rating, opponent: Rating, outcome: int) -> int:
     """The mean of the worths of all games, moved towards CENTRE. Quotients are rounded toward zero."""
-    worth = other.rating + 400 * outcome
-    if not other.is_established:
-        worth = int((own.rating + other.rating) / 2) + 200 * outcome
+    worth = opponent.rating + 400 * outcome
+    if not opponent.is_established:
+        worth = int((own.rating + opponent.rating) / 2) + 200 * outcome
     mean = int((own.rating * own.games + worth) / (own.games + 1))
     return mean + int((CENTRE - own.rating) / 5)
 
 
-def _established(own: Rating, other: Rating, outcome: int) -> int:
+def _established(own: Rating, opponent: Rating, outcome: int) -> int:
     """Elo's rule, with less at stake against a player whose rating is provisional."""
-    stake = K_FACTOR * min(other.games, ESTABLISHED) / ESTABLISHED
-    gap = min((other.rating - own.rating) / 400, 300)  # a larger power of 10 would be no float
+    stake = K_FACTOR * min(opponent.games, ESTABLISHED) / ESTABLISHED
+    gap = min((opponent.rating - own.rating) / 400, 300)  # a larger power of 10 would be no float
     expected = 1 / (1 + 10**gap)
     scored = (outcome + 1) / 2
     return own.rating + int(stake * (scored - expected))
@@ -85,38 +88,27 @@ def take_back(store: Store, row: BoardRow) -> None:
         player = store.players.get(row.game, result.userid)
         store.players.take_back_result(result, LOWEST)
         rest = store.players.results_of_user(row.game, result.userid)
-        store.players.change(
-            row.game,
-            result.userid,
-            rating=rest[-1].after if rest else None,
-            won=player.won - int(result.outcome == 1),
-            lost=player.lost - int(result.outcome == -1),
-            tied=player.tied - int(result.outcome == 0),
-            rated=rest[-1].ended if rest else None,
-        )
+        rating = None
+        rated = None
+        if rest:
+            rating = rest[-1].after
+            rated = rest[-1].ended
+        counts = _counts_with(player, result.outcome, -1)
+        store.players.change(row.game, result.userid, rating=rating, rated=rated, **counts)
 
 
 def _store_result(store: Store, player: PlayerRow, result: ResultRow) -> None:
     """Store what a game has changed for a player."""
-    won = player.won
-    lost = player.lost
-    tied = player.tied
-    if result.outcome == 1:
-        won += 1
-    elif result.outcome == -1:
-        lost += 1
-    else:
-        tied += 1
-    store.players.change(
-        result.game,
-        player.userid,
-        rating=result.after,
-        won=won,
-        lost=lost,
-        tied=tied,
-        rated=result.ended,
-    )
+    counts = _counts_with(player, result.outcome, 1)
+    store.players.change(result.game, player.userid, rating=result.after, rated=result.ended, **counts)
     store.players.add_result(result)
+
+
+def _counts_with(player: PlayerRow, outcome: int, games: int) -> dict[str, int]:
+    """What a player has won, lost and tied, with so many *games* more of this outcome; -1 takes one back."""
+    counts = {"won": player.won, "lost": player.lost, "tied": player.tied}
+    counts[COUNT_OF_OUTCOME[outcome]] += games
+    return counts
 
 
 def why_unrated(row: BoardRow) -> str:
@@ -155,16 +147,20 @@ def _outcome(row: BoardRow, userid: str) -> int:
     """The outcome for a player: 1 for a win, 0 for a tie, -1 for a loss."""
     if row.winner is None:
         return 0
-    return 1 if row.winner == userid else -1
+    if row.winner == userid:
+        return 1
+    return -1
 
 
-def _result(row: BoardRow, own: PlayerRow, other: PlayerRow, now: datetime) -> ResultRow:
+def _result(row: BoardRow, player: PlayerRow, opponent: PlayerRow, now: datetime) -> ResultRow:
     """The change of a player's rating by a game."""
-    outcome = _outcome(row, own.userid)
-    before = _rating(own)
-    after = new_rating(before, _rating(other), outcome)
-    return ResultRow(*row.place, own.userid, outcome, before.rating, after, before.games + 1, now)
+    outcome = _outcome(row, player.userid)
+    before = _rating(player)
+    after = new_rating(before, _rating(opponent), outcome)
+    return ResultRow(*row.place, player.userid, outcome, before.rating, after, before.games + 1, now)
 
 
 def _rating(player: PlayerRow) -> Rating:
-    return Rating(START if player.rating is None else player.rating, player.games)
+    if player.rating is None:
+        return Rating(START, player.games)
+    return Rating(player.rating, player.games)

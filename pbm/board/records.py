@@ -1,7 +1,7 @@
 """Games as documents that any program can read, and any server can import (docs/records.md)."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from types import FunctionType
@@ -338,40 +338,68 @@ def _is_record(document: object) -> bool:
     return type(version) is int and version == VERSION  # True and 1.0 are equal to 1, and are no versions
 
 
-def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
-    """The game in a document, checked by the rules. *names* maps players to their userids here. Raises Unsound."""
+class NamesHere(NamedTuple):
+    """What the players of a record are called on this server."""
+
+    userids: Mapping[str, str]
+    """Their userids here, by their names in the record, in lower case; others keep their names."""
+
+    def of(self, name: str) -> str:
+        """The userid of a player. Raises Unsound if the name can be none."""
+        if not is_userid(name):
+            raise Unsound(f"{games.quoted(name)} is no userid.")
+        return self.userids.get(name.lower(), name.lower())
+
+    def of_writer(self, name: str | None) -> str | None:
+        """The userid of whoever has written something; SERVER, and nobody, stay as they are. Raises Unsound."""
+        if not name or name == SERVER:
+            return name
+        return self.of(name)
+
+
+def read(document: object, userids: Mapping[str, str], now: datetime) -> Record:
+    """The game in a document, checked by the rules. *userids* says what players of it are called here. Raises Unsound.
+
+    Its keys are their names in the document, in lower case.
+    """
     if not _is_record(document):
         raise Unsound(f"this is no record of a game, whose format is {FORMAT!r}, version {VERSION}.")
     fields = _fitted(document, FORM, "record")
+    names = NamesHere(userids)
+    players = [names.of(player) for player in fields["players"]]
+    if len(players) != 2 or len(fields["clocks"]["used_seconds"]) != 2:
+        raise Unsound("there are two players, and two numbers in used_seconds.")
+    turns = [_turn(turn, names) for turn in fields["turns"]]
+    last = turns[-1].played if turns else fields["started"]
+    row = _row(fields, players, last, names)
+    if fields["result"] and not row.ended:
+        raise Unsound("it has a result, but no time at which the game ended.")
+    if max(row.started, row.ended or last) > now + clocks.CLOCK_STEP:
+        raise Unsound("it has a time that is still to come.")
+    if not games.exists(row.game):
+        raise Unsound(f"there is no game {games.quoted(row.game)} here.")
+    row = _checked(row, turns)
+    return Record(row, turns, _talk(fields["talk"], names, row, now))
 
-    def name_here(name: str) -> str:
-        if not is_userid(name):
-            raise Unsound(f"{games.quoted(name)} is no userid.")
-        return names.get(name.lower(), name.lower())
 
-    def writer_here(name: str | None) -> str | None:
-        return name_here(name) if name and name != SERVER else name
+def _turn(fields: Mapping[str, Any], names: NamesHere) -> TurnRow:
+    """The turn in an item of ``turns``. Raises Unsound."""
+    return TurnRow(
+        userid=names.of(fields["player"]),
+        text=fields["text"],
+        dice=tuple(fields["dice"]),
+        automatic=fields["automatic"],
+        played=fields["time"],
+        gained=fields["gained_seconds"] or 0.0,
+    )
 
+
+def _row(fields: Mapping[str, Any], players: Sequence[str], last: datetime, names: NamesHere) -> BoardRow:
+    """The row of the board in a record, whose *last* step was at that time. Raises Unsound."""
     times = fields["clocks"]
     result = fields["result"]
     comment = fields["comment"]
     source = fields["source"]
-    players = [name_here(player) for player in fields["players"]]
-    used = times["used_seconds"]
-    if len(players) != 2 or len(used) != 2:
-        raise Unsound("there are two players, and two numbers in used_seconds.")
-    turns = [
-        TurnRow(
-            userid=name_here(turn["player"]),
-            text=turn["text"],
-            dice=tuple(turn["dice"]),
-            automatic=turn["automatic"],
-            played=turn["time"],
-            gained=turn["gained_seconds"] or 0.0,
-        )
-        for turn in fields["turns"]
-    ]
-    last = turns[-1].played if turns else fields["started"]
     winner = result and result["winner"]
     writer = comment and comment["writer"]
     row = BoardRow(
@@ -383,15 +411,15 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         secret=_secret(fields["dice"]),
         started=fields["started"],
         ended=result and fields["ended"],
-        winner=name_here(winner) if winner else None,
-        commenter=writer_here(writer),
+        winner=names.of(winner) if winner else None,
+        commenter=names.of_writer(writer),
         comment=comment and texts.written(comment["text"]),
         nag_days=times["nag_days"],
         forfeit_days=times["forfeit_days"],
         total_days=times["total_days"],
         changed=last,
-        first_used=used[0],
-        second_used=used[1],
+        first_used=times["used_seconds"][0],
+        second_used=times["used_seconds"][1],
         drawn=bool(result and result["drawn"]),
         novacation=times["novacation"],
         weekends="UTC" if times["noweekends"] else None,
@@ -400,15 +428,7 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         source=source and _board_name(source["board"]),
         given=source["moves"] if source else 0,
     )
-    row = _with_clock(row, times)
-    if result and not row.ended:
-        raise Unsound("it has a result, but no time at which the game ended.")
-    if max(row.started, row.ended or last) > now + clocks.CLOCK_STEP:
-        raise Unsound("it has a time that is still to come.")
-    if not games.exists(row.game):
-        raise Unsound(f"there is no game {games.quoted(row.game)} here.")
-    row = _checked(row, turns)
-    return Record(row, turns, _talk(fields["talk"], writer_here, row, now))
+    return _with_clock(row, times)
 
 
 def _with_clock(row: BoardRow, times: Mapping[str, Any]) -> BoardRow:
@@ -423,24 +443,19 @@ def _with_clock(row: BoardRow, times: Mapping[str, Any]) -> BoardRow:
     return row
 
 
-def _talk(
-    found: list[dict[str, Any]] | None,
-    writer_here: Callable[[str | None], str | None],
-    row: BoardRow,
-    now: datetime,
-) -> list[TalkRow]:
+def _talk(entries: Sequence[Mapping[str, Any]] | None, names: NamesHere, row: BoardRow, now: datetime) -> list[TalkRow]:
     """What was said on a board; of an older record, which does not tell, the latest comment. Raises Unsound."""
-    if found is None and row.comment:
+    if entries is None and row.comment:
         return [TalkRow(row.commenter, COMMENT, row.moves, row.happened, row.comment)]
     talk = []
-    for number, entry in enumerate(found or (), 1):
+    for number, entry in enumerate(entries or (), 1):
         if entry["time"] > now + clocks.CLOCK_STEP:
             raise Unsound(f"talk {number}: its time is still to come.")
         if entry["moves"] > row.moves and not entry["taken_back"]:
             raise Unsound(f"talk {number}: it is about move {entry['moves']}, and there are {row.moves}.")
         talk.append(
             TalkRow(
-                userid=writer_here(entry["writer"]),
+                userid=names.of_writer(entry["writer"]),
                 kind=entry["kind"],
                 moves=entry["moves"],
                 said=entry["time"],
