@@ -545,7 +545,7 @@ for url in sys.argv[2:]:
         if url.startswith("https"):
             posting.post_to_webhook(url, "secret", 1, {})
         else:
-            posting.post_by_apprise(url, "pbm", "Your turn.")
+            posting.post_by_apprise(url, "Your turn.")
         tried[url] = ""
     except posting.Unposted as why:
         tried[url] = str(why)

@@ -23,7 +23,7 @@ def bars_on(address: str) -> list[str]:
         return []
     whole = canonical(address)
     labels = whole.rpartition("@")[2].split(".")
-    domains = [".".join(labels[at:]) for at in range(len(labels))]
+    domains = [".".join(labels[first:]) for first in range(len(labels))]
     return [whole] + [f"@{domain}" for domain in domains]
 
 

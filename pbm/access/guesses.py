@@ -36,15 +36,17 @@ class Guesses:
         That is None if the next password is looked at now.
         """
         stored = self.store.trust.failures(userid[:64], self.peer)
-        holders = ("userid", userid[:64]), ("peer", self.peer)
-        counts = {holder: self.noted.get(holder, stored.get(holder[0], NO_FAILURES)) for holder in holders}
-        waits = [
-            failures.last + min(FIRST_WAIT * (1 << min(failures.times - ALLOWED[kind], 10)), LONGEST_WAIT)
-            for (kind, _), failures in counts.items()
-            if failures.last and failures.times >= ALLOWED[kind]
-        ]
-        until = max(waits, default=self.now)
-        return counts, until if until > self.now else None
+        counts: FailuresByHolder = {}
+        until = self.now
+        for kind, name in ("userid", userid[:64]), ("peer", self.peer):
+            failures = self.noted.get((kind, name), stored.get(kind, NO_FAILURES))
+            counts[kind, name] = failures
+            too_many = failures.times - ALLOWED[kind]
+            if failures.last and too_many >= 0:
+                until = max(until, failures.last + _wait_after(too_many))
+        if until == self.now:
+            return counts, None
+        return counts, until
 
     def note(self, counts: FailuresByHolder, *, is_right: bool) -> None:
         """Note whether the password was right, for those whose failures were *counts* before."""
@@ -71,3 +73,9 @@ class Guesses:
         """Store what was noted."""
         for (kind, holder), failures in self.noted.items():
             self.store.trust.save_failures(kind, holder, failures)
+
+
+def _wait_after(too_many: int) -> timedelta:
+    """How long the next password has to wait after so many wrong ones more than are allowed."""
+    doublings = min(too_many, 10)  # LONGEST_WAIT is reached long before; a larger power would only cost time
+    return min(FIRST_WAIT * (1 << doublings), LONGEST_WAIT)

@@ -81,8 +81,9 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
         return _meaning_of_code(server, number, token.rpartition("-")[2])
     if kind == REQUEST:
         code = token.rpartition("-")[2]
-        is_known = server.store.trust.is_request(number, digest(code))
-        return Meaning(REQUEST, number=number, code=code) if is_known else None
+        if server.store.trust.is_request(number, digest(code)):
+            return Meaning(REQUEST, number=number, code=code)
+        return None
     for about, possible in _possible_meanings(server, kind, number):
         if is_same(token, _token(server, kind, number, about)):
             return possible
@@ -115,12 +116,14 @@ def _possible_meanings(server: Server, kind: str, number: int) -> list[tuple[str
     reply = server.store.trust.reply(number)
     if kind == BOUNCE:
         return [(owner, Meaning(kind, number=number))]
+    if kind == REPLY and reply:
+        return [(reply.userid, Meaning(kind, reply))]
     if kind == REPLY:
-        return [(reply.userid, Meaning(kind, reply))] if reply else []
+        return []
     mails = []
     if owner:
         userid = owner.split(" ")[0]
-        mails += [Reply(game, "", userid) for game in ("", PUZZLES, *games.names())]
+        mails += [Reply(game, "", userid) for game in ("", PUZZLES) + games.names()]
     if reply:
         mails.append(reply)
     return [(_subscription(server, subscribed), Meaning(kind, subscribed)) for subscribed in mails]
@@ -155,14 +158,17 @@ def return_path(server: Server, mail: Mail) -> str:
 
 def with_own_address(server: Server, mail: Mail) -> Mail:
     """A mail of the outbox with the server's address as it is here, which the command that queued it may not know."""
-    own = partial(re.sub, "@[^@]*>$", f"@{server.host}>")
-    return mail._replace(
-        message_id=own(mail.message_id),
-        thread=own(mail.thread) if mail.thread and mail.userid else mail.thread,
-        # the postmaster's mails are answered at an address of others
-        reply_to=mail.reply_to and re.sub(rf".*\+({TOKEN.pattern})@.*", address_with(server, r"\1"), mail.reply_to),
-        unsubscribe=mail.unsubscribe and address_with(server, mail.unsubscribe),
-    )
+    with_own_host = partial(re.sub, "@[^@]*>$", f"@{server.host}>")
+    mail = mail._replace(message_id=with_own_host(mail.message_id))
+    if mail.thread and mail.userid:  # the answer to a stranger is in a thread of theirs
+        mail = mail._replace(thread=with_own_host(mail.thread))
+    if mail.reply_to:
+        # one without a token stays: the postmaster's mails are answered at an address of others
+        own_address = address_with(server, r"\1")
+        mail = mail._replace(reply_to=re.sub(rf".*\+({TOKEN.pattern})@.*", own_address, mail.reply_to))
+    if mail.unsubscribe:
+        mail = mail._replace(unsubscribe=address_with(server, mail.unsubscribe))
+    return mail
 
 
 def bounce_token(server: Server, number: int, whose: str) -> str:
@@ -181,8 +187,8 @@ def is_same(given: str, right: str) -> bool:
 
 
 def _token(server: Server, kind: str, number: int, about: str) -> str:
-    digest = hmac.digest(server.store.trust.address_key(), f"{kind} {number} {about}".encode(), "sha256")
-    return f"{kind}{number}-{digest[:16].hex()}"
+    keyed_hash = hmac.digest(server.store.trust.address_key(), f"{kind} {number} {about}".encode(), "sha256")
+    return f"{kind}{number}-{keyed_hash[:16].hex()}"
 
 
 def address_with(server: Server, token: str) -> str:

@@ -73,7 +73,7 @@ def _answer_sender(session: Session, letter: Letter) -> None:
 
 def _hold(session: Session, letter: Letter, userid: str) -> None:
     """Keep a letter about a board for the next digest of a user."""
-    text = blocks.to_json([*letter.blocks, Paragraph(letter.command.text)])
+    text = blocks.to_json(letter.blocks + (Paragraph(letter.command.text),))
     session.store.outbox.hold(HeldMail(userid, letter.game, letter.subject, text, session.now))
 
 
@@ -117,13 +117,15 @@ def add_to_outbox(
         is_easy = row.turn == place.userid and bool(letter.notation)
         if row.turn or letter.hint:
             reply_to = tokens.reply_address(session.server, *place)
-    fresh = f"<{session.server.random_bytes(12).hex()}{mark}@{session.server.host}>"
+    message_id = f"<{session.server.random_bytes(12).hex()}{mark}@{session.server.host}>"
+    if thread and letter.to and letter.begins_thread:
+        message_id = thread  # the later letters about the board name it
     mail = Mail(
         userid=letter.to,
         address=address,
         subject=letter.subject,
         blocks=blocks.to_json(letter.mailed(is_easy=is_easy, deadline=deadline)),
-        message_id=thread if thread and letter.to and letter.begins_thread else fresh,
+        message_id=message_id,
         thread=thread,
         queued=session.now,
         due=session.now,
@@ -146,5 +148,5 @@ def _cut(letter: Letter) -> Letter:
     lines = texts.wrapped_text(letter.body).split("\n")
     while lines and _size(letter) > MOST_BYTES_TO_STRANGER:
         lines = lines[: len(lines) * 9 // 10]
-        letter = letter._replace(blocks=(Paragraph("\n".join([*lines, "", CUT])),))
+        letter = letter._replace(blocks=(Paragraph("\n".join(lines + ["", CUT])),))
     return letter

@@ -54,7 +54,7 @@ def post_to_webhook(url: str, secret: str, number: int, message: Mapping[str, An
         raise Unposted(f"it answered with the status {status}")
 
 
-def post_by_apprise(url: str, title: str, text: str) -> None:
+def post_by_apprise(url: str, text: str) -> None:
     """Send a text by Apprise. Raises Unposted."""
     from apprise import Apprise, AppriseAsset  # needed in this process alone
 
@@ -74,7 +74,7 @@ def post_by_apprise(url: str, title: str, text: str) -> None:
     if len(plugin) > 1:  # or one code would go to many who have not asked for it
         raise Unposted("the URL names several recipients, and may name one")
     try:
-        is_sent = plugin.notify(body=text, title=title)
+        is_sent = plugin.notify(body=text, title="pbm")
     except Exception as error:  # whatever a plugin of Apprise raises
         raise Unposted(f"Apprise failed ({type(error).__name__})") from error
     if not is_sent:

@@ -31,8 +31,9 @@ MOST_MEMORY = 256 * 1024 * 1024
 """How many bytes the process that sends may use: Apprise reads whatever is answered."""
 NOTICE_SECONDS = 10
 """How long it may take to send a notice, whatever the other machine does."""
-FIRST_PAUSE_OF_TARGET, LONGEST_PAUSE_OF_TARGET = timedelta(minutes=1), timedelta(hours=1)
+FIRST_PAUSE_OF_TARGET = timedelta(minutes=1)
 """The pause before a target that has failed is tried again. It doubles with each try, up to the longest."""
+LONGEST_PAUSE_OF_TARGET = timedelta(hours=1)
 SUSPENDED_AFTER = timedelta(days=3)
 """How long a target may fail."""
 NOTICES_LOCK_SECONDS = 60.0
@@ -119,8 +120,10 @@ def _reason_without_secrets(error: Exception) -> str:
 def _next_job(server: Server) -> _Job | None:
     """The next notice, which is noted as begun; None if none is due."""
     notice = server.store.notices.claim(server.now(), schemes(server))
-    target = server.store.notices.target(notice.target) if notice else None
-    if notice is None or target is None:
+    if notice is None:
+        return None
+    target = server.store.notices.target(notice.target)
+    if target is None:
         return None
     message: dict[str, Any] = {"id": notice.id, "notice": notice.about, "text": notice.text}
     text = notice.text
@@ -129,7 +132,9 @@ def _next_job(server: Server) -> _Job | None:
     elif notice.detail:
         message["written"] = notice.detail
         text += f"\n\n{notice.detail}"
-    row = server.store.boards.get(notice.game, notice.board) if notice.game and notice.board else None
+    row = None
+    if notice.game and notice.board:
+        row = server.store.boards.get(notice.game, notice.board)
     if row:
         message |= letters.state_of(row)
         if link := _link(server, target, *row.place, is_player=target.userid in row.players):
@@ -158,7 +163,7 @@ def _post(job: _Job) -> _Try:
             if target.kind == WEBHOOK:
                 posting.post_to_webhook(target.url, target.secret or "", job.notice.id, job.message)
             else:
-                posting.post_by_apprise(target.url, "pbm", job.text)
+                posting.post_by_apprise(target.url, job.text)
     except Unposted as why:
         problem = str(why)
     except TimeoutError:

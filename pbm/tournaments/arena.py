@@ -6,7 +6,8 @@ from pbm.tournaments.kinds import Kind, Progress, Round, Tournament, fewest_firs
 class Arena(Kind):
     """Games begin whenever two players are free, until the arena closes; all of them are its first round."""
 
-    name, title = "arena", "arena"
+    name = "arena"
+    title = "arena"
     settings = ("until",)
 
     def problem_of_settings(self, tournament: Tournament) -> str:

@@ -52,16 +52,16 @@ class _Engine(DutchEngine):
             for place, player in enumerate(group):
                 self.seats[player.id] = _Seat(number, place, len(group))
 
-    def _can_pair(self, one: DutchPlayer, other: DutchPlayer) -> bool:
-        if self._distance(one, other) > self.near:
+    def _can_pair(self, first: DutchPlayer, second: DutchPlayer) -> bool:
+        if self._distance(first, second) > self.near:
             return False
-        if frozenset((one.id, other.id)) in self.apart:
+        if frozenset((first.id, second.id)) in self.apart:
             return False
-        return bool(super()._can_pair(one, other))
+        return bool(super()._can_pair(first, second))
 
-    def _distance(self, one: DutchPlayer, other: DutchPlayer) -> int:
+    def _distance(self, first: DutchPlayer, second: DutchPlayer) -> int:
         """How many places the opponent of a player is from the ideal one, if these two are paired."""
-        upper, lower = sorted((self.seats[one.id], self.seats[other.id]))
+        upper, lower = sorted((self.seats[first.id], self.seats[second.id]))
         if upper.group == lower.group:
             # The first of a group should meet the first of its lower half, the second one the second one, and so on.
             return abs(lower.place - upper.place - upper.group_size // 2)
@@ -213,9 +213,9 @@ def report(progress: Progress, title: str) -> str:
 
     lines = _Writer({"name": title, "system": "Swiss"}, players, progress.tournament.rounds or 0).write().split("\n")
     for group in progress.tournament.apart:
-        for one, other in combinations(group, 2):
-            if one in numbers and other in numbers:
-                lines.append(f"XXP {numbers[one]} {numbers[other]}")
+        for first, second in combinations(group, 2):
+            if first in numbers and second in numbers:
+                lines.append(f"XXP {numbers[first]} {numbers[second]}")
     return "\n".join(lines)
 
 

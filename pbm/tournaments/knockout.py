@@ -11,7 +11,8 @@ MOST_TIES = 2
 class Knockout(Kind):
     """Matches of one or more games. The next game of a match begins as soon as the one before is over."""
 
-    name, title = "knockout", "knockout"
+    name = "knockout"
+    title = "knockout"
     takes_latecomers = False
     settings = ("best_of",)
     explained = "A player's place is set by the round in which they lose. The winner is first."

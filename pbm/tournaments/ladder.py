@@ -8,7 +8,8 @@ from pbm.tournaments.kinds import Kind, Meeting, Pair, Progress, Tournament, few
 class Ladder(Kind):
     """Rounds between neighbours; places are rungs."""
 
-    name, title = "ladder", "ladder"
+    name = "ladder"
+    title = "ladder"
     settings = ("rounds",)
     explained = "Places are the rungs of the ladder."
 

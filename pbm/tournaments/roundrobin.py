@@ -8,7 +8,8 @@ from pbm.tournaments.kinds import Kind, Pair, Progress, Tournament
 class RoundRobin(Kind):
     """Every two players, or every two teams, meet."""
 
-    name, title = "roundrobin", "round robin"
+    name = "roundrobin"
+    title = "round robin"
     most = 32
     has_rounds = False
     settings = "double", "team"
@@ -36,8 +37,10 @@ class RoundRobin(Kind):
 class Pairs(Kind):
     """The first two players meet, the next two, and so on."""
 
-    name, title = "pairs", "pairs"
-    has_rounds = takes_latecomers = False
+    name = "pairs"
+    title = "pairs"
+    has_rounds = False
+    takes_latecomers = False
     tie_breaks = RoundRobin.tie_breaks
 
     def problem_of_players(self, tournament: Tournament, count: int) -> str:

@@ -6,7 +6,8 @@ from pbm.tournaments.kinds import Kind, Pair, Progress, Tournament
 class Swiss(Kind):
     """Rounds paired by FIDE's rules in `dutch`, which is imported only where it is needed: its library is large."""
 
-    name, title = "swiss", "Swiss tournament"
+    name = "swiss"
+    title = "Swiss tournament"
     settings = "rounds", "never", "byes"
 
     def problem_of_settings(self, tournament: Tournament) -> str:

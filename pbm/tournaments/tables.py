@@ -129,8 +129,8 @@ def places_of(
 def _score(kind: str, name: str, meetings: Sequence[Meeting], score: Mapping[str, float]) -> float:
     """The score of a player from their *meetings* by one of the tie-breaks; *score* has the points of all players."""
     if kind == "wins":
-        games = [meeting for meeting in meetings if not meeting.is_bye]
-        return [game.outcome_of(name) for game in games].count(1)
+        outcomes = [meeting.outcome_of(name) for meeting in meetings if not meeting.is_bye]
+        return outcomes.count(1)
     over = [meeting for meeting in meetings if meeting.outcome is not None]
     opponents_points = [_points_met(name, meeting, score) for meeting in over]
     if kind == "sb":
@@ -228,7 +228,7 @@ def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting], *, is_spr
     return rows
 
 
-def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting], *, is_spreadsheet: bool = False) -> Rows:
+def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting], *, is_spreadsheet: bool) -> Rows:
     """The opponent of each player in each round, as a line of the table, and the result: ``7:1``, in CSV ``7+``."""
     signs = BEHIND_NUMBERS if is_spreadsheet else SIGNS
     separator = "" if is_spreadsheet else ":"
