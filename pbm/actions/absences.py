@@ -55,7 +55,9 @@ def give_time_to_some(store: Store, most: int = BOARDS_PER_STEP) -> bool:
     for row in rows:
         if row.started <= absence.ended:  # else it was set up when the absence had been noted
             _give(store, absence, row)
-    last = rows[-1] if len(rows) == most else None
+    last = None  # fewer than that many were left
+    if len(rows) == most:
+        last = rows[-1]
     store.absences.note_given(absence, last)
     return store.absences.are_done()
 

@@ -25,7 +25,8 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
     session.store.robots.ask_for_analysis(*row.place, name, session.now)
     title = f"{row.game.capitalize()} board {row.board}"
     text = letters.heading("analysis", board=title, player=name)
-    subject, answer = f"{title} analysis", f"{row.game} show {row.board}"
+    subject = f"{title} analysis"
+    answer = f"{row.game} show {row.board}"
     return [letters.to_user(name, text, subject=subject, answer=answer, **row.place_data, wanted="analysis")]
 
 

@@ -42,21 +42,25 @@ def challenge(
     board_name = named["name"]
     source = named["from"]
     is_named = board_name is not None
+
+    # who challenges whom
     problems = _sender_objections(session)
     unknown = session.store.users.missing(*users)
     asked: list[str] = []
     if not problems and not is_named:  # a tournament does not ask its players
         asked = [userid for userid in users if userid not in unknown]
     refusals = _limit_objections(session, game, asked)
-    robots = session.store.robots.among(users)
-    talks = any(option.lower() == TALK for option in options)
-    options = [option for option in options if option.lower() != TALK]
     problems += [finding.no_user(session, userid) for userid in unknown]
     problems += refusals
     if not is_named:
         senders = session.known_users
         problems += _block_objections(session, game, {first, second} - senders, senders | {first, second})
+    robots = session.store.robots.among(users)
     problems += _robot_board_objections(session, game, users, is_named=is_named)
+
+    # on what board
+    talks = any(option.lower() == TALK for option in options)
+    options = [option for option in options if option.lower() != TALK]
     if talks and not robots:
         problems.append(f"{TALK} is for boards on which a robot plays.")
     if board_name is not None:
@@ -72,6 +76,7 @@ def challenge(
     clock_options = {option: named[option] for option in clocks.OPTIONS}
     times, wrong_times = clocks.read(clock_options, is_tournament=is_named)
     problems += wrong_times
+
     if problems:
         _deactivate_who_refuse(session, game, asked)
         raise Refused("\n".join(problems), subject="Invalid challenge", stands=bool(refusals))
@@ -256,6 +261,9 @@ def _name_objections(session: Session, game: str, board_name: str) -> list[str]:
     if session.store.boards.get(game, board_name.lower()):
         return [f"There is a {game.capitalize()} board {board_name} already."]
     return []
+
+
+# Limits, and who seeks a challenge
 
 
 MOST_SOUGHT = 99

@@ -81,9 +81,8 @@ def direct(
         tournament = session.store.tournaments.get(*before.place) or before
         progress = progress_of(session, tournament)
     if dry_run and verb != "status":
-        first, *rest = blocks
-        announced = Paragraph(f"Nothing is done yet. This would happen: {first.text}")
-        blocks = (announced, *rest)
+        announced = Paragraph(f"Nothing is done yet. This would happen: {blocks[0].text}")
+        blocks = (announced,) + blocks[1:]
     return progress, blocks
 
 

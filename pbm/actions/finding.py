@@ -131,7 +131,7 @@ def player_at_sender(session: Session, board: Board, reader: str | None = None) 
     If both have, it is the one who is to move. With a *reader*, nobody else is returned.
     """
     senders = session.senders
-    for name in (board.mover, *board.players):
+    for name in (board.mover,) + board.players:
         if name in senders and reader in {None, name}:
             return name
     return None
@@ -146,6 +146,9 @@ def find_point(session: Session, game: str, word: str) -> Point:
     if not mark:
         return board.present
     return board.after(int(text))
+
+
+# Boards that words select
 
 
 LISTED_FOR = timedelta(days=14)
@@ -225,7 +228,7 @@ def _unknown_selector(session: Session, game: str, word: str) -> str:
         what = f"{game.capitalize()} board or user"
         hint = _board_hint(session, game, word)
     if hint == ".":
-        hint = games.suggestion(word, [*STATES, *KINDS, *users_near(session, word)])
+        hint = games.suggestion(word, list(STATES + KINDS) + users_near(session, word))
     return f"There is no {what} {word!r}{hint}"
 
 
@@ -280,7 +283,7 @@ def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | N
     if not names_boards(session, game, named):
         selector = named
         if userid:
-            selector = [userid, *named]
+            selector = [userid] + named
         among = read(session, game, selector)
         if not (among.userids or among.in_tournament):
             raise Refused("That would be too much mail; name boards, a userid or `tournament`.")

@@ -11,7 +11,7 @@ from pbm import letters, texts
 from pbm.access import tokens
 from pbm.actions import finding
 from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
-from pbm.blocks import NextCommand, Paragraph, Table
+from pbm.blocks import Block, NextCommand, Paragraph, Table
 from pbm.board import clocks
 from pbm.budget import Budget
 from pbm.letters import Letter
@@ -67,8 +67,10 @@ def aligned(rows: Sequence[Row], numbers: Collection[str] = (), rare: Collection
     """A table of rows. Columns of *numbers* are aligned to the right; *rare* columns are left out if they are empty."""
     used = {name for row in rows for name, cell in row.items() if cell not in {"", "0"}}
     columns = [name for name in rows[0] if name not in rare or name in used]
-    cells = [[row[name] for name in columns] for row in rows]
-    return Table([columns, *cells], [name for name in columns if name in numbers])
+    lines = [columns]
+    for row in rows:
+        lines.append([row[name] for name in columns])
+    return Table(lines, [name for name in columns if name in numbers])
 
 
 def with_next(letter: Letter, command: str, following: int) -> Letter:
@@ -76,7 +78,8 @@ def with_next(letter: Letter, command: str, following: int) -> Letter:
     if not following:
         return letter
     more = Paragraph(f"This is page {following - 1}; the next one:")
-    return letter._replace(blocks=(*letter.blocks, more), command=NextCommand(f"{command} {following}"), has_next=True)
+    command_for_next = NextCommand(f"{command} {following}")
+    return letter._replace(blocks=letter.blocks + (more,), command=command_for_next, has_next=True)
 
 
 def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
@@ -145,14 +148,15 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     rows, following = on_page(session, page, find_rows, "There is no page {page} of these boards.")
     if not rows:
         return [_letter_of_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
-    table_rows = aligned([_waiting(session, row, among.userids) for row in rows])
+    blocks: list[Block] = [aligned([_waiting(session, row, among.userids) for row in rows])]
+    blocks += _calendar(session, among.userids)
     letter = letters.plain_letter(
-        [table_rows, *_calendar(session, among.userids)],
+        blocks,
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
         boards=[_waiting_data(session, row, among.userids) for row in rows],
     )
-    command = " ".join(["all games", *named])
+    command = " ".join(["all games"] + named)
     return [with_next(letter, command, following)]
 
 
@@ -183,7 +187,9 @@ def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
     if len(userids) > 1:  # else it would be the same user in all rows
         cells["Player"] = data["userid"]
     cells["Opponent"] = data["opponent"]
-    cells["Turn"] = f"{letters.status(row)} ({row.reason})" if row.ended else data["turn"]
+    cells["Turn"] = data["turn"]
+    if row.ended:
+        cells["Turn"] = f"{letters.status(row)} ({row.reason})"
     cells[f"Since ({zone})"] = f"{since:{texts.ZONELESS_TIME_FORMAT}}"
     cells["Days left"] = ""
     if data["days_left"] is not None:
@@ -196,7 +202,10 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
     player, opponent = row.players
     if player not in userids:
         player, opponent = opponent, player
+    waits_for = None
     days_left = None
+    if not row.ended:
+        waits_for = clocks.awaited(row)
     if not row.ended and not clocks.waits_for_robot(session.store, row):
         days_left = max(0, clocks.time_left(session.store, row, session.now).days)
     return {
@@ -206,7 +215,7 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
         "turn": row.turn,
         "since": row.happened.isoformat(),
         "days_left": days_left,
-        "waits_for": None if row.ended else clocks.awaited(row),
+        "waits_for": waits_for,
     }
 
 
@@ -215,7 +224,7 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     named, word = finding.split_page(session, game, words)
     if finding.names_boards(session, game, named):
         rows, missing = _find_each(named, partial(find_row, session, game))
-        return [_letter_of_table(session, game, rows), *_not_found(missing, f"{game} games")]
+        return [_letter_of_table(session, game, rows)] + _not_found(missing, f"{game} games")
     among = finding.read(session, game, named)
     rows, following = on_page(
         session,
@@ -235,7 +244,7 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     # The number of the next page must not be read as that of a board.
     if not named and (following >= finding.FIRST_NUMBER or session.store.boards.get(game, str(following))):
         named = ["all"]
-    command = " ".join([game, "games", *named])
+    command = " ".join([game, "games"] + named)
     return [with_next(_letter_of_table(session, game, rows), command, following)]
 
 

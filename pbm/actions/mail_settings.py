@@ -47,7 +47,7 @@ def choose_for_all(session: Session, user: str, word: str) -> list[Letter]:
     if how in MAIL_FORMS:
         return _choose_form(session, user, how)
     if how not in CHOICES:
-        hint = games.suggestion(how, [*CHOICES, *MAIL_FORMS])
+        hint = games.suggestion(how, list(CHOICES) + list(MAIL_FORMS))
         raise Refused(
             "Mails come as `pictures`, `html` or `text`, and those about boards as `each`, `digest` or `none`; "
             f"{word!r} is none of these{hint}"

@@ -36,8 +36,10 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
         )
     text = _text(session, name, "chat")
     playing = [player for player in board.players if player != board.resigned]
-    followers = list(dict.fromkeys([*playing, *board.about.subscribers]))
-    recipients = followers if name in followers else [*followers, name]
+    followers = list(dict.fromkeys(playing + list(board.about.subscribers)))
+    recipients = list(followers)
+    if name not in followers:
+        recipients.append(name)
     blocking = [recipient for recipient in recipients if name in session.store.users.blocked_by(recipient)]
     readers = [recipient for recipient in recipients if recipient not in blocking]
     if blocking and readers in ([], [name]):
@@ -77,9 +79,12 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
 def _writers(session: Session, board: Board) -> list[str]:
     """Those who may chat on a board while the game goes on: its players, and the director of its tournament."""
     row = board.row
-    tournament = session.store.tournaments.get(row.game, row.pool) if row.pool else None
-    director = [tournament.director] if tournament and tournament.director else []
-    return [*board.players, *director]
+    writers = list(board.players)
+    if row.pool:
+        tournament = session.store.tournaments.get(row.game, row.pool)
+        if tournament and tournament.director:
+            writers.append(tournament.director)
+    return writers
 
 
 def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]:
@@ -105,7 +110,7 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
     unreached = [f"{recipient} takes no messages." for recipient in blocking]
     unreached += [f"{recipient} has no mail address." for recipient in without_address]
     if not reached:
-        raise Refused("\n".join([*unreached, "Nothing was sent."]))
+        raise Refused("\n".join(unreached + ["Nothing was sent."]))
 
     for recipient in reached:
         letter = letters.plain_letter(
@@ -115,7 +120,7 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
             to=recipient,
         )
         delivery.queue(session, letter)
-    done = "\n".join([f"Your message is on its way to {', '.join(reached)}.", *unreached])
+    done = "\n".join([f"Your message is on its way to {', '.join(reached)}."] + unreached)
     return [letters.plain_letter(done, subject="Message", answer="help message", userid=name, readers=reached)]
 
 
@@ -150,7 +155,9 @@ def _switch(session: Session, name: str, switch: str) -> list[Letter]:
         raise Refused(f"`broadcast` is followed by nothing, by `on` or by `off`, and not by {switch!r}.")
     is_on = switch == "on"
     session.store.users.change(name, hears_broadcasts=is_on)
-    text = f"You {'get' if is_on else 'do not get'} what users write to all."
+    text = "You do not get what users write to all."
+    if is_on:
+        text = "You get what users write to all."
     return [letters.to_user(name, text, answer="help broadcast", broadcasts=is_on)]
 
 
@@ -207,25 +214,26 @@ def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list
 def block(session: Session, name: str, word: str) -> list[Letter]:
     """Block another user, who can no longer challenge this one or write to them; without a word, list the blocked."""
     users = session.store.users
-    other = word.lower()
-    if other == name:
+    userid = word.lower()
+    if userid == name:
         raise Refused("You cannot block yourself.")
-    if other:
-        if users.missing(other):
+    if userid:
+        if users.missing(userid):
             raise Refused(no_user(session, word))
         if len(users.blocked_by(name)) >= MOST_BLOCKED:
             raise Refused(f"You block {MOST_BLOCKED} users already.")
-        users.block(name, other)
+        users.block(name, userid)
     return [_blocked(session, name)]
 
 
 def unblock(session: Session, name: str, word: str) -> list[Letter]:
     """Let another user challenge this one and write to them again."""
     users = session.store.users
-    other = word.lower()
-    if other not in users.blocked_by(name):
-        raise Refused(f"You do not block {word!r}{games.suggestion(word, users.blocked_by(name))}")
-    users.unblock(name, other)
+    userid = word.lower()
+    blocked = users.blocked_by(name)
+    if userid not in blocked:
+        raise Refused(f"You do not block {word!r}{games.suggestion(word, blocked)}")
+    users.unblock(name, userid)
     return [_blocked(session, name)]
 
 

@@ -108,7 +108,7 @@ def _checked(
                         raise Illegal(f"{why} This is about `{text_of_branch(branch)}`.") from why
                     moves.append(move)
                     trial = None
-            tried[branch] = TriedBranch((*earlier.steps, Conditional(*moves)), trial)
+            tried[branch] = TriedBranch(earlier.steps + (Conditional(*moves),), trial)
     return [tried[line].steps for line in lines]
 
 

@@ -67,7 +67,7 @@ def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence
     if name == board.mover:
         return move(session, row, name, text, lines)
     queued: PlanLine = (Conditional(ANY_MOVE, text),)
-    plans.add(session, board, name, [queued, *lines])
+    plans.add(session, board, name, [queued] + list(lines))
     return plans.board_for(session, board, name)
 
 

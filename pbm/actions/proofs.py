@@ -108,13 +108,17 @@ def count_dice(session: Session, game: str) -> list[Letter]:
             pairs[6 * (first - 1) + second - 1] += times
     tests = [_test("single dice", faces), _test("pairs, in order", pairs)]
     expected = f"{sum(faces) / 6:.1f}"
-    face_rows = [(str(face), str(count), expected) for face, count in enumerate(faces, 1)]
-    test_rows = [tuple(str(value) for value in test.values()) for test in tests]
+    face_rows = [FACES]
+    for face, count in enumerate(faces, 1):
+        face_rows.append((str(face), str(count), expected))
+    test_rows: list[Sequence[str]] = [TESTS]
+    for test in tests:
+        test_rows.append([str(value) for value in test.values()])
     letter = letters.plain_letter(
         [
             Paragraph(f"{texts.counted(total, 'throw')} of {title} have been played here."),
-            Table([FACES, *face_rows], FACES),
-            Table([TESTS, *test_rows], TESTS[1:]),
+            Table(face_rows, FACES),
+            Table(test_rows, TESTS[1:]),
             Paragraph(CHANCE),
         ],
         subject=f"{title} Dice",

@@ -33,8 +33,9 @@ def reinstate(session: Session, board: Board) -> list[Letter]:
     name = str(board.mover)
     session.note("reinstate", **row.place_data, pool=row.pool, userid=name)
     note = f"The operator has reinstated this game, which had ended by time. It is {name}'s turn, with full time."
-    told = letters.of_board(session, board.present, *turns.readers_of(board), notes=[note], is_full=True)
-    return [letter._replace(is_urgent=True) for letter in told]
+    readers = turns.readers_of(board)
+    board_letters = letters.of_board(session, board.present, *readers, notes=[note], is_full=True)
+    return [letter._replace(is_urgent=True) for letter in board_letters]
 
 
 def ended_by_time(board: Board) -> bool:
@@ -53,12 +54,15 @@ def take_back_end(session: Session, board: Board) -> None:
 
     Raises Refused if its dice cannot have another secret.
     """
-    store, row = session.store, board.row
+    store = session.store
+    row = board.row
     ratings.take_back(store, row)
     store.robots.forget_analysis(*row.place)
     if board.resigned:
         store.boards.unfollow(*row.place, board.resigned, SUBSCRIBER)  # the end has made them a subscriber
-    moves = len(board.turns) - (board.resigned is not None)
+    moves = len(board.turns)
+    if board.resigned:
+        moves -= 1  # the turn by which the game ended
     if board.has_dice and row.secret:
         _renew_secret(session, board, moves)
     board.change(ended=None, winner=None, reason=None, drawn=False, comment=None, commenter=None)

@@ -105,7 +105,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
             f"Left in {year}: {texts.counted(left, 'day')}."
         )
     reminder = "\n".join(lines)
-    [letter] = letters.of_board(session, board.present, late, notes=[*notes, reminder])
+    [letter] = letters.of_board(session, board.present, late, notes=list(notes) + [reminder])
     board.change(nagged=clocks.next_time(row, now))
     store.boards.save(board.row)
     if not any(address.is_usable for address in store.users.addresses(late)):

@@ -122,9 +122,12 @@ def start_games(
         forfeit=tournament.forfeit_days,
         total=tournament.total_days,
         novacation=tournament.novacation,
-        clock=growing.parse(tournament.clock) if tournament.clock else None,
     )
-    until = session.now + tournament.round_days * DAY if tournament.round_days else None
+    if tournament.clock:
+        times = times._replace(clock=growing.parse(tournament.clock))
+    until = None
+    if tournament.round_days:
+        until = session.now + tournament.round_days * DAY
     try:
         for name, pair in boards.items():
             board = start(quiet_session, tournament.game, options, pair, times=times, board_name=name, until=until)
@@ -226,7 +229,7 @@ def finish_tournament(session: Session, progress: TournamentTable, why: str) -> 
     winners = [line.name for line in progress.lines if line.place == 1]
     session.note("finish", **tournament.place_data, winners=winners)
     text = f"It is over. {why}".rstrip()
-    tell_all(session, progress, "the end", [Paragraph(texts.wrapped_turns(text)), *progress.blocks])
+    tell_all(session, progress, "the end", [Paragraph(texts.wrapped_turns(text))] + progress.blocks)
 
 
 def note_withdrawal(session: Session, tournament: Tournament, userid: str) -> None:

@@ -13,6 +13,7 @@ from pbm.actions import finding, lists
 from pbm.blocks import Block, Content, Paragraph, Preformatted
 from pbm.board.ratings import Rating
 from pbm.letters import Letter
+from pbm.names import LONGEST_USERID
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, PlayerRow, Robot, Section
@@ -31,8 +32,6 @@ NUMBERS = frozenset("Rank Rating Won Lost Ties Active Seeking Pts Moves".split()
 """The columns that hold numbers."""
 RARE = frozenset({"Robot", "Ties", "Rated", "Reason"})
 """The columns that are left out where all their cells are empty."""
-LONGEST = 16
-"""How many characters a userid may have."""
 POINTS = 1
 """How many points a won game counts in the history: the same in all games that there are."""
 HEIGHT = 16
@@ -254,7 +253,9 @@ def _mark(player: PlayerRow) -> str:
     """The character that says in which of SECTIONS a player is: `E`, `P` or `I`."""
     if player.inactive:
         return "I"
-    return "E" if Rating(games=player.games).is_established else "P"
+    if Rating(games=player.games).is_established:
+        return "E"
+    return "P"
 
 
 def _data(session: Session, game: str, page: int) -> dict[str, Any]:
@@ -326,7 +327,7 @@ def _limit(player: PlayerRow) -> str:
 
 def _fitting(table: str) -> Preformatted:
     """A table of games; a second player who does not fit into the line goes below the first one."""
-    indent = " " * min(table.index("Players"), WIDTH - LONGEST)
+    indent = " " * min(table.index("Players"), WIDTH - LONGEST_USERID)
     lines: list[str] = []
     for line in table.split("\n"):
         lines += wrap(line, WIDTH, subsequent_indent=indent)

@@ -70,11 +70,11 @@ def _with_known_conditions(board: Board, lines: Sequence[PlanLine]) -> list[Plan
     canonical: dict[str, str] = {}  # many lines may begin with one condition
     known_lines = []
     for line in lines:
-        first, *later = line
+        first = line[0]
         if first.theirs not in canonical:
             canonical[first.theirs] = _canonical_if_legal(board, first.theirs)
         known_first = first._replace(theirs=canonical[first.theirs])
-        known_lines.append((known_first, *later))
+        known_lines.append((known_first,) + line[1:])
     return known_lines
 
 

@@ -58,7 +58,7 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
         lines += _sentence("Not subscribed", [f"{number} ({why})" for number, why in refused.items()])
     subscribes = session.store.players.get(game, name).subscribes
     summary = _summary(game, name, lines, is_all=subscribes, added=added, unchanged=list(refused))
-    return [*board_letters, summary]
+    return board_letters + [summary]
 
 
 def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:

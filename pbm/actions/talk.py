@@ -55,6 +55,7 @@ def list_talk(session: Session, row: BoardRow, name: str | None, page: str) -> l
     zone = session.zone(name)
     lines = [(entry, line) for entry in entries for line in _lines(entry, zone)]
     shown, following = on_page(session, page, lambda _: lines, "There is no page {page} of this talk.")
+    shown_entries = dict.fromkeys(entry for entry, _ in shown)  # each once, however many lines it has
 
     blocks: list[Block] = [Paragraph(letters.heading("board", kind="Talk", title=letters.title(board.present)))]
     if not sees_chats(row, name):
@@ -64,13 +65,14 @@ def list_talk(session: Session, row: BoardRow, name: str | None, page: str) -> l
         blocks.append(Preformatted("\n".join(line for _, line in shown)))
     else:
         blocks.append(Paragraph("There is nothing to read."))
+    command = letters.next_command(board.present, name)
     letter = letters.plain_letter(
         blocks,
         subject=f"What was said on {row.game.capitalize()} board {row.board}",
-        answer=letters.next_command(board.present, name).text,
-        bare=letters.next_command(board.present, name).bare,
+        answer=command.text,
+        bare=command.bare,
         **row.place_data,
-        talk=[records.talk_as_data(entry) for entry in dict.fromkeys(entry for entry, _ in shown)],
+        talk=[records.talk_as_data(entry) for entry in shown_entries],
     )
     letter = letter._replace(thread=board.thread, game=row.game, board=row.board, reader=name or "")
     signed = f" {name} PASSWORD" if name else ""
@@ -95,4 +97,4 @@ def _lines(entry: TalkRow, zone: tzinfo) -> list[str]:
     if "\n" not in texts.wrapped_text(whole):
         return [whole]
     quoted = "\n".join(f"> {line}" for line in entry.text.split("\n"))
-    return [f"{heading}:", *texts.wrapped_text(quoted).split("\n")]
+    return [f"{heading}:"] + texts.wrapped_text(quoted).split("\n")

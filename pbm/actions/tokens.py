@@ -37,7 +37,7 @@ def change_token(session: Session, userid: str, name: str, word: str) -> list[Le
         raise Refused(
             "The name of a token has up to 32 letters, digits, dots, hyphens or underscores.", secrets=(name,)
         )
-    if word and word.lower() not in {*SCOPES, REVOKE}:
+    if word and word.lower() != REVOKE and word.lower() not in SCOPES:
         raise Refused("Behind the name of a token stands `read`, `play` or `revoke`.", secrets=(word,))
     word = word.lower()
     names = [token.name for token in session.store.trust.tokens(userid)]
@@ -46,7 +46,7 @@ def change_token(session: Session, userid: str, name: str, word: str) -> list[Le
             raise Refused(f"{userid} has no token {name}; `tokens` lists them.")
         session.store.trust.revoke_token(userid, name)
         text = f"The token {name} of {userid} has ended."
-        return [_told(session, userid, text, text, name=name, scope=None, token=None)]
+        return [_receipt(session, userid, text, text, name=name, scope=None, token=None)]
     if name in names:
         raise Refused(f"{userid} has a token {name} already; choose another name, or end that one with `revoke`.")
     if len(names) >= MOST_TOKENS:
@@ -60,10 +60,10 @@ def change_token(session: Session, userid: str, name: str, word: str) -> list[Le
         f"you who made it, end it with `token {userid} PASSWORD {name} revoke`, and change your password."
     )
     shown = fill(f"This is the token {name} of {userid}, for {SCOPES[scope]}. It is shown only now.", texts.WIDTH)
-    return [_told(session, userid, f"{secret}\n\n{shown}", mailed, name=name, scope=scope, token=secret)]
+    return [_receipt(session, userid, f"{secret}\n\n{shown}", mailed, name=name, scope=scope, token=secret)]
 
 
-def _told(session: Session, userid: str, shown: str, mailed: str, **data: Any) -> Letter:
+def _receipt(session: Session, userid: str, shown: str, mailed: str, **data: Any) -> Letter:
     """The letter with the answer to the command. The user also gets a mail about it, which has no token in it."""
     answer = f"tokens {userid} PASSWORD"
     delivery.queue(session, letters.to_user(userid, fill(mailed, texts.WIDTH), answer=answer))
@@ -77,19 +77,20 @@ def list_tokens(session: Session, userid: str) -> list[Letter]:
     lines = [f"{userid} has no tokens."]
     if tokens:
         lines = [f"The tokens of {userid}:"]
+    data = []
     for token in tokens:
         used = "never used"
         if token.used:
             used = f"last used {token.used.astimezone(zone):{texts.TIME_FORMAT}}"
         made = f"{token.made.astimezone(zone):{texts.TIME_FORMAT}}"
         lines.append(f"  {token.name}: {token.scope}, made {made}, {used}")
-    data = [
-        {"name": token.name, "scope": token.scope, "made": token.made.isoformat(), "used": _iso(token)}
-        for token in tokens
-    ]
+        data.append(
+            {
+                "name": token.name,
+                "scope": token.scope,
+                "made": token.made.isoformat(),
+                "used": token.used and token.used.isoformat(),
+            }
+        )
     answer = f"token {userid} PASSWORD NAME"
     return [letters.plain_letter("\n".join(lines), subject="pbm tokens", answer=answer, userid=userid, tokens=data)]
-
-
-def _iso(token: Token) -> str | None:
-    return token.used.isoformat() if token.used else None

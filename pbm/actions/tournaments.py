@@ -280,7 +280,9 @@ def _listed(session: Session, game: str) -> Letter:
                 players += f" of {tournament.most}"
             if tournament.starts:
                 starts = f"{tournament.starts:{texts.ZONELESS_TIME_FORMAT}}"
-        number = contests.present_round(tournament) if tournament.round or tournament.rounds else ""
+        number = ""
+        if tournament.round or tournament.rounds:
+            number = contests.present_round(tournament)
         who = _who_joins(progress)
         rows.append((tournament.pool, tournament.kind.name, tournament.state, players, number, starts, who))
         data.append(status | {"who": who})

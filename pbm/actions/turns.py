@@ -11,7 +11,10 @@ from pbm.board.board import FORFEIT, RESIGN, SERVER, Board, BoardContext, Point
 from pbm.board.clocks import Clocks
 from pbm.letters import Letter
 from pbm.session import Session
-from pbm.store import BoardRow
+from pbm.store import BoardRow, TurnRow
+
+EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}
+"""The events of these turns; that of any other turn is a ``move``."""
 
 
 def start(
@@ -43,15 +46,20 @@ def start(
         nag_days=times.nag,
         forfeit_days=times.forfeit,
         total_days=times.total,
-        **(times.clock.columns if times.clock else {}),
         novacation=times.novacation,
-        weekends=str(session.zone(players[0])) if times.noweekends else None,
-        pool=board_name.rstrip("0123456789") if board_name else None,
-        source=beginning.board.number if beginning else None,
-        given=beginning.moves if beginning else 0,
         until=until,
         unrated=any(robot.userid in players and not robot.rated for robot in store.robots.all()),
     )
+    if board_name:
+        row = row._replace(pool=board_name.rstrip("0123456789"))
+    if times.clock:
+        row = row._replace(**times.clock.columns)
+    if times.noweekends:
+        row = row._replace(weekends=str(session.zone(players[0])))
+    given_turns: list[TurnRow] = []
+    if beginning:
+        given_turns = beginning.board.turns[: beginning.moves]
+        row = row._replace(source=beginning.board.number, given=beginning.moves)
     store.boards.add(row)
     session.boards[row.place] = None
     for userid in dict.fromkeys(players):
@@ -62,12 +70,12 @@ def start(
     for userid in followers:
         store.boards.follow(game, row.board, userid)
     board = Board(row, [], {}, BoardContext(subscribers=followers, robots=store.robots.among(players)))
-    for turn in beginning.board.turns[: beginning.moves] if beginning else ():
+    for turn in given_turns:
         if turn.dice:
             board.set_dice(turn.dice)
         board.play(str(board.mover), turn.text, row.started, automatic=turn.automatic)
     comments.keep_comment(session, board)
-    session.note("challenge", **row.place_data, pool=row.pool, players=[*players], options=row.options)
+    session.note("challenge", **row.place_data, pool=row.pool, players=list(players), options=row.options)
     play_on(session, board)
     return board
 
@@ -156,10 +164,6 @@ def advance_tournament(session: Session, game: str, pool: str) -> None:
     rounds.advance(session, game, pool, start)
 
 
-EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}
-"""The events of these turns; that of any other turn is a ``move``."""
-
-
 def _end(session: Session, board: Board) -> None:
     """Note the end of a game on its board, drop plans, and settle ratings. The caller stores the row."""
     reason = board.row.reason or board.reasons[0]
@@ -179,7 +183,7 @@ def letters_about(session: Session, board: Board, *notes: str) -> list[Letter]:
     readers = readers_of(board)
     board_letters = letters.of_board(session, board.present, *readers, notes=notes)
     if board.is_over:
-        notified = {*board.about.notified, *session.store.players.notified_of_all(board.row.game)}
+        notified = set(board.about.notified).union(session.store.players.notified_of_all(board.row.game))
         others = sorted(notified.difference(readers))
         board_letters += letters.of_board(session, board.present, *others, kind="Notification")
     return board_letters
@@ -187,4 +191,4 @@ def letters_about(session: Session, board: Board, *notes: str) -> list[Letter]:
 
 def readers_of(board: Board) -> list[str]:
     """Those who get every mail about a board: its players, and its subscribers."""
-    return list(dict.fromkeys([*board.players, *board.about.subscribers]))
+    return list(dict.fromkeys(list(board.players) + list(board.about.subscribers)))

@@ -73,7 +73,7 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
         raise Refused(f"A vacation cannot begin in the past; today is {today}.")
     new = Vacation(name, first, last)
     others = [away for away in planned if away.last < first or last < away.first]
-    wanted = sorted([*others, new])
+    wanted = sorted(others + [new])
     _check_days(session, new, wanted, today)
     return wanted
 

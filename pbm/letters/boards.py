@@ -127,7 +127,7 @@ def _time_away(session: Session, point: Point) -> float:
 
 def of_new_board(session: Session, board: Board, *others: str | None, notes: Iterable[str] = ()) -> list[Letter]:
     """The letters about a new board: to its players, to those who follow all boards, and to *others*."""
-    readers = dict.fromkeys([*board.players, *board.about.subscribers, *others])
+    readers = dict.fromkeys(board.players + tuple(board.about.subscribers) + others)
     return of_board(session, board.present, *readers, kind="New", notes=notes, is_full=True, is_new=True)
 
 
