@@ -716,8 +716,8 @@ def test_the_help_lists_every_word_of_an_answer(board):
     [told] = board.say("help commands")
     listed = told.body.partition("\n  MOVE  ")[2].partition("\n\n")[0]
     for name in answers.ANSWERS:
-        takes = answers.takes(name)
-        assert f"move {takes}" in listed if name == "move" else f"\n  {name} {takes}".rstrip() in listed
+        needed = answers.needed_behind(name)
+        assert f"move {needed}" in listed if name == "move" else f"\n  {name} {needed}".rstrip() in listed
     assert all(re.search(rf"\b{name}\b", listed) for name in votes.INSTEAD_OF_A_MOVE)
 
 

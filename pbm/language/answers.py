@@ -1,6 +1,6 @@
 """What stands in an answer to a board mail: a move, or a word for something else that a player wants on that board."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from pbm import delivery, letters
@@ -19,7 +19,8 @@ AROUND = " \t\"'`*_()[]«»"
 """What people and mail programs put around a move."""
 BEHIND = ".!:;\u2026"
 """What people and telephones put behind a move or a word."""
-ONE, SOME = "MOVE", "MOVE ..."
+ONE_MOVE = "MOVE"
+SEVERAL_MOVES = "MOVE ..."
 """The syntax of what some words need behind them: one move, or several."""
 
 
@@ -31,11 +32,11 @@ def bare(line: str) -> str:
     return line.replace("<", "").replace(">", "").strip(AROUND + BEHIND)
 
 
-def takes(line: str) -> str | None:
+def needed_behind(line: str) -> str | None:
     """What has to follow a line that is a word of ANSWERS, such as ``DAYS`` behind ``give``; None for another line."""
     word = words.command(bare(line))
     if word in ANSWERS:
-        return _takes(ANSWERS[word]).partition("[")[0]  # what is in brackets need not follow
+        return _syntax_behind(ANSWERS[word]).partition("[")[0]  # what is in brackets need not follow
     if word in votes.INSTEAD_OF_A_MOVE:
         return ""
     return None
@@ -48,49 +49,52 @@ def read(reply: Reply, line: str) -> Call:
     given: dict[str, object] = {**reply._asdict(), "password": ""}
     if name == "plan" or typed_plans.is_line(line):
         text = rest if name == "plan" else line
-        return Call(ANSWERS["plan"], given | {"lines": [CLEAR if bare(text).lower() == CLEAR else text]})
+        if bare(text).lower() == CLEAR:
+            text = CLEAR
+        return Call(ANSWERS["plan"], given | {"lines": [text]})
+
     if name not in ANSWERS or (name == "move" and not rest):  # MOVE is the placeholder of our mails
-        name, rest = "move", bare(line)
+        name = "move"
+        rest = bare(line)
     command = ANSWERS[name]
-    takes = _takes(command)
-    if takes == SOME:
+    syntax = _syntax_behind(command)
+    if syntax == SEVERAL_MOVES:
         behind = [bare(move) for move in words.moves(rest)]
     else:
         behind = words.one_move(bare(rest))
-    is_right = _is_right_number(len(behind), takes)
-    if takes == PAGE.metavar:
-        is_right = is_right and all(word.isdecimal() for word in behind)  # else `Talk later!` would be an answer
-    if not is_right or len(line) > MOST_CHARACTERS:
-        raise Misused(_misused(name, takes, has_words=bool(behind)))
+    if len(line) > MOST_CHARACTERS or not _fits(behind, syntax):
+        raise Misused(_misused(name, syntax, has_words=bool(behind)))
     if name == "help":
         return Call(command, {"game": reply.game, "command": ""})
-    if takes == SOME:
+    if syntax == SEVERAL_MOVES:
         given[str(command.params[-1].name)] = behind
-    elif takes:
+    elif syntax:
         given[str(command.params[-1].name)] = "".join(behind)
     return Call(command, given)
 
 
-def _is_right_number(count: int, takes: str) -> bool:
-    """Whether so many words can stand behind a word that takes nothing, ONE, SOME, or another word."""
-    if takes == "":
-        return count == 0
-    if takes == ONE:
-        return count == 1
-    if takes == SOME:
-        return count > 0
-    return count < 2  # whether the other word may be missing, its command says
+def _fits(behind: Sequence[str], syntax: str) -> bool:
+    """Whether these words can stand behind a word with that syntax, as of `_syntax_behind`."""
+    if syntax == "":
+        return not behind
+    if syntax == ONE_MOVE:
+        return len(behind) == 1
+    if syntax == SEVERAL_MOVES:
+        return len(behind) > 0
+    if syntax == PAGE.metavar and not all(word.isdecimal() for word in behind):
+        return False  # else `Talk later!` would be an answer
+    return len(behind) < 2  # whether the other word may be missing, its command says
 
 
-def _takes(command: Command) -> str:
-    """What stands behind the word that gives a command: nothing, ONE, SOME, or another word, such as DAYS."""
+def _syntax_behind(command: Command) -> str:
+    """What stands behind the word of a command: nothing, ONE_MOVE, SEVERAL_MOVES, or another word, such as DAYS."""
     last = command.params[-1]
     if last in ON_BOARD:
         return ""
     if last.name == "move":
-        return ONE
+        return ONE_MOVE
     if last.name == "moves":
-        return SOME
+        return SEVERAL_MOVES
     return str(last.metavar)
 
 
@@ -117,21 +121,21 @@ def refuse_lost_answer(session: Session, title: Line, why: Misused) -> NoReturn:
     raise Misused(once_more, point=board.present, reader=name, stands=True)
 
 
-def _misused(name: str, takes: str, *, has_words: bool) -> str:
-    """How the line should be written."""
+def _misused(name: str, syntax: str, *, has_words: bool) -> str:
+    """How a line should be written that begins with the *name* of a command, which has that *syntax* behind it."""
     if name != "move":
-        if not takes:
+        if not syntax:
             return f"`{name}` stands alone in the first line."
-        syntax = f"This is written `{name} {takes}`."
+        sentence = f"This is written `{name} {syntax}`."
         if name == "note":
-            return f"{syntax} The text of a note stands below it."
-        return syntax
+            return f"{sentence} The text of a note stands below it."
+        return sentence
     what = "Write your move alone on the first line, without blanks between its parts."
     if has_words:
         what += " A comment stands below it."
     else:
         what += " Yours is empty."
-    others = [f"{word} {_takes(command)}".rstrip() for word, command in ANSWERS.items() if word != "move"]
+    others = [f"{word} {_syntax_behind(command)}".rstrip() for word, command in ANSWERS.items() if word != "move"]
     others += votes.INSTEAD_OF_A_MOVE
     return f"{what}\nIt can also be {', '.join(others)}."
 
@@ -140,11 +144,11 @@ LOST_ANSWER = Command("", [], "language.answers.refuse_lost_answer")
 """The command for an answer that has lost its address."""
 OWN = {
     "show": Command("show", ON_BOARD, "actions.lists.show_own", reads=True),
-    "preview": Command("preview", [*ON_BOARD, MOVES], "actions.play.preview_own", reads=True),
-    "talk": Command("talk", [*ON_BOARD, PAGE], "actions.talk.list_talk", reads=True),
+    "preview": Command("preview", ON_BOARD + [MOVES], "actions.play.preview_own", reads=True),
+    "talk": Command("talk", ON_BOARD + [PAGE], "actions.talk.list_talk", reads=True),
     "history": Command("history", ON_BOARD, "actions.lists.turns", reads=True),
-    "block": Command("block", [*ON_BOARD, argument("other", "[OTHER]")], "actions.messages.block_in_answer"),
-    "unblock": Command("unblock", [*ON_BOARD, argument("other", "OTHER")], "actions.messages.unblock_in_answer"),
+    "block": Command("block", ON_BOARD + [argument("other", "[OTHER]")], "actions.messages.block_in_answer"),
+    "unblock": Command("unblock", ON_BOARD + [argument("other", "OTHER")], "actions.messages.unblock_in_answer"),
     "unsubscribe": Command("unsubscribe", ON_BOARD, "actions.subscriptions.stop"),
 }
 """The words that stand for another command here than behind the name of a game."""

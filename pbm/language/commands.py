@@ -29,7 +29,7 @@ SIGNED = [USERID, PASSWORD]
 ON_BOARD = [argument("board"), *SIGNED]
 IN_POOL = [argument("pool"), *SIGNED]
 NEW_PASSWORD = argument("new_password", "PASSWORD")
-FOLLOWED = [*SIGNED, arguments("boards", "BOARD...")]
+FOLLOWED = SIGNED + [arguments("boards", "BOARD...")]
 PAGE = argument("page", "[PAGE]")
 MOVE = argument("move", "MOVE[#n]")
 MOVES = arguments("moves", "[MOVES]...")
@@ -59,7 +59,7 @@ OF_A_GAME = (
         and dice of its own, and is not rated. No robot plays there while two people still play on the old board. --name
         names a board of a tournament, in a shell only.
         """),
-    Command("move", [*ON_BOARD, MOVE], "actions.play.move", takes_plan=True,
+    Command("move", ON_BOARD + [MOVE], "actions.play.move", takes_plan=True,
         text="""Play a move. With #n behind it, the move is played as move number n or not at all.
 
         In the place of a move, `resign` gives up. `unresign` takes that back while it is not your turn. `propose`
@@ -69,7 +69,7 @@ OF_A_GAME = (
         In a shell, this and every other command about a board ends when a robot that is to move there has moved. With
         --no-wait it ends at once.
         """),
-    Command("plan", [*ON_BOARD, arguments("lines", "[LINE;...|clear]")],
+    Command("plan", ON_BOARD + [arguments("lines", "[LINE;...|clear]")],
         "language.typed_plans.plan_typed", own_text=True,
         text="""Plan your answers to moves that your opponent may make. The server plays them at once.
 
@@ -88,14 +88,14 @@ OF_A_GAME = (
         says so. In games with dice, only `any` can stand behind `if`. A plan has at most 200 moves of yours, and 20 in
         a row.
         """),
-    Command("queue", [*ON_BOARD, MOVE], "actions.play.queue", takes_plan=True,
+    Command("queue", ON_BOARD + [MOVE], "actions.play.queue", takes_plan=True,
         text="""Store a move that is played as soon as it is your turn, whatever the other player does.
 
         It is the plan `if any then MOVE`. The server looks at the move only then. If it is not legal, you are told. A
         new move replaces the one before. `clear` in the place of the move forgets it. If it is your turn already, the
         move is played at once.
         """),
-    Command("submit", [*ON_BOARD, MOVE], "actions.play.submit",
+    Command("submit", ON_BOARD + [MOVE], "actions.play.submit",
         text="""Show yourself what a move leads to. `confirm` then plays it."""),
     Command("confirm", ON_BOARD, "actions.play.confirm", takes_plan=True,
         text="""Play the move that you have submitted."""),
@@ -142,7 +142,7 @@ OF_A_GAME = (
         when the move is taken back, and is marked. You do not read what users have written whom you block. Who signs
         off takes away what they have written. A mail has a page of 200 lines.
         """),
-    Command("note", [*ON_BOARD, argument("word", "[clear]")], "actions.messages.add_note", own_text=True,
+    Command("note", ON_BOARD + [argument("word", "[clear]")], "actions.messages.add_note", own_text=True,
         text="""Note something for yourself on a board. The text stands in the body, or in --comment=TEXT in a shell.
 
         Only you see your notes, below the board in your mails and in `showas`, also when the game is over. They have at
@@ -166,7 +166,7 @@ OF_A_GAME = (
 
         The mail says when they lose if they do nothing. If they move before it goes out, it is not sent.
         """),
-    Command("give", [*ON_BOARD, argument("days", "DAYS")], "actions.reminders.give",
+    Command("give", ON_BOARD + [argument("days", "DAYS")], "actions.reminders.give",
         text="""Give your opponent 1 to 30 days more for the move that they owe. Both of you are told.
 
         If the board has a total time, they have as many days more in the whole game.
@@ -222,7 +222,7 @@ OF_A_GAME = (
 
         Without POOL, it lists the tournaments that are open or running, and says who can join them.
         """),
-    Command("tournament", [*IN_POOL, arguments("deed", "[DIRECTION]")], "actions.directing.directed",
+    Command("tournament", IN_POOL + [arguments("deed", "[DIRECTION]")], "actions.directing.directed",
         named={"dry-run": ""},
         text="""Direct a tournament, if the operator has made you its director. Without a DIRECTION, it says how far it
         is.
@@ -314,7 +314,7 @@ OF_ALL = (
         The answer stands at the end of the mail, far below the board. The site shows all puzzles with their answers.
         The button of a mail program that unsubscribes means `off`.
         """),
-    Command("token", [*SIGNED, argument("name"), argument("scope", "[read|play|revoke]")],
+    Command("token", SIGNED + [argument("name"), argument("scope", "[read|play|revoke]")],
         "actions.tokens.change_token", check="actions.tokens.check_not_mailed",
         text="""Make a token, with which a program gives commands for you over HTTP: it stands for your userid and
         password.
@@ -329,7 +329,7 @@ OF_ALL = (
         A browser in which you play without a mail program is a `device`. It ends as a token does, by `revoke`, or 90
         days after its last use."""),
     Command("notices",
-        [*SIGNED, argument("change", "add|confirm|list|drop"), argument("url", "[URL"), argument("full", "full]")],
+        SIGNED + [argument("change", "add|confirm|list|drop"), argument("url", "[URL"), argument("full", "full]")],
         "actions.notices.change_notices", check="actions.notices.check_not_mailed_secret",
         text="""Be notified by other ways than mail: that it is your turn, that a game is over, that somebody has
         written to you.
@@ -412,8 +412,8 @@ OF_ALL_GAMES = (
 )
 
 # fmt: on
-OF_GAME = {str(one.name): one for one in OF_A_GAME}
+OF_GAME = {str(command.name): command for command in OF_A_GAME}
 MISPLACED = [Command(typed, ON_BOARD, reads=True, instead=word) for typed, word in words.MEANT_AS_MOVES.items()]
 """What people type as commands, and stands in the place of a move."""
-game = Group("GAME", [*MISPLACED, *OF_A_GAME])
-root = Root("pbm", [Group("change", OF_ONESELF), Group("all", OF_ALL_GAMES), *OF_ALL], game)
+game = Group("GAME", MISPLACED + list(OF_A_GAME))
+root = Root("pbm", [Group("change", OF_ONESELF), Group("all", OF_ALL_GAMES)] + list(OF_ALL), game)

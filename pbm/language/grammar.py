@@ -78,7 +78,7 @@ class Command(click.Command):
         also have a board in front of the userid and the password. The comment of one with a text *of their own* is for
         its user alone, and not for others.
         """
-        super().__init__(name, params=[*words], help=text, hidden=not text)
+        super().__init__(name, params=list(words), help=text, hidden=not text)
         self.deed = deed
         self.named = named
         self.writes = not reads
@@ -269,7 +269,9 @@ def misplaced(session: Session, command: Command, game: str, board: str, userid:
     text = f"`{command.instead}` belongs in the place of a move:\n\n  {line}"
     if not command.hidden:
         text += f"\n\nAs a command it is about challenges:\n\n  {command.syntax(f'{game} {command.name}')}"
-    return Misused(text, secrets=() if is_user else (userid,))  # it may be the password in the wrong place
+    if is_user:
+        return Misused(text)
+    return Misused(text, secrets=(userid,))  # it may be the password in the wrong place
 
 
 class Group(click.Group):
@@ -379,7 +381,7 @@ class Root(Group):
 
         Where a name means several commands, that of the *group* whose name *here* was typed counts.
         """
-        global_commands = {name: name for name in (*self.commands, *games.names())}
+        global_commands = {name: name for name in tuple(self.commands) + games.names()}
         global_commands |= {name: f"pbm {name}" for name in operators}
         commands_of_game = {}
         for name, command in self.game.commands.items():

@@ -64,7 +64,8 @@ def help_letter(subject: str) -> Letter:
             blocks.append(Preformatted(part))
         else:
             blocks.append(Paragraph(part))
-    return letters.plain_letter(blocks, subject=title, answer="help commands" if subject else "help tutorial")
+    answer = "help commands" if subject else "help tutorial"
+    return letters.plain_letter(blocks, subject=title, answer=answer)
 
 
 def subjects() -> list[str]:

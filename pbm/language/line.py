@@ -57,7 +57,7 @@ class Line(NamedTuple):
         Whoever is proved by a token leaves both out, or writes ``- -``. Raises Refused if another userid, or what may
         be a password, stands there: it must not become a part of a move.
         """
-        if self.command is None or not {"userid", "password"} <= {*self.command.ways[0]}:
+        if self.command is None or not {"userid", "password"} <= set(self.command.ways[0]):
             return self
         words_of_user = [userid, SIGNED_WORDS]
         begin = self.command.ways[0].index("userid")
@@ -75,10 +75,12 @@ class Line(NamedTuple):
         index = self._place(begin, skips_options=True)
         word = self._word(index)
         following = self._word(index + 1)
-        is_other = is_user(word.lower())
-        is_beside_password = masking.may_be_password(following) and not is_user(following.lower())
-        is_beside_password = is_beside_password and following.lower() not in finding.WORDS
-        if is_other and (begin > 0 or is_beside_password):
+        is_beside_password = (
+            masking.may_be_password(following)
+            and not is_user(following.lower())
+            and following.lower() not in finding.WORDS
+        )
+        if is_user(word.lower()) and (begin > 0 or is_beside_password):
             raise Refused(LEAVE_OUT)
 
         index = self._place(begin)
@@ -115,7 +117,7 @@ class Line(NamedTuple):
         return len(self.rest)
 
     def _with_rest(self, rest: Sequence[str]) -> Self:
-        return self.read(" ".join([self.names, *rest]))
+        return self.read(" ".join([self.names] + list(rest)))
 
     def masked(self, is_user: IsUser | None = None, *, is_answer: bool = False) -> Masked:
         """The line as it may be seen, and the words that were masked in it.
@@ -134,9 +136,9 @@ class Line(NamedTuple):
                 if not (self.command.moves_at and masking.is_turn(word)):
                     secrets.append(word)
             secrets += self._long(is_user)
-        read = masking.without_passwords(" ".join(self.typed.split()), is_user)
-        text = without(read.text, secrets)
-        return Masked(text, secrets + list(read.secrets))
+        masked = masking.without_passwords(" ".join(self.typed.split()), is_user)
+        text = without(masked.text, secrets)
+        return Masked(text, secrets + list(masked.secrets))
 
     def _masked_without_command(self, is_user: IsUser | None, *, is_answer: bool) -> Masked:
         """An answer to a board mail, or the first two words of a line that is not understood, without passwords."""
@@ -167,7 +169,7 @@ class Line(NamedTuple):
         Passwords are masked. The *game* is named for the answer to a board mail, which does not begin with it.
         """
         text, masked_words = self.masked(is_user, is_answer=bool(game))
-        secrets = [*why.secrets, *masked_words]
+        secrets = list(why.secrets) + list(masked_words)
         quoted = [without(text, why.secrets)]
         quoted += [without(line, secrets) for line in self._below(body, is_user).splitlines()]
         return letters.of_error(why, reason_without(str(why), secrets), quoted, game=game or self.game or "pbm")
@@ -185,12 +187,12 @@ class Line(NamedTuple):
         if self.passwords() is not None:
             return text
         first = next((line for line in text.splitlines() if line.strip()), "")
-        words = [word.strip(masking.PUNCTUATION) for word in first.split()]
+        first_words = [word.strip(masking.PUNCTUATION) for word in first.split()]
         if self.command and "new_password" in self.command.ways[0]:
-            secrets = words  # a new password may have blanks, and go on here
+            secrets = first_words  # a new password may have blanks, and go on here
         else:
-            secrets = [word for word in words if masking.is_strange(word)]
-            secrets += masking.behind_users(words, is_user)
+            secrets = [word for word in first_words if masking.is_strange(word)]
+            secrets += masking.behind_users(first_words, is_user)
         return text.replace(first, without(first, secrets), 1)
 
     def _long(self, is_user: IsUser | None) -> list[str]:

@@ -167,8 +167,10 @@ def _by_grammar(tokens: Sequence[TypedToken], is_user: IsUser | None) -> Iterato
 def _beside_users(tokens: Sequence[TypedToken], is_user: IsUser | None) -> Iterator[int]:
     """The places of words beside a userid that stands beside the number of a board, but not of games and commands."""
     for place, token in enumerate(tokens[1:-1], 1):
+        before = place - 1
+        behind = place + 1
         # the number has to be on the other side: a long one is no password beside itself
-        for number, beside in (place - 1, place + 1), (place + 1, place - 1):
+        for number, beside in (before, behind), (behind, before):
             if not re.fullmatch(BOARD_NUMBER, tokens[number].plain) or not may_be_password(tokens[beside].plain):
                 continue
             if _is_user(token, is_user) and not _is_of_a_command(tokens, beside):

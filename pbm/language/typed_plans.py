@@ -164,9 +164,11 @@ def _steps(text: str) -> list[list[list[str]]]:
     text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", plain, flags=re.IGNORECASE)  # mail programs write dashes
     text_alone = re.sub(WHO_PLAYS, "", re.sub(BEGIN, "", text, count=1))
     parts = re.split(r"\b(?:(?:and|then) ){0,2}if\b", text_alone, flags=re.IGNORECASE)
-    alone = [part.lstrip(MARKS_AROUND).rstrip(f" {MARKS_BEHIND}") for part in parts]  # an arrow may end it
-    steps = [[_moves(side) for side in re.split(THEN, part)] for part in alone]
-    for sides in steps:
+    steps = []
+    for part in parts:
+        alone = part.lstrip(MARKS_AROUND).rstrip(f" {MARKS_BEHIND}")  # an arrow may end it
+        sides = [_moves(side) for side in re.split(THEN, alone)]
+        steps.append(sides)
         if len(sides) == 1:
             moves = sides.pop()
             if len(moves) == 3 and moves[1] == "--":
@@ -179,7 +181,9 @@ def _step(sides: list[list[str]], line: str) -> Conditional:
     """A move of the opponent and its answer. Raises Illegal."""
     if [len(side) for side in sides] == [1, 1]:
         [theirs], [mine] = sides
-        return Conditional(ANY_MOVE if theirs.lower() == ANY_MOVE else theirs, mine)
+        if theirs.lower() == ANY_MOVE:
+            theirs = ANY_MOVE
+        return Conditional(theirs, mine)
     if not sides or len(sides[0]) != 1 or any(sides[1:]):
         raise Illegal(f"{line!r} cannot be read; {HOW}, without blanks within a move.")
     [theirs] = sides[0]

@@ -95,7 +95,7 @@ def typed_password(mail: Incoming, userid: str, code: str, is_user: IsUser) -> T
     objection = ""
     if len(text_words) > 1:
         objection = "Nothing was done. Please answer with the new password alone: one word, and nothing below it."
-    line = Line.read(" ".join(["reset", userid, code, *text_words]))
+    line = Line.read(" ".join(["reset", userid, code] + text_words))
     return Typed(line, "", typed.reads_as_command, objection=objection, is_new_password=True)
 
 
@@ -130,7 +130,7 @@ def typed_answer(mail: Incoming, reply: Reply, is_user: IsUser, try_out: TryOut)
 
     # The subject is an answer, such as `preview`, or prose.
     word = words.command(answers.bare(above.line.typed))
-    needed = answers.takes(word)
+    needed = answers.needed_behind(word)
     if needed:
         return first._replace(line=_answer(f"{word} {first.line.typed}"))
     is_word = needed is not None
@@ -204,7 +204,7 @@ def _answer(typed: str) -> Line:
 
 def _is_word_of_answers(line: Line) -> bool:
     """Whether a line that is a command is meant as a word of ANSWERS: alone, or as `block bob`, without a password."""
-    if answers.takes(line.typed) is not None:
+    if answers.needed_behind(line.typed) is not None:
         return True
     return words.command(line.words[0]) in answers.ANSWERS and line.passwords() is None
 
@@ -218,17 +218,17 @@ def _copied_answer(reply: Reply, line: Line) -> str | None:
     if len(line.words) < 4:
         return None
     game, word, number, userid, *behind = line.words
-    if (game.lower(), number.lower(), userid.lower()) != reply or answers.takes(word) is None:
+    if (game.lower(), number.lower(), userid.lower()) != reply or answers.needed_behind(word) is None:
         return None
     answer = words.command(word)
     if behind and behind[0] == MASK:
-        return " ".join([answer, *behind[1:]])
+        return " ".join([answer] + behind[1:])
     # Without the word PASSWORD, this is an answer only if nothing in it can be a password: that has to be right.
     if len(behind) > 1 or line.passwords() is not None:
         return None
     if behind and masking.may_be_password(behind[0]) and not root.knows(behind[0]):
         return None
-    return " ".join([answer, *behind])
+    return " ".join([answer] + behind)
 
 
 def _chat_text(lines: Sequence[str]) -> str | None:
