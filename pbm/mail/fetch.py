@@ -21,6 +21,8 @@ from pbm.store import Replaced, Unusable
 from pbm.terminal import warn
 from pbm.texts import one_line
 
+PORTS_OF_IMAP = {"imap": 143, "imaps": 993}
+"""The schemes of mailboxes, and the port of each."""
 REPLY_SECONDS = 60
 """Seconds for which the mail server may say nothing when it was asked something."""
 LISTENING_SECONDS = 600
@@ -54,10 +56,11 @@ def account(url: str) -> Account:
     """The mailbox that a URL names. Raises Refused, without the URL, which may hold a password, if it names none."""
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or (993 if parts.scheme == "imaps" else 143)
-    except ValueError:
+        host = parts.hostname
+        port = parts.port or PORTS_OF_IMAP.get(parts.scheme, 0)
+    except ValueError:  # such as a port that is no number
         host = None
-    if not (host and is_host(host)) or parts.scheme not in {"imap", "imaps"} or not parts.username:
+    if not (host and is_host(host)) or parts.scheme not in PORTS_OF_IMAP or not parts.username:
         raise Refused("A mailbox is written imaps://USER@HOST, or imap://USER@HOST:PORT/FOLDER.")
     if parts.password is not None:
         raise Refused("The password of the mailbox belongs in PBM_IMAP_PASSWORD, and not where all can see it.")
@@ -115,7 +118,8 @@ class Mailbox:
 
     def unread(self) -> list[str]:
         """The UIDs of all unread mails."""
-        return (_checked(self.connection.uid("SEARCH", "UNSEEN", "UNDELETED"))[0] or b"").decode().split()
+        uids = _checked(self.connection.uid("SEARCH", "UNSEEN", "UNDELETED"))[0] or b""  # None if there are none
+        return uids.decode().split()
 
     def take_notice(self) -> bool:
         """Forget what the server has told of new mails. Returns whether it has told of any."""

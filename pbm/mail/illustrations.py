@@ -77,14 +77,17 @@ class Illustrator:
         if not mail.pictures or not images.is_available():
             return None
         mail_blocks = blocks.from_json(mail.blocks)
-        for curve in [block for block in mail_blocks if isinstance(block, Curve)]:
-            return Illustration(images.curve_png(curve.chances, ZOOM), "curve")
+        curves = [block for block in mail_blocks if isinstance(block, Curve)]
+        if curves:
+            return Illustration(images.curve_png(curves[0].chances, ZOOM), "curve")
         drawings = [block for block in mail_blocks if isinstance(block, Drawing)]
         if len(drawings) != 1 or not drawings[0].board:
             return None
         [drawing] = drawings
         if drawing not in self.drawn:
-            self.drawn = dict([*self.drawn.items()][1 - KEPT :])
+            if len(self.drawn) >= KEPT:
+                oldest = next(iter(self.drawn))
+                del self.drawn[oldest]
             self.drawn[drawing] = None  # what cannot be drawn is tried once
             self.drawn[drawing] = _drawn(self.server, drawing)
         drawn = self.drawn[drawing]

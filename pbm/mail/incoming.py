@@ -154,7 +154,9 @@ def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, st
 
 def _bare_address(field: object) -> str | None:
     """The address in a field or a variable without its angle brackets; None if there is no such field."""
-    return None if field is None else str(field).strip().strip("<>")
+    if field is None:
+        return None
+    return str(field).strip().strip("<>")
 
 
 def is_ours(recipient: str, server_address: str) -> bool:
@@ -576,7 +578,7 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
         return Outcome("capped", outcome.command, capped)
     if not quotas.is_left(server.store, "error", session.holders, server.now()):
         [letter] = outcome.letters
-        last_letter = letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))
+        last_letter = letter._replace(blocks=(Paragraph(LAST_REFUSAL),) + letter.blocks)
         outcome = outcome._replace(letters=[last_letter])
     delivery.queue(session, *outcome.letters)
     return outcome
@@ -593,7 +595,8 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
     logged = _logged(server, command, done)
     if done.why is None:
         return Outcome("command", logged, letters=done.letters)
-    letter = line.refusal(done.why, command.ready.session.comment, reply.game if reply else "", is_user)
+    game = reply.game if reply else ""
+    letter = line.refusal(done.why, command.ready.session.comment, game, is_user)
     return Outcome("command", logged, logged_reason(line, letter, logged), [letter])
 
 
@@ -655,4 +658,6 @@ def machine_of(peer: str | None) -> str | None:
 
 def network_of(peer: str) -> str:
     """What counts as one peer: an address of IPv4, a network of 64 bits of IPv6, or all of a local socket."""
-    return str(ip_network((peer, 64), strict=False)) if ":" in peer else peer
+    if ":" in peer:
+        return str(ip_network((peer, 64), strict=False))
+    return peer

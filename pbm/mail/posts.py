@@ -60,8 +60,11 @@ class Post(NamedTuple):
     """The machine, as it is logged."""
     wait_seconds: int = 0
     """How long the answer may wait for robots that have to move behind the command."""
-    sender: str = ""
-    """No mail address."""
+
+    @property
+    def sender(self) -> str:
+        """The sender of the envelope, for whatever handles posts and mails alike: a post has none."""
+        return ""
 
     @property
     def raw(self) -> bytes:
@@ -137,10 +140,10 @@ def with_passwords(line: str, comment: str, passwords: Sequence[str]) -> tuple[s
             raise Misused("There are more hyphens in the place of passwords than passwords.")
         return password
 
-    read = Line.read(line)
-    if read.command and read.command.name == "multiple":
+    first_line = Line.read(line)
+    if first_line.command and first_line.command.name == "multiple":
         return line, "\n".join(Line.read(typed).with_passwords(take).typed for typed in words.lines_of(comment))
-    return read.with_passwords(take).typed, comment
+    return first_line.with_passwords(take).typed, comment
 
 
 def hashing_of(server: Server, post: Post) -> Hashing:
@@ -155,8 +158,8 @@ def hashing_of(server: Server, post: Post) -> Hashing:
         new_password = call.given.get("new_password")
         stored = server.store.users.password_of(userid) or None
         if password and not runner.is_signed_by_token(session, userid, password):
-            _, until = session.guesses.failures_of(userid) if session.guesses else ({}, None)
-            if until is None and not passwords.knows(stored, password):
+            has_to_wait = session.guesses is not None and session.guesses.failures_of(userid)[1] is not None
+            if not has_to_wait and not passwords.knows(stored, password):
                 checked[stored, password] = None
         if new_password:
             new[new_password] = None
@@ -164,7 +167,7 @@ def hashing_of(server: Server, post: Post) -> Hashing:
             checked[stored, new_password] = None  # for `_user_of_repetition`
     if len(checked) + len(new) > MOST_PASSWORDS:
         raise Refused(f"One post can have {MOST_PASSWORDS} different passwords.")
-    return Hashing([*checked], [*new])
+    return Hashing(list(checked), list(new))
 
 
 def compute_hashes(server: Server, hashing: Hashing) -> None:
@@ -190,6 +193,9 @@ def _calls(session: Session, post: Post) -> Iterator[Call]:
 def _session(server: Server, post: Post) -> Session:
     """The session of a post. Its token counts if it is right."""
     is_user = server.store.users.is_taken
+    bearer = None
+    if post.token:
+        bearer = server.store.trust.token(tokens.digest(post.token), server.now())
     return Session(
         server,
         comment=tokens.masked(masking.comment(post.comment, is_user)),
@@ -197,7 +203,7 @@ def _session(server: Server, post: Post) -> Session:
         as_json=post.as_json,
         guesses=Guesses(server.store, post.machine or "", server.now()),
         peer=post.machine,
-        bearer=server.store.trust.token(tokens.digest(post.token), server.now()) if post.token else None,
+        bearer=bearer,
         is_trusted=False,
     )
 
@@ -208,11 +214,11 @@ def prepare_post(server: Server, post: Post) -> PreparedPost:
     line, call = runner.read_for(session, post.line)
     if post.token and session.bearer is None:
         call = WrongPassword(NO_SUCH)
-    elif post.machine is None and any(_has_password(session, one) for one in _calls(session, post)):
+    elif post.machine is None and _has_password(session, post):
         call = Refused(NO_MACHINE)
     ready = runner.prepare(session, call, line)
     prepared = PreparedPost(post, line, ready)
-    if ready.done is None or post.key or any(_has_password(session, one) for one in _calls(session, post)):
+    if ready.done is None or post.key or _has_password(session, post):
         return prepared
     if _is_use_due(session.bearer, session.now):
         return prepared
@@ -221,10 +227,13 @@ def prepare_post(server: Server, post: Post) -> PreparedPost:
     return prepared._replace(outcome=_outcome(server, prepared, ready.done))
 
 
-def _has_password(session: Session, call: Call) -> bool:
-    """Whether a command has a password, which is not what stands for a token."""
-    userid = str(call.given.get("userid", "")).lower()
-    return any(not runner.is_signed_by_token(session, userid, password) for password in call.passwords)
+def _has_password(session: Session, post: Post) -> bool:
+    """Whether a command of a post has a password, which is not what stands for a token."""
+    for call in _calls(session, post):
+        userid = str(call.given.get("userid", "")).lower()
+        if any(not runner.is_signed_by_token(session, userid, password) for password in call.passwords):
+            return True
+    return False
 
 
 def _is_use_due(token: Token | None, now: datetime) -> bool:
@@ -284,8 +293,8 @@ def _user_of_repetition(server: Server, prepared: PreparedPost) -> str | None:
         return None
     userid = str(call.given.get("userid", "")).lower()
     stored = server.store.users.password_of(userid)
-    if call.command.name == "password" and stored:
-        return userid if server.passwords.is_right(stored, call.given["new_password"]) else None
+    if call.command.name == "password" and stored and server.passwords.is_right(stored, call.given["new_password"]):
+        return userid
     if call.command.name == "signoff" and stored is None:
         return userid
     return None
@@ -294,7 +303,9 @@ def _user_of_repetition(server: Server, prepared: PreparedPost) -> str | None:
 def _waiting_session(session: Session) -> Session | None:
     """The session with the boards on which a robot has to move before the answer; None if there is none."""
     awaited = [place for place in session.boards if session.store.robots.awaited(*place)]
-    return replace(session, comment="", body="", boards=dict.fromkeys(awaited)) if awaited else None
+    if not awaited:
+        return None
+    return replace(session, comment="", body="", boards=dict.fromkeys(awaited))
 
 
 def _is_kept(prepared: PreparedPost) -> bool:
@@ -306,7 +317,8 @@ def _is_kept(prepared: PreparedPost) -> bool:
 def _digest(prepared: PreparedPost) -> str:
     """What distinguishes a post from others with the same key; passwords are left out, because it is stored."""
     ready = prepared.ready
-    calls = [ready.call, *(call for _, call in ready.lines)]
+    calls = [ready.call]
+    calls += [call for _, call in ready.lines]
     secrets = [password for call in calls if isinstance(call, Call) for password in call.passwords]
     said = without(f"{' '.join(prepared.line.typed.split())}\n{prepared.post.comment}", secrets)
     return sha256(said.encode()).hexdigest()
@@ -364,7 +376,9 @@ def _outcome(server: Server, prepared: PreparedPost, done: Effect) -> Outcome:
     """The outcome of a command, with its answer."""
     line = prepared.line
     why = done.why
-    logged = logged_line(server, line, prepared.ready.call, why) if line.command else ""
+    logged = ""
+    if line.command:
+        logged = logged_line(server, line, prepared.ready.call, why)
     if why is None:
         return Outcome("command", logged, printed=printed_answers(done.letters))
     refusal = line.refusal(why, is_user=server.store.users.is_taken)

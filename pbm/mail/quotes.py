@@ -200,8 +200,10 @@ MOST_OF_WARNING = 12
 """How many lines a warning has."""
 LONGEST_FOOTER = 120
 """How many characters a line has that a telephone puts under a mail."""
-MOST_OF_SIGNATURE, LONGEST_IN_SIGNATURE = 4, 72
-"""How many lines a signature has, and how many characters each line, if nothing else tells it from a text."""
+MOST_OF_SIGNATURE = 4
+"""How many lines a signature has, if nothing else tells it from a text."""
+LONGEST_IN_SIGNATURE = 72
+"""How many characters each of these lines has."""
 
 
 def own(text: str) -> str:

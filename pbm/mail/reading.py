@@ -18,8 +18,10 @@ from pbm.mail.transfer import LONE_ESCAPE, base64_decoded, quoted_printable_deco
 from pbm.names import is_address
 from pbm.texts import clean, one_line
 
-MOST_TEXT, MOST_HTML = 100_000, 300_000
+MOST_TEXT = 100_000
 """How many characters of a text are looked at."""
+MOST_HTML = 300_000
+"""How many characters of HTML are looked at, of which many are tags."""
 MOST_BODY = 100_000
 """How many characters are kept of what somebody wrote themselves."""
 MOST_PARTS = 1000
@@ -370,8 +372,8 @@ def _shown_text(part: Message, kind: str, parameters: dict[str, str]) -> str:
     payload = _payload(part, charset)
     if payload is None:
         raise DamagedError
-    text = decoded(payload, charset).replace(LONE_ESCAPE.decode(), mark(ord("=")))
-    text = text[: MOST_HTML if kind == "text/html" else MOST_TEXT]
+    most = MOST_HTML if kind == "text/html" else MOST_TEXT
+    text = decoded(payload, charset).replace(LONE_ESCAPE.decode(), mark(ord("=")))[:most]
     text = "\n".join(text.splitlines())  # which end in many ways, and with Apple's programs in U+2028
     if kind == "text/html":
         from pbm.mail.unhtml import to_text

@@ -54,10 +54,13 @@ class Sent(NamedTuple):
     def summary(self, server: Server) -> tuple[str, dict[str, Any]]:
         """How many mails were sent, and how many wait for another try: a text for people, and the same for programs."""
         waiting, due = server.store.outbox.waiting(server.now())
-        reason = f": {self.problem.rstrip('.')}" if self.problem else ""
-        parts = [f"{self.sent} sent, {self.failed} not sent{reason}."]
+        counts = f"{self.sent} sent, {self.failed} not sent"
+        if self.problem:
+            counts += f": {self.problem.rstrip('.')}"
+        parts = [f"{counts}."]
         if due:
-            mails = f"{texts.counted(waiting, 'mail')} {'waits' if waiting == 1 else 'wait'}"
+            verb = "waits" if waiting == 1 else "wait"
+            mails = f"{texts.counted(waiting, 'mail')} {verb}"
             parts.append(f"{mails} for another try, not before {due:{texts.TIME_FORMAT}}.")
         if self.failed or due:
             parts.append("`pbm outbox list` tells more.")
@@ -74,26 +77,32 @@ def flush(server: Server, way: Transport, wait: Wait = time.sleep, pauses: Itera
 
     Raises Unusable if nothing can be noted, and Locked if another process has been sending for LOCK_SECONDS seconds.
     """
-    sent = failed = 0
+    sent = 0
+    failed = 0
     last = None
     tried: list[Tried] = []
     illustrator = Illustrator(server)
     with server.store.hold_lock("sending", "sending mails", LOCK_SECONDS, partial(wait, 0)):
         is_enough = not server.store.outbox.are_due(server.now(), 0)  # to look locks nothing
         while tried or not is_enough:
-            step = partial(_note_and_take, server, tried, 0 if is_enough else way.batch, wait)
+            most = way.batch
+            if is_enough:
+                most = 0  # the last step only notes what was tried
+            step = partial(_note_and_take, server, tried, most, wait)
             mails, untried = _retry(step, wait, pauses if tried else ())
             is_busy = server.store.outbox.are_due(server.now(), MOST_WITH_PICTURES)
+            draws = None if is_busy else illustrator
             tried = []
             for mail in mails:
-                tried.append((mail, _send(server, way, mail, None if is_busy else illustrator)))
+                tried.append((mail, _send(server, way, mail, draws)))
                 if wait(0):
                     break
             is_enough = len(mails) < way.batch  # those that have come since go out together, soon
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
             failed += len(problems) + untried
-            last = str(problems[-1]) if problems else last
+            if problems:
+                last = str(problems[-1])
     return Sent(sent, failed, last)
 
 
@@ -101,7 +110,9 @@ def _note_and_take(server: Server, tried: Iterable[Tried], most: int, wait: Wait
     """Note what was *tried*, and take up to *most* mails, or none if told to end, in one transaction."""
     with server.store.writing():
         untried = note(server, tried)
-        return server.store.outbox.claim(server.now(), 0 if wait(0) else most), untried
+        if wait(0):
+            most = 0
+        return server.store.outbox.claim(server.now(), most), untried
 
 
 def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float], bool]) -> None:
@@ -114,7 +125,9 @@ def keep_sending(server: Server, way: Transport, wait_for_end: Callable[[float],
 
 
 def _reason_for_log(error: Exception) -> str:
-    return str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
+    if isinstance(error, Unusable):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 def send_and_look_again(

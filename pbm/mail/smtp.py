@@ -113,17 +113,19 @@ class Journal:
     def note(self, entry: Entry) -> None:
         """Write the line about a mail."""
         self.number += 1
-        time = {"time": self.now().isoformat(timespec="milliseconds")} if self.now else {}
+        stamp: dict[str, str] = {}
+        if self.now:
+            stamp["time"] = self.now().isoformat(timespec="milliseconds")
         outcome = entry.outcome
         values = entry.peer, entry.sender, outcome.shown_word, outcome.command, outcome.reason
         lines = [one_line(value[:LONGEST_ENTRY]) for value in values]
         said = dict(zip(("peer", "sender", "outcome", "command", "reason"), lines, strict=True))
         spent = {"lock_ms": round(1000 * entry.locked, 1), "ms": round(1000 * entry.took, 1)}
         if self.as_json:
-            line = json.dumps({**time, "number": self.number, **said, **spent})
+            line = json.dumps({**stamp, "number": self.number, **said, **spent})
         else:
             about = ": ".join(filter(None, (said["outcome"], said["command"], said["reason"])))
-            words = list(time.values())
+            words = list(stamp.values())
             words += [str(self.number), said["peer"] or "local", f"<{said['sender']}>", about]
             line = f"{' '.join(words)} ({spent['lock_ms']} ms in the lock, {spent['ms']} ms in all)"
         warn(line.encode("ascii", "backslashreplace").decode())
@@ -324,8 +326,11 @@ class Connection(SMTP):
         # again, because aiosmtpd can be given no reader
         asyncio.StreamReaderProtocol.__init__(self, self.reader, self._cb_client_connected, self.loop)
         self.connections = connections
-        self.peer = self.origin = ""
-        self.errors = self.said = 0
+        self.peer = ""
+        self.origin = ""
+        self.errors = 0
+        self.said = 0
+        """How many bytes have come since the last mail."""
         self.is_busy = False
         """Whether a mail of this connection is being handled, which is answered before the connection ends."""
         self.alarm: asyncio.TimerHandle | None = None

@@ -36,10 +36,10 @@ REFUSED_RECIPIENTS = {550, 551, 552, 553}
 """The codes of refusals without an enhanced code that are about the recipient."""
 LASTING = 500
 """From this code on, a refusal of a mail server lasts."""
-EXCEEDS_STORAGE, CLOSING = 552, 421
-"""What mail servers answer to a mail that is too large, and when they are about to close the connection."""
-
-
+EXCEEDS_STORAGE = 552
+"""What mail servers answer to a mail that is too large."""
+CLOSING = 421
+"""What they answer when they are about to close the connection."""
 MOST_SAID = 300
 """How many characters of what a mail server said are kept."""
 FORMS = (
@@ -215,18 +215,19 @@ def smtp_problem(error: Exception, recipient: str) -> Undelivered:
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code, text = error.recipients[recipient]
     elif isinstance(error, smtplib.SMTPResponseException):
-        code, text = error.smtp_code, error.smtp_error
+        code = error.smtp_code
+        text = error.smtp_error
     else:
         return Undelivered(one_line(str(error))[:MOST_SAID], for_all=True)
     said = text.decode(errors="replace") if isinstance(text, bytes) else text
-    refused = isinstance(error, smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) and code != CLOSING
-    about_mail = refused or code == EXCEEDS_STORAGE
-    line = one_line(f"{code} {said}")[:MOST_SAID]
+    refuses_recipient = isinstance(error, smtplib.SMTPRecipientsRefused)
+    refuses_mail = isinstance(error, smtplib.SMTPDataError)
+    is_about_mail = code == EXCEEDS_STORAGE or ((refuses_recipient or refuses_mail) and code != CLOSING)
     return Undelivered(
-        line,
-        for_good=about_mail and code >= LASTING,
-        for_all=not about_mail,
-        by_recipient=isinstance(error, smtplib.SMTPRecipientsRefused) and _is_about_recipient(code, said),
+        one_line(f"{code} {said}")[:MOST_SAID],
+        for_good=is_about_mail and code >= LASTING,
+        for_all=not is_about_mail,
+        by_recipient=refuses_recipient and _is_about_recipient(code, said),
     )
 
 
@@ -254,10 +255,12 @@ def transport(setting: str, password: str | Tokens = "") -> Transport:
 
 
 def _smtp(kind: str, setting: str, password: str | Tokens) -> Smtp:
+    """The mail server that a setting of that *kind* names, one of PORTS. Raises Refused."""
     why = f"PBM_TRANSPORT is not {kind}://HOST:PORT."
     try:
         url = urlsplit(setting)
-        host, port = url.hostname, url.port or PORTS[kind]
+        host = url.hostname
+        port = url.port or PORTS[kind]
     except ValueError as error:
         raise Refused(why) from error
     if not (host and is_host(host)) or url.path.strip("/"):

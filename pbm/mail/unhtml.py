@@ -17,9 +17,11 @@ TAGS = re.compile(
 LONGEST_TAG = 2000
 BLOCKS = frozenset(
     "address article aside blockquote body center dd div dl dt fieldset footer form h1 h2 h3 h4 h5 h6 header hr html li"
-    " listing main nav ol p pre section table tbody td tfoot th thead tr ul".split()
+    " listing main nav ol p pre section table tbody tfoot thead tr ul".split()
 )
-"""Elements that begin on a new line, except the cells of a table."""
+"""Elements that begin on a new line."""
+CELLS = frozenset({"td", "th"})
+"""Elements that stand beside each other, with a blank between them."""
 VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 UNSEEN = re.compile(
     r"display:none|visibility:hidden|mso-hide:all|font-size:0(?:px|pt|em|%)?(?:;|$)|max-height:0(?:px)?(?:;|$)|opacity:0(?:;|$)"
@@ -117,7 +119,8 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin an element."""
         if self._left_out:
-            self._depth += tag == self._left_out
+            if tag == self._left_out:
+                self._depth += 1
             return
         if tag == "br":
             self._write("\n")
@@ -137,13 +140,16 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         """End an element."""
         if self._left_out:
-            self._depth -= tag == self._left_out
+            if tag == self._left_out:
+                self._depth -= 1
             if not self._depth:
                 self._left_out = ""
             return
         last = self._spaced[-1]
         if tag == last.tag:
-            self._spaced[-1:] = [last._replace(depth=last.depth - 1)] if last.depth > 1 else []
+            self._spaced.pop()
+            if last.depth > 1:
+                self._spaced.append(last._replace(depth=last.depth - 1))
         self._begin_block(tag)
 
     def handle_data(self, data: str) -> None:
@@ -186,10 +192,11 @@ class _Reader(HTMLParser):
             self._spaced[-1] = last._replace(depth=last.depth + 1)
 
     def _begin_block(self, tag: str) -> None:
-        if tag in {"td", "th"}:
-            self._write("" if self._at_start or self.written[-1].endswith(" ") else " ")
-        elif tag in BLOCKS:
+        if tag in BLOCKS:
             self._begin_line()
+        elif tag in CELLS:
+            is_parted = self._at_start or self.written[-1].endswith(" ")
+            self._write("" if is_parted else " ")
 
     def _begin_line(self) -> None:
         if not self._at_start:
@@ -197,4 +204,5 @@ class _Reader(HTMLParser):
 
     def _write(self, text: str) -> None:
         self.written.append(text)
-        self._at_start = text.endswith("\n") if text else self._at_start
+        if text:
+            self._at_start = text.endswith("\n")

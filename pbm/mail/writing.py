@@ -32,8 +32,10 @@ def compose(mail: Mail, server_address: str, illustration: Illustration | None =
     """
     part = _text(mail.text)
     if mail.html:
-        host = server_address.rpartition("@")[2]
-        name = f"{sha256(illustration.png).hexdigest()[:24]}@{host}" if illustration else ""
+        name = ""
+        if illustration:
+            host = server_address.rpartition("@")[2]
+            name = f"{sha256(illustration.png).hexdigest()[:24]}@{host}"
         shown = html.page(mail, server_address, illustration, name)
         page = MimePart(_fields("text/html; charset=us-ascii", "7bit"), shown)
         if illustration:
@@ -66,7 +68,8 @@ def _header(mail: Mail, server_address: str, web: str | None) -> str:
             way = f"<{web}/unsubscribe/{token_of(mail.unsubscribe)}>, {way}"
             fields["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
         fields["List-Unsubscribe"] = way
-    return "".join([f"{name}: {_checked(name, value)}\n" for name, value in fields.items()]) + "MIME-Version: 1.0\n"
+    fields["MIME-Version"] = "1.0"
+    return "".join([f"{name}: {_checked(name, value)}\n" for name, value in fields.items()])
 
 
 def _checked(name: str, value: str) -> str:
@@ -83,7 +86,8 @@ def _subject(subject: str) -> str:
     if subject.isascii() and len(subject) <= LONGEST_WORD - len("Subject: ") and subject == subject.strip():
         return f"Subject: {subject}\n"
     is_plain = subject.isascii() and max(map(len, subject.split()), default=0) <= LONGEST_WORD
-    header = Header(subject, None if is_plain else UTF_8, header_name="Subject")
+    charset = None if is_plain else UTF_8
+    header = Header(subject, charset, header_name="Subject")
     return f"Subject: {header.encode()}\n"
 
 
@@ -104,11 +108,11 @@ def _text(text: str) -> MimePart:
 def _several(kind: str, parts: list[MimePart], more: str = "") -> MimePart:
     """A part that consists of several others; *more* stands at the end of its Content-Type."""
     # nobody can write a text that contains its own hash, and so no comment can pretend to be another part
-    boundary = f"=_{sha256(''.join([part.body for part in parts]).encode('ascii')).hexdigest()[:24]}"
+    all_bodies = "".join([part.body for part in parts])
+    boundary = f"=_{sha256(all_bodies.encode('ascii')).hexdigest()[:24]}"
     bodies = [f"--{boundary}\n{part.fields}\n{part.body}\n" for part in parts]
-    return MimePart(
-        f'Content-Type: multipart/{kind}; boundary="{boundary}"{more}\n', "".join([*bodies, f"--{boundary}--\n"])
-    )
+    bodies.append(f"--{boundary}--\n")
+    return MimePart(f'Content-Type: multipart/{kind}; boundary="{boundary}"{more}\n', "".join(bodies))
 
 
 def _fields(content_type: str, encoding: str) -> str:
