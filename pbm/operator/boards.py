@@ -55,15 +55,18 @@ def list_boards(words: tuple[str, ...], *, wants_all: bool) -> None:
         status = letters.status(row)
         if row.reason:
             status += f" ({row.reason})"
+        winner = row.winner
+        if row.ended and not winner:
+            winner = "draw"
         started = f"{row.started:%Y-%m-%d}"
-        lines.append((*row.place, str(row.moves), players, status, started, str(age), options))
+        lines.append((row.game, row.board, str(row.moves), players, status, started, str(age), options))
         data.append(
             {
                 **row.place_data,
                 "moves": row.moves,
-                "players": [*row.players],
+                "players": list(row.players),
                 "turn": row.turn,
-                "winner": row.winner or ("draw" if row.ended else None),
+                "winner": winner,
                 "reason": row.reason,
                 "started": row.started,
                 "ended": row.ended,
@@ -142,7 +145,7 @@ def mend_board(game: str, board: str) -> None:
         row = find_row(session, game, board)
         try:
             right = outcome(row, replayed(row, server.store.boards.turns(*row.place)))
-        except (Unsound, *FAULTS) as why:
+        except (Unsound,) + FAULTS as why:
             raise Refused(f"{row.game} {row.board} cannot be mended: {why}") from why
         server.store.boards.save(right)
         if row.pool:  # it may wait for the end of this game
@@ -150,5 +153,5 @@ def mend_board(game: str, board: str) -> None:
     changes = list(differences(row, right))
     text = "There was nothing to mend."
     if changes:
-        text = "\n".join(["Mended:", *changes])
+        text = "\n".join(["Mended:"] + changes)
     answer(text, {**row.place_data, "mended": changes})

@@ -47,6 +47,8 @@ def add_time(days: float, game: str | None, board: str | None) -> None:
     give_time(server.store)
     where = "all boards"
     if game is not None:
-        where = f"{game.capitalize()} board {board}" if board is not None else f"all boards of {game.capitalize()}"
+        where = f"all boards of {game.capitalize()}"
+    if game is not None and board is not None:
+        where = f"{game.capitalize()} board {board}"
     text = f"The players of {where} have {texts.duration(days * 86400)} more."
     answer(text, {"days": days, "game": game, "board": board})

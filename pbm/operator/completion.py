@@ -31,7 +31,7 @@ MOST_OFFERED = 100
 """How many boards, pools or users are offered."""
 STATES_OF_POOLS = {"join": ["open"], "leave": ["open", "running", "closing"]}
 """The states of the tournaments that are offered, by command."""
-OFFERED_ANYWHERE = "--comment=", *arguments.SHELL_OPTIONS
+OFFERED_ANYWHERE = ("--comment=",) + arguments.SHELL_OPTIONS
 
 BASH = """\
 # What bash offers for pbm and its games; ~/.bashrc can have the line: source <(pbm completion bash)
@@ -86,7 +86,7 @@ def completion(shell: str) -> None:
         pbm = [str(program.absolute())]
     else:
         pbm = [sys.executable, "-m", "pbm"]
-    programs = ["pbm", *games.names()]
+    programs = ["pbm"] + list(games.names())
     script = SCRIPTS[shell].replace("@PROGRAMS@", " ".join(programs)).replace("@PBM@", shlex.join(pbm))
     answer(script.rstrip(), {"shell": shell, "script": script})
 
@@ -135,11 +135,13 @@ def _offered_in(tree: click.Group, typed: Sequence[str], game: str, current: str
     behind = _behind(node, rest)
     if behind is None:
         return []
-    is_move = isinstance(node, Command) and node.split([*rest, current])[2]
+    is_move = False
+    if isinstance(node, Command):
+        _, _, is_move = node.split(rest + [current])
     if current.startswith("-"):
         if is_move:  # which may begin with a hyphen, as `-e3` of Symple does
             return OFFERED_ANYWHERE
-        return [*OFFERED_ANYWHERE, *_options(node, game, current)]
+        return list(OFFERED_ANYWHERE) + list(_options(node, game, current))
     states = STATES_OF_POOLS.get(str(node.name))
     if states and not behind:
         return _pools(game, states)
@@ -234,7 +236,7 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
         case "COMMAND":
             return _names(root.game)
         case "SUBJECT":
-            return [*_names(root), *_names(root.game), *subjects()]
+            return _names(root) + _names(root.game) + subjects()
         case "DIRECTION":
             from pbm.actions.directing import DIRECTIONS  # saves a sixth of the time of every other key
 
@@ -244,7 +246,7 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
         case "POOL":
             return _pools(game)
         case "USERID" | "SELECTOR":
-            selectors = [*STATES, *KINDS] if noun == "SELECTOR" and current else []
+            selectors = list(STATES + KINDS) if noun == "SELECTOR" and current else []
             return selectors + _userids(game, current.lower())
     return []
 
@@ -269,7 +271,9 @@ def _pools(game: str, states: Sequence[str] = ()) -> list[str]:
 def _userids(game: str, begin: str) -> list[str]:
     """The users whose userid begins so; of a server elsewhere, those in the standings of the game."""
     if os.environ.get("PBM_SERVER"):
-        standings = _from_server(f"{game} standings") if game else {}
+        standings: Mapping[str, Any] = {}
+        if game:
+            standings = _from_server(f"{game} standings")
         users = [user["userid"] for name in ("players", "seekers") for user in standings.get(name, [])]
         return [userid for userid in users if userid.startswith(begin)][:MOST_OFFERED]
     return _from_store(lambda store: store.users.ids_from(begin, MOST_OFFERED))

@@ -90,7 +90,8 @@ def doctor(
     now = datetime.now(UTC)
     with progress_bar("Boards") as progress:
         findings = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
-    notes = [*foreign_table_notes(path), *idle_bars(path, now)]
+    notes = list(foreign_table_notes(path))
+    notes += idle_bars(path, now)
     limits = ", as far as a sample of its boards tells" if sample else ""
     return _report(findings, notes, f"All is well with {path}{limits}.")
 
@@ -103,7 +104,7 @@ def _report(findings: Sequence[Finding], notes: Sequence[str], if_none: str) -> 
         lines.append(f"Found {texts.counted(len(findings), 'fault')}.")
     else:
         lines.append(if_none)
-    data = {"ok": not findings, "findings": [finding._asdict() for finding in findings], "notes": [*notes]}
+    data = {"ok": not findings, "findings": [finding._asdict() for finding in findings], "notes": list(notes)}
     answer("\n".join(lines), data)
     return 1 if findings else 0
 
@@ -118,7 +119,9 @@ def _report_zone(resolver: str | None, addresses: Sequence[str]) -> int:
     if not is_address(address()) or "." not in domain:
         raise Refused(f"PBM_ADDRESS is {address()!r}, which has no domain that others could look up.")
     way = transport()
-    relay = way.host if isinstance(way, Smtp) and not _is_near(way.host) else None
+    relay = None
+    if isinstance(way, Smtp) and not _is_near(way.host):
+        relay = way.host
     own = [zone.read_address(text) for text in addresses]
     if not own and not relay:
         own = zone.public_addresses()
@@ -134,7 +137,8 @@ def _report_zone(resolver: str | None, addresses: Sequence[str]) -> int:
     if relay and not key and "PBM_DKIM_SELECTOR" not in os.environ:
         notes.append(f"{relay} may sign our mails; PBM_DKIM_SELECTOR names its key, if it is to be checked.")
         key_name = None
-    ours = zone.Zone(domain, zone.Resolver(resolver), own, key_name, key.record() if key else None)
+    key_record = key.record() if key else None
+    ours = zone.Zone(domain, zone.Resolver(resolver), own, key_name, key_record)
     return _report(list(zone.examine_zone(ours)), notes, f"All is well with the DNS of {domain}.")
 
 
@@ -290,15 +294,16 @@ def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> E
                 if row is None:  # it was removed meanwhile
                     continue
                 again = replayed(row, _turns(store, game, board))
-            except (Unsound, *FAULTS) as why:
+            except (Unsound,) + FAULTS as why:
                 mend = PACKAGE if isinstance(why.__cause__, games.Unloadable) else BACKUP
                 findings.append(Finding(f"{game} {board}", str(why), mend))
                 continue
             findings += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again)]
             if again.is_over or row.drawn:
                 continue
-            # the clean-up of two days ago should have ended it already
-            if all(clocks.due(store, row, again.seat, moment)[0].ends for moment in (now - MISSED, now)):
+            step_before, _ = clocks.due(store, row, again.seat, now - MISSED)
+            step_now, _ = clocks.due(store, row, again.seat, now)
+            if step_before.ends and step_now.ends:  # the clean-up of two days ago should have ended it
                 late += 1
     return ExaminedBoards(late, findings)
 

@@ -7,10 +7,8 @@ import json
 import shlex
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from itertools import chain
 from typing import Any
 
 import click
@@ -38,8 +36,9 @@ EVENTS_AT_ONCE = 200
 """How many events are read at a time."""
 HOOK_SECONDS = 60
 """How many seconds a program may take for an event."""
-FIRST_PAUSE_OF_HOOK, LONGEST_PAUSE_OF_HOOK = timedelta(seconds=10), timedelta(hours=1)
+FIRST_PAUSE_OF_HOOK = timedelta(seconds=10)
 """The pause before a failed program is tried again. It doubles with each try, up to the longest."""
+LONGEST_PAUSE_OF_HOOK = timedelta(hours=1)
 MOST_TRIES = 10
 """How often a program is tried with an event before the event is left out."""
 LOOK_FOR_EVENTS_SECONDS = 0.2
@@ -199,10 +198,17 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     each run; if this process is killed in between, a program gets an event again. Raises Unusable if another process
     has been running programs for a minute.
     """
+    good = 0
+    bad = 0
     with server.store.hold_lock("hooks", "running programs", HOOK_SECONDS, is_over):
         due = [hook for hook in server.store.events.hooks() if hook.due is None or hook.due <= server.now()]
-        went_well = Counter(chain.from_iterable(_catch_up(server, hook, is_over) for hook in due))
-    return went_well[True], went_well[False]
+        for hook in due:
+            for went_well in _catch_up(server, hook, is_over):
+                if went_well:
+                    good += 1
+                else:
+                    bad += 1
+    return good, bad
 
 
 def keep_running(server: Server) -> None:

@@ -247,7 +247,8 @@ def take_in(server: Server, record: Record) -> str:
 
     Raises Unsound if one of its players is no user.
     """
-    row, store = record.row, server.store
+    row = record.row
+    store = server.store
     for userid in dict.fromkeys(row.players):
         if row.ended:
             is_user = store.users.is_taken(userid)  # also one who has signed off since then

@@ -34,11 +34,13 @@ FIRST = "\x1b[H", "\x1bOH", "\x1b[1~"
 LAST = "\x1b[F", "\x1bOF", "\x1b[4~"
 KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|.", re.DOTALL)
 QUIT = "q", "Q", "\x1b", "\x04"
-PLAIN, UNDERLINED = "\x1b[0m", "\x1b[4m"
-
+PLAIN = "\x1b[0m"
+UNDERLINED = "\x1b[4m"
+"""What a terminal is sent to underline what follows, and to end that, and all colours."""
 
 Colour = tuple[int, int, int]
-DARK, LIGHT = (0, 0, 0), (255, 255, 255)
+DARK = (0, 0, 0)
+LIGHT = (255, 255, 255)
 TILES: Mapping[str, tuple[Colour, Colour]] = {
     "black": (LIGHT, DARK),
     "white": (DARK, LIGHT),

@@ -68,7 +68,7 @@ def show_settings() -> int:
     lines = [("Setting", "Value", "From")]
     lines += [(setting.name, setting.value or "", setting.source) for setting in shown]
     data = {"settings": [setting._asdict() for setting in shown], "odd": oddities}
-    answer("\n".join([texts.table(lines), *oddities]), data)
+    answer("\n".join([texts.table(lines)] + oddities), data)
     return 1 if oddities else 0
 
 
@@ -132,7 +132,7 @@ def wrong_values() -> Iterator[str]:
 
 def unknown_names() -> Iterator[str]:
     """A sentence for each variable that looks like a setting and is none."""
-    known = {*SETTING_NAMES, *(f"{name}_FILE" for name in SECRETS)}
+    known = set(SETTING_NAMES).union(f"{name}_FILE" for name in SECRETS)
     for name in sorted(os.environ):
         if not name.startswith(PREFIX) or name in known:
             continue

@@ -142,7 +142,7 @@ def _game_pool_and_others(words: list[str]) -> tuple[str, str, list[str]]:
     """The game, the pool or nothing, and what stands behind them: userids, or a direction and what follows it."""
     if words[0] in DIRECTIONS and len(words) > 2:
         direction, game, pool, *arguments = words  # `withdraw symple a bob` is `symple a withdraw bob`
-        return game_name(game), pool, [direction, *arguments]
+        return game_name(game), pool, [direction] + arguments
     pool = words[1] if len(words) > 1 else ""
     return game_name(words[0]), pool, words[2:]
 
@@ -239,9 +239,9 @@ def _problems_of_kind(kind: Kind, settings: Mapping[str, Any]) -> list[str]:
     """Sentences about the options that are given, and that only other kinds of tournaments take."""
     titles: dict[str, list[str]] = {}
     """The titles of the kinds that take an option, by its name."""
-    for each_kind in TOURNAMENT_KINDS.values():
-        for name in each_kind.settings:
-            titles.setdefault(name, []).append(each_kind.title)
+    for known_kind in TOURNAMENT_KINDS.values():
+        for name in known_kind.settings:
+            titles.setdefault(name, []).append(known_kind.title)
     problems = []
     for name, titles_of_kinds in titles.items():
         if settings[name] and name not in kind.settings:
@@ -373,11 +373,10 @@ def _list(session: Session, game: str, *, as_csv: bool) -> None:
         counts = Counter(pool for pool, *_ in session.store.tournaments.pool_players(game))
         pools = session.store.tournaments.all(game)
     data = {"game": game, "pools": {tournament.pool: counts[tournament.pool] for tournament in pools}}
-    rows = []
+    rows = [("Pool", "Players", "Type", "State")]
     for tournament in pools:
         rows.append((tournament.pool, str(counts[tournament.pool]), tournament.kind.name, tournament.state))
     if as_csv:
-        answer(contests.comma_separated([("pool", "players", "type", "state"), *rows]), data)
+        answer(contests.comma_separated([("pool", "players", "type", "state")] + rows[1:]), data)
         return
-    headings = ("Pool", "Players", "Type", "State")
-    answer_list([headings, *rows], data, f"There are no tournaments of {game.capitalize()}.")
+    answer_list(rows, data, f"There are no tournaments of {game.capitalize()}.")

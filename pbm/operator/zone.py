@@ -145,9 +145,11 @@ def read_address(text: str) -> HostAddress:
 
 
 def _endpoint(text: str) -> tuple[HostAddress, int]:
-    """HostAddress and port of a resolver, such as ``127.0.0.1:5353`` or ``[::1]:53``. Raises Refused if it is none."""
+    """The address and port of a resolver, such as ``127.0.0.1:5353`` or ``[::1]:53``. Raises Refused if it is none."""
+    is_bare_ipv6 = text.count(":") > 1 and "[" not in text
+    host = f"[{text}]" if is_bare_ipv6 else text
     try:
-        url = urlsplit(f"//{text}" if text.count(":") < 2 or "[" in text else f"//[{text}]")
+        url = urlsplit(f"//{host}")
         return ip_address(url.hostname or ""), url.port or 53
     except ValueError as error:
         raise Refused(f"--resolver={text} is not ADDRESS or ADDRESS:PORT, such as 9.9.9.9.") from error
@@ -164,7 +166,7 @@ def _records(zone: Zone, name: str, kind: str) -> list[str]:
 
 
 def _addresses_of(zone: Zone, name: str) -> list[str]:
-    return [*_records(zone, name, "A"), *_records(zone, name, "AAAA")]
+    return _records(zone, name, "A") + _records(zone, name, "AAAA")
 
 
 def _names_of(zone: Zone, address: HostAddress) -> list[str]:
@@ -206,9 +208,11 @@ def _mx_line(zone: Zone, host: str) -> str:
 
 def _address_line(name: str, addresses: Sequence[HostAddress]) -> str:
     """The line that gives a machine its address."""
-    for address in addresses:
-        return zone_line(name, "A" if address.version == 4 else "AAAA", str(address))
-    return zone_line(name, "A", "ADDRESS")
+    if not addresses:
+        return zone_line(name, "A", "ADDRESS")
+    address = addresses[0]
+    kind = "A" if address.version == 4 else "AAAA"
+    return zone_line(name, kind, str(address))
 
 
 # Who may send
@@ -287,7 +291,8 @@ def _spf_line(zone: Zone, records: Sequence[str]) -> str:
     last = "~all" if "~all" in strictness else "-all"
     if any(term.lower().startswith("redirect=") for term in terms):  # which counts only without `all`
         last = ""
-    return zone_line(zone.domain, "TXT", " ".join(["v=spf1", *terms, last]).strip())
+    record = " ".join(["v=spf1"] + list(terms) + [last])
+    return zone_line(zone.domain, "TXT", record.strip())
 
 
 # Signatures, and what is to become of mail without
@@ -295,7 +300,8 @@ def _spf_line(zone: Zone, records: Sequence[str]) -> str:
 
 def _dkim(zone: Zone) -> Iterator[Finding]:
     """Check that the key is published that signs our mails."""
-    name, ours = zone.key_name, zone.key_record
+    name = zone.key_name
+    ours = zone.key_record
     if name is None:
         return
     mend = "`pbm mail key` makes a key, and prints the line for the zone."
