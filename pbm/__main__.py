@@ -16,7 +16,7 @@ def main(*game: str) -> None:
         if getattr(sys, name) is None:  # whoever started us has closed it; a mail server may
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r+"))
     gc.disable()  # saves `show` a tenth of its CPU; the operator's commands, which may run on, switch it on again
-    status = run([*game, *sys.argv[1:]])
+    status = run(list(game) + sys.argv[1:])
     try:
         sys.stdout.flush()
     except OSError:  # what could not be printed is not tried again at exit

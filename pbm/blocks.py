@@ -203,7 +203,7 @@ def to_json(blocks: Iterable[Block]) -> str:
     stored = []
     for block in blocks:
         kind = type(block).__name__
-        stored.append([kind, *block])
+        stored.append([kind] + list(block))
     return json.dumps(stored)
 
 

@@ -95,5 +95,5 @@ def is_address(text: str) -> bool:
 
 def untagged(address: str) -> str:
     """An address without the ``+tag`` that its owner, or anybody, may write behind the name."""
-    local, at, domain = address.rpartition("@")
-    return f"{local.partition('+')[0] or local}{at}{domain}"
+    local, sign, domain = address.rpartition("@")
+    return f"{local.partition('+')[0] or local}{sign}{domain}"

@@ -115,7 +115,7 @@ class Referee:
         if rest:
             limit = most = _number(rest)
         listed = list(islice(self.history[-1].state.moves(), most + 1))
-        count = str(len(listed)) if len(listed) <= most else "+"
+        count = "+" if len(listed) > most else str(len(listed))
         return " ".join([count] + listed[:limit])
 
     def undo(self, _: str) -> str:
@@ -157,7 +157,7 @@ class Referee:
                 state = state.play(SKIP)
                 moves += 1
                 if played is not None:
-                    played = (*played, SKIP)
+                    played += (SKIP,)
         return Step(state, moves, before, played)
 
 

@@ -64,7 +64,9 @@ class TooMany(Refused):
 
 def told_of(error: Exception) -> str:
     """What went wrong, for the operator. The text of an error of Python often says nothing without its kind."""
-    return str(error) if isinstance(error, Refused) else f"{type(error).__name__}: {error}"
+    if isinstance(error, Refused):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 def placeholder_objection(word: str, what: str) -> str:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from games import Illegal
 from pbm import delivery, letters
+from pbm.access.guesses import Guesses
 from pbm.actions.finding import board_of, find_board, find_row
 from pbm.blocks import Block, Paragraph, Rule
 from pbm.budget import Budget
@@ -260,8 +261,7 @@ def _with_word_to_muted(letter: Letter, writer: str | None) -> Letter:
     """
     if letter.to not in {None, writer} or not letter.thread:
         return letter
-    heading, *rest = letter.blocks
-    return letter._replace(blocks=(heading, Paragraph(LEFT_OUT), *rest))
+    return letter._replace(blocks=letter.blocks[:1] + (Paragraph(LEFT_OUT),) + letter.blocks[1:])
 
 
 def _prove(session: Session, call: Call) -> tuple[str | None, list[Any]]:
@@ -320,25 +320,32 @@ def _check_password(session: Session, userid: str, password: str) -> None:
     users = session.store.users
     passwords = session.server.passwords
     name = userid.lower()
-    guesses = session.guesses
-    counts, until = guesses.failures_of(name) if guesses else ({}, None)
-    if until:
-        when = f"{until + timedelta(minutes=1):{TIME_FORMAT}}"
-        raise TooMany(f"Too many wrong passwords; try again after {when}.", (until - session.now).total_seconds())
-
     stored = users.password_of(name) or None  # a robot has none that could be right
-    is_right = passwords.is_right(stored, password)
-    if guesses:
-        guesses.note(counts, is_right=is_right)
+    if session.guesses:
+        is_right = _is_right_guess(session, session.guesses, name, stored, password)
+    else:
+        is_right = passwords.is_right(stored, password)
     if not is_right or stored is None:
         why = placeholder_objection(password, "your password") or "The userid or the password is wrong."
-        secrets = () if stored else (userid,)  # an unknown userid may be the password in the wrong place
-        raise WrongPassword(why, secrets=secrets)
+        if stored:
+            raise WrongPassword(why)
+        raise WrongPassword(why, secrets=(userid,))  # an unknown userid may be the password in the wrong place
 
     if passwords.is_outdated(stored):
         passwords.prepare(password)
         if session.store.is_writing:
             users.change(name, password=passwords.hash(password))
+
+
+def _is_right_guess(session: Session, guesses: Guesses, name: str, stored: str | None, password: str) -> bool:
+    """Whether a password is right that came by no shell; the guess is counted. Raises TooMany if it has to wait."""
+    counts, until = guesses.failures_of(name)
+    if until:
+        when = f"{until + timedelta(minutes=1):{TIME_FORMAT}}"
+        raise TooMany(f"Too many wrong passwords; try again after {when}.", (until - session.now).total_seconds())
+    is_right = session.server.passwords.is_right(stored, password)
+    guesses.note(counts, is_right=is_right)
+    return is_right
 
 
 def _read_lines(ready: Ready) -> Ready:

@@ -82,7 +82,9 @@ class Session:
     @property
     def senders(self) -> set[str]:
         """The users who have confirmed the address that the command came from; nobody without an address."""
-        return self.store.users.ids_at(self.sender) if self.sender else set()
+        if not self.sender:
+            return set()
+        return self.store.users.ids_at(self.sender)
 
     @property
     def known_users(self) -> set[str]:
@@ -99,8 +101,10 @@ class Session:
     @property
     def known_user(self) -> str | None:
         """The one user whom a token or a password proves; None by mail, in a shell, and if there are several."""
-        users = set() if self.is_trusted or self.sender else self.known_users
-        return next(iter(users)) if len(users) == 1 else None
+        if self.is_trusted or self.sender or len(self.known_users) != 1:
+            return None
+        [userid] = self.known_users
+        return userid
 
     @property
     def holders(self) -> Holders:

@@ -91,7 +91,9 @@ def signed_transport() -> "Transport":
 
     way = transport()
     path = os.environ.get("PBM_DKIM_KEY")
-    return Signed(way, signer_with(Path(path))) if path else way
+    if not path:
+        return way
+    return Signed(way, signer_with(Path(path)))
 
 
 def signer() -> "Signer | None":
@@ -141,7 +143,9 @@ def check_mailbox_login() -> None:
 def notice_kinds() -> tuple[str, ...]:
     """The kinds of notices that are sent: ``PBM_NOTICES``, such as ``ntfy,matrix,https``. Raises Unusable."""
     chosen = _chosen("PBM_NOTICES", _is_list_of_kinds, "no list of kinds of notices, such as ntfy,matrix,https")
-    kinds = tuple(dict.fromkeys((chosen or "").split(","))) if chosen else ()
+    if chosen is None:
+        return ()
+    kinds = tuple(dict.fromkeys(chosen.split(",")))
     for kind in {"http", "mailto", "mailtos"}.intersection(kinds):
         raise Unusable(f"PBM_NOTICES cannot have {kind}: webhooks are https, and mails are sent anyway.")
     return kinds

@@ -26,7 +26,7 @@ def read(args: Sequence[str]) -> Arguments:
     """The arguments of a shell; with ``--help`` their line is `help`."""
     given = arguments.read_arguments(args)
     if given.wants_help:
-        return given._replace(line=["help", *_subject(given.words)])
+        return given._replace(line=["help"] + _subject(given.words))
     return given
 
 

@@ -72,7 +72,7 @@ def latin(text: str) -> str:
 
 def escaped(text: str) -> str:
     r"""A text in which characters that command a terminal are written out, for example ``\x1b``."""
-    return re.sub(CONTROLS, lambda found: found[0].encode("unicode-escape").decode(), text)
+    return re.sub(CONTROLS, lambda sign: sign[0].encode("unicode-escape").decode(), text)
 
 
 def one_line(text: str) -> str:
@@ -201,7 +201,9 @@ def counted(number: float, noun: str) -> str:
     """A number of things, such as ``1 day`` or ``2.5 points``."""
     if number == int(number):
         number = int(number)
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun}s"
 
 
 def duration(seconds: float) -> str:
@@ -255,7 +257,8 @@ def reason_without(reason: str, secrets: Iterable[str]) -> str:
     spared = PASSWORD_WORDS | PLACEHOLDERS
     long = [secret for secret in secrets if len(secret) >= SHORTEST_PASSWORD and secret.lower() not in spared]
     parts: set[str] = set()
-    for secret in (*long, *map(latin, long)):  # a refusal has a move in our letters
+    in_our_letters = [latin(secret) for secret in long]  # as a refusal has a move
+    for secret in long + in_our_letters:
         parts |= {secret, secret[:LONGEST_SAID]}
         parts.update(re.split("[,.;!?]", secret))
     parts = {part for part in parts if len(part) > 3}
