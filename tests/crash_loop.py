@@ -109,10 +109,48 @@ def sign_up(names: list[str], rng: Random, signed: list[str]) -> None:
             signed.append(name)
 
 
+def wait_for_some(acknowledged: SimpleQueue[None], rng: Random) -> None:
+    """Wait until some more commands are acknowledged, and then until any instant."""
+    with suppress(Empty):
+        for _ in range(rng.randrange(20)):
+            acknowledged.get(timeout=PATIENCE)
+    time.sleep(rng.uniform(0, 0.3))
+
+
+def play_until_killed(clients: list[Client], servers: int, pool: ThreadPoolExecutor, rng: Random) -> int:
+    """Clients play with new servers until these are killed. Returns how many processes that send were killed before."""
+    acknowledged = SimpleQueue[None]()
+    senders = 0
+    with ExitStack() as stack:
+        processes, ports = zip(*[stack.enter_context(serving()) for _ in range(servers)], strict=True)
+        working = [pool.submit(client.work, ports[client.number % servers], acknowledged, 1000) for client in clients]
+        for _ in range(rng.randrange(MOST_KILLED + 1)):
+            wait_for_some(acknowledged, rng)
+            senders += kill_sender(rng.choice(processes))
+        wait_for_some(acknowledged, rng)
+    for work in working:
+        work.result(PATIENCE)
+    return senders
+
+
+def finish(clients: list[Client], signed: list[str]) -> None:
+    """Give again what was not acknowledged, deliver what is still queued, and check that all was done once."""
+    with serving() as (_, port):
+        for client in clients:
+            client.work(port, SimpleQueue(), 1 if client.unanswered else 0)
+    with open_server().store as store:
+        while store.outbox.all():
+            assert pbm("outbox", "retry", "--all").returncode == 0
+            assert pbm("outbox", "flush").returncode == 0
+        check_done(store, clients)
+        assert all(map(store.users.is_taken, signed))
+    assert pbm("doctor").stdout.startswith("All is well")
+
+
 def play_round(folder: Path, rng: Random, servers: int) -> Counts:
     """One round in an empty folder. Raises AssertionError if anything was lost, half done or done twice."""
     os.environ |= {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
-    killed, signed = Counter[str](), list[str]()
+    signed = list[str]()
     with running(Fickle(rng)) as relay:
         os.environ["PBM_TRANSPORT"] = f"smtp://127.0.0.1:{relay.port}"
         for name in PLAYERS:
@@ -120,54 +158,29 @@ def play_round(folder: Path, rng: Random, servers: int) -> Counts:
         clients = [Client(number) for number in range(CLIENTS)]
         for client in clients:
             client.rng = Random(rng.random())
-        shell = Thread(
-            target=sign_up, args=([f"user{number}" for number in range(3 * KILLS)], Random(rng.random()), signed)
-        )
+        names = [f"user{number}" for number in range(3 * KILLS)]
+        shell = Thread(target=sign_up, args=(names, Random(rng.random()), signed))
         shell.start()
         with ThreadPoolExecutor(CLIENTS) as pool:
-            for _ in range(KILLS):
-                acknowledged = SimpleQueue()
-                with ExitStack() as stack:
-                    processes, ports = zip(*[stack.enter_context(serving()) for _ in range(servers)], strict=True)
-                    working = [
-                        pool.submit(client.work, ports[client.number % servers], acknowledged, 1000)
-                        for client in clients
-                    ]
-                    for _ in range(rng.randrange(MOST_KILLED + 1)):
-                        with suppress(Empty):
-                            for _ in range(rng.randrange(20)):
-                                acknowledged.get(timeout=PATIENCE)
-                        time.sleep(rng.uniform(0, 0.3))
-                        killed["senders"] += kill_sender(rng.choice(processes))
-                    with suppress(Empty):
-                        for _ in range(rng.randrange(20)):
-                            acknowledged.get(timeout=PATIENCE)
-                    time.sleep(rng.uniform(0, 0.3))
-                killed["kills"] += servers
-                for work in working:
-                    work.result(PATIENCE)
+            senders = sum(play_until_killed(clients, servers, pool, rng) for _ in range(KILLS))
         shell.join()
         relay.is_fickle = False
-        with serving() as (_, port):
-            for client in clients:
-                client.work(port, SimpleQueue(), 1 if client.unanswered else 0)
-        killed["kills"] += 1
-        with open_server().store as store:
-            while store.outbox.all():
-                assert pbm("outbox", "retry", "--all").returncode == 0
-                assert pbm("outbox", "flush").returncode == 0
-            check_done(store, clients)
-            assert all(map(store.users.is_taken, signed))
-        assert pbm("doctor").stdout.startswith("All is well")
+        finish(clients, signed)
         arrived, copies = relay.arrived()
+    kills = KILLS * servers + 1  # the last server is killed, too, when all is done
     assert arrived == sum((client.mails for client in clients), Counter())
-    assert copies <= killed["kills"] + killed["senders"] + relay.hangups
+    assert copies <= kills + senders + relay.hangups
     assert "Traceback" not in (folder / "log").read_text()
-    commands = sum(len(client.done) for client in clients) + len(signed)
-    turns = sum(len(turns) for client in clients for turns in client.turns.values())
-    planned = sum(client.planned_turns for client in clients)
     return Counts(
-        1, commands, turns, planned, killed["kills"], killed["senders"], relay.hangups, arrived.total(), copies
+        rounds=1,
+        commands=sum(len(client.done) for client in clients) + len(signed),
+        turns=sum(len(turns) for client in clients for turns in client.turns.values()),
+        planned=sum(client.planned_turns for client in clients),
+        kills=kills,
+        senders=senders,
+        hangups=relay.hangups,
+        mails=arrived.total(),
+        copies=copies,
     )
 
 

@@ -502,7 +502,7 @@ carol answers: help / sender gets Help symple / carol answers: chat Hello / told
 sender reads Onlookers do not advise / plays c3 b1 resign / carol answers: chat Hello / told alice bob carol
     """),
 )
-def test_what_an_answer_does(four, story):
+def test_an_answer_does_what_a_command_with_its_words_does(four, story):
     follow(four, story.replace("ONLY_PLAYERS", "sender reads You do not play on this board"))
 
 

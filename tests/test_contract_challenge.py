@@ -56,7 +56,7 @@ a tournament board ignores limit and reject
 turn alice
     """),
 )
-def test_what_a_challenge_does(both_ways, story):
+def test_a_challenge_begins_a_board_or_says_why_not(both_ways, story):
     follow(both_ways, story)
 
 

@@ -95,7 +95,7 @@ without a text nothing is passed on
 sender reads needs a text / alice refused: symple chat 101 ME / sender reads needs a text
     """),
 )
-def test_what_global_commands_tell(both_ways, story):
+def test_a_global_command_tells_its_sender_what_it_did_or_what_it_lacks(both_ways, story):
     follow(both_ways, story)
 
 

@@ -519,11 +519,11 @@ def test_every_text_of_the_help_folder_is_a_subject(said, subject):
 
 
 @pytest.mark.parametrize("subject", ["../README", "json.txt", ".", "/etc/passwd"])
-def test_nothing_else_is(said, subject):
+def test_no_other_file_is_a_help_text(said, subject):
     assert said(f"help {subject}")[1] == 1
 
 
-def test_help_fits_a_mail():
+def test_the_help_is_ascii_in_lines_that_a_mail_does_not_break():
     for path in FOLDER.glob("*.txt"):
         text = path.read_text()
         assert text.isascii(), path

@@ -562,6 +562,29 @@ def told(visitor):
     ]
 
 
+SLIDER = ("slider", "Turn")
+BELOW_HEADING = [
+    ("table", "Board, cell by cell"),
+    ("textbox", "Your turn, and your plan"),
+    ("textbox", "Comment, with the turn"),
+    ("button", "Clear"),
+    ("button", "Undo"),
+    ("button", "Write"),
+    ("button", "Send"),
+    ("textbox", "Write to alice and bob"),
+    ("button", "Send message"),
+    ("button", "Add a line"),
+    SLIDER,
+    ("DisclosureTriangle", "Notes, draw, take back, resign"),
+    ("button", "Propose a draw"),
+    ("button", "Take back my last turn"),
+    ("button", "Resign"),
+    ("textbox", "Note, for you alone"),
+    ("button", "Keep the note"),
+]
+"""What the page of a game of Spora reads out below its heading, by role and name."""
+
+
 def test_a_screen_reader_is_given_a_table_of_named_cells_and_each_move_as_it_is_made(visitor):
     board = visitor.begin("spora")
     visitor.open(visitor.link("spora", board))
@@ -569,28 +592,8 @@ def test_a_screen_reader_is_given_a_table_of_named_cells_and_each_move_as_it_is_
     visitor.tap(".write")
     parts = told(visitor)
     named = [(part.role, part.name) for part in parts]
-    in_order = [
-        ("heading", f"Spora {board} · size 7"),
-        ("table", "Board, cell by cell"),
-        ("textbox", "Your turn, and your plan"),
-        ("textbox", "Comment, with the turn"),
-        ("button", "Clear"),
-        ("button", "Undo"),
-        ("button", "Write"),
-        ("button", "Send"),
-        ("textbox", "Write to alice and bob"),
-        ("button", "Send message"),
-        ("button", "Add a line"),
-        ("slider", "Turn"),
-        ("DisclosureTriangle", "Notes, draw, take back, resign"),
-        ("button", "Propose a draw"),
-        ("button", "Take back my last turn"),
-        ("button", "Resign"),
-        ("textbox", "Note, for you alone"),
-        ("button", "Keep the note"),
-    ]
-    slider = ("slider", "Turn")
-    assert [part for part in named if part in in_order] == [part for part in in_order if part != slider]  # no turn yet
+    in_order = [("heading", f"Spora {board} · size 7"), *BELOW_HEADING]
+    assert [part for part in named if part in in_order] == [part for part in in_order if part != SLIDER]  # no turn yet
     assert [part for part in named if part[0] in {"button", "textbox", "DisclosureTriangle"} and not part[1]] == []
     assert [part.role for part in parts].count("row") == 7
     assert [part.name for part in parts if part.role == "cell"] == [
@@ -612,7 +615,7 @@ def test_a_screen_reader_is_given_a_table_of_named_cells_and_each_move_as_it_is_
     assert ("cell", "c3, black, height 2") in [(part.role, part.name) for part in told(visitor)]
     visitor.served.shell.run("spora", "move", board, "bob", PASSWORDS["bob"], "e5")
     until(lambda: announced("Turn 2 of 2 by bob: e5", "Your turn"))
-    assert [(part.role, part.name) for part in told(visitor)].count(slider) == 1
+    assert [(part.role, part.name) for part in told(visitor)].count(SLIDER) == 1
     visitor.write("z9")
     visitor.send()
     until(lambda: announced("There is no point 'z9'; columns go from a to g, rows from 1 to 7."))

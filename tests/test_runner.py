@@ -279,7 +279,7 @@ def test_a_list_of_which_no_page_was_read_keeps_nobody_from_writing(club):
     assert handle(club.server, numbered_mail("symple show 101"), None) == "command"
 
 
-def test_what_reads_cannot_write(room):
+def test_a_transaction_that_reads_writes_nothing(room):
     store = room.club().store
     with pytest.raises(RuntimeError, match="has written"), store.reading(), store.writing():
         store.users.change("alice", zone="Europe/Berlin")

@@ -308,7 +308,7 @@ def test_where_there_can_be_no_data_folder_a_command_says_what_to_do(shell, tmp_
         (["spiro", "help"], "Spiro"),
     ],
 )
-def test_help(shell, words, text):
+def test_help_on_a_command_a_game_or_a_topic_is_told_without_a_database(shell, words, text):
     said = shell.done(*words)
     assert text in said
     assert max(map(len, said.splitlines())) <= 78

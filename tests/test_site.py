@@ -582,44 +582,55 @@ def do(club, deed, rng):
     """Do something at random; what is refused does no harm."""
     club.pass_time(hours=rng.choice([1, 30, 24 * 20]))
     game = rng.choice(["symple", "spiro"])
-    one, other = rng.sample([*PASSWORDS], 2)
+    one, other = rng.sample(list(PASSWORDS), 2)
     boards = club.store.boards.names(BoardFilter([game]))
     board = rng.choice(boards)[1] if boards else "101"
+    with suppress(Refused):
+        if DEEDS[deed]:
+            say(club, deed, game, board, (one, other), rng)
+        elif deed in {"open", "begin"}:
+            direct(club, deed, game, one)
+        elif deed == "wait":
+            cleanup.clean_up(Session(club.server))
+        elif boards:
+            with club.store.writing():
+                file(club.store, deed, game, board, rng, club.time)
+
+
+def say(club, deed, game, board, players, rng):
+    """Somebody gives a command."""
     row = club.store.boards.get(game, board)
+    one, other = players
     if row and deed in {"draw", "undo", "yes"}:
         one, other = row.first_player, row.second_player
         if row.voter == one or (row.vote is None and rng.random() < 0.5):
             one, other = other, one
-    session = Session(club.server)
+    state = stored_board(club.store, game, board).state if row else None
+    mover = row.turn if row and row.turn else one
+    words = {"game": game, "options": OPTIONS[game], "one": one, "other": other, "board": board}
+    words |= {"mover": mover, "secret": PASSWORDS[mover], "secret_of_one": PASSWORDS[one]}
+    words["move"] = state.random(rng) if state and not state.result() else "a1"
+    club.say(DEEDS[deed].format_map(words))
+
+
+def direct(club, deed, game, name):
+    """The director opens a tournament, or begins one that is open."""
     cup = club.store.tournaments.get(game, "cup")
-    with suppress(Refused):
-        match deed:
-            case "open" if cup is None:
-                open_cup(club, game, "cup", one)
-            case "begin" if cup and cup.state == "open":
-                with session.store.writing():
-                    directing.direct(session, game, "cup", ["start"], dry_run=False)
-            case "analyse" if row:
-                curve = json.dumps({"curve": [rng.random(), rng.random()]})
-                with club.store.writing():
-                    club.store.robots.save_analysis(game, board, curve, club.time)
-            case "puzzle" if row and board not in {one.board for one in club.store.robots.puzzles(game, 99)}:
-                with club.store.writing():
-                    club.store.robots.save_puzzle(Puzzle(game, board, 1, "a1", proven=True), club.time)
-            case "remove" if row:
-                with club.store.writing():
-                    club.store.boards.remove(game, board, club.time)
-            case "wait":
-                cleanup.clean_up(session)
-            case "open" | "begin" | "analyse" | "puzzle" | "remove":
-                pass
-            case _:
-                state = stored_board(club.store, game, board).state if row else None
-                mover = row.turn if row and row.turn else one
-                words = {"game": game, "options": OPTIONS[game], "one": one, "other": other, "board": board}
-                words |= {"mover": mover, "secret": PASSWORDS[mover], "secret_of_one": PASSWORDS[one]}
-                move = state.random(rng) if state and not state.result() else "a1"
-                club.say(DEEDS[deed].format(move=move, **words))
+    if deed == "open" and cup is None:
+        open_cup(club, game, "cup", name)
+    if deed == "begin" and cup and cup.state == "open":
+        with club.store.writing():
+            directing.direct(Session(club.server), game, "cup", ["start"], dry_run=False)
+
+
+def file(store, deed, game, board, rng, time):
+    """An analysis of a board is kept, or a puzzle from it, or it is removed."""
+    if deed == "analyse":
+        store.robots.save_analysis(game, board, json.dumps({"curve": [rng.random(), rng.random()]}), time)
+    elif deed == "puzzle" and board not in {puzzle.board for puzzle in store.robots.puzzles(game, 99)}:
+        store.robots.save_puzzle(Puzzle(game, board, 1, "a1", proven=True), time)
+    elif deed == "remove":
+        store.boards.remove(game, board, time)
 
 
 OPTIONS = {"symple": "-size=5", "spiro": "-small -pieces=2"}

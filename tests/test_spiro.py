@@ -233,7 +233,7 @@ def test_the_dice_are_used_in_any_order():
     X 1 2 medium | k3=X g3=O | k3:+:1         | l2=X g3=O          | a jump outwards gains up to 16 cells
     """),
 )
-def test_what_a_turn_does(turn, cells, text, end):
+def test_a_turn_leaves_the_pieces_where_the_rules_say(turn, cells, text, end):
     assert after(written(turn, cells), text) == pairs(end)
 
 
@@ -341,7 +341,7 @@ with -no_inwards no jump brings a piece nearer to the beginning of a path
     X 1 2 no_inwards | f4=X e2=O | f4:1:2
     """),
 )
-def test_what_turns_there_are(turn, cells, listed):
+def test_all_turns_by_the_rules_are_listed_and_no_others(turn, cells, listed):
     assert [*written(turn, cells).moves()] == listed.split()
 
 

@@ -188,7 +188,7 @@ BIG = """
     c2=B4       | c3:2,c2@nn | c2=2 c3=3 c4=1           | a sowing may lead over the stack just dropped
     """),
 )
-def test_what_a_sowing_leaves(stands, turn, left):
+def test_a_sowing_leaves_the_heights_that_the_rules_say(stands, turn, left):
     state = spora.setup({"cells": {"f7": "W1", **pairs(stands)}, "turn": "black"}, size=7)
     assert stacks(played(state, turn), "B") == {name: int(height) for name, height in pairs(left).items()}
 

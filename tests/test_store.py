@@ -186,7 +186,7 @@ def test_a_record_of_a_message_is_made_once(store, club):
     assert store.handled.record("c@b.example", "<1>", "command", club.time)
 
 
-def test_foreign_keys_are_checked(store):
+def test_a_plan_is_kept_of_no_board_that_there_is_not(store):
     with pytest.raises(sqlite3.IntegrityError):
         store.db.execute("INSERT INTO plans VALUES ('spiro', '101', 'alice', 'Resign')")
 

@@ -87,7 +87,7 @@ a userid without its password is refused
 sender reads no bob-secret
 """),
 )
-def test_talk(four, story):
+def test_what_is_said_reaches_its_readers_and_nobody_else(four, story):
     follow(four, story)
 
 

@@ -157,6 +157,55 @@ def _boards(
     db: sqlite3.Connection, game: str, samples: list[Sample], boards: int, users: int, rng: Random, now: datetime
 ) -> None:
     """The boards of a game with all that belongs to them."""
+    needs_dice = games.needs_dice(games.load(game).new(**games.read_options(games.load(game), [])))
+    ratings: dict[str, PlayerRow] = {}
+    rows = list[BoardRow]()
+    results = list[ResultRow]()
+    played = list[tuple[str, int, int]]()
+    step = YEARS / boards
+    for place, (pool, name, *players) in enumerate(_seats(boards, users, rng)):
+        at = rng.randrange(len(samples))
+        sample = samples[at]
+        ended = now - YEARS + place * step
+        row = BoardRow(game, name, sample.options, *players, b"", ended - rng.uniform(1, 60) * DAY, pool=pool)
+        if place % ACTIVE == 0:
+            moves = 0 if needs_dice else rng.randrange(min(len(sample.turns), LONGEST // 2))
+            row = _under_way(row, sample, moves, rng, now)
+        else:
+            row = _over(row, sample, ended)
+            results += _settled(ratings, row)
+        rows.append(row)
+        played.append((name, at, row.moves))
+    _insert(db, "boards", rows)
+    _insert(db, "results", results)
+    _insert_turns(db, game, samples, played)
+    for player in ratings.values():
+        if rng.random() < 0.2:
+            ratings[player.userid] = player._replace(inactive=True)
+    _insert(db, "players", list(ratings.values()), game=game)
+    db.execute("UPDATE numbers SET last = 101 + ? WHERE game = ?", [boards, game])
+    counts = "SELECT count(*), count(*) - count(ended) FROM boards WHERE game = tallies.game"
+    db.execute(f"UPDATE tallies SET (boards, active) = ({counts})")
+
+
+def _under_way(row: BoardRow, sample: Sample, moves: int, rng: Random, now: datetime) -> BoardRow:
+    """A board on which so many turns of a sample have been played, lately."""
+    started = now - rng.uniform(6, 60) * DAY
+    changed = now - rng.uniform(0, 0.9 if row.pool else 6.5) * DAY
+    mover = (row.first_player, row.second_player)[int(sample.turns[moves].userid)]
+    row = row._replace(moves=moves, turn=mover, secret=rng.randbytes(32))
+    return row._replace(started=started, changed=changed) if moves else row._replace(started=changed)
+
+
+def _over(row: BoardRow, sample: Sample, ended: datetime) -> BoardRow:
+    """A board on which a sample was played to its end."""
+    winner = None if sample.winner is None else (row.first_player, row.second_player)[sample.winner]
+    reason = "resigned" if sample.turns[-1].text == RESIGN else "rules"
+    return row._replace(moves=len(sample.turns), changed=row.started, ended=ended, winner=winner, reason=reason)
+
+
+def _insert_turns(db: sqlite3.Connection, game: str, samples: list[Sample], played: list[tuple[str, int, int]]) -> None:
+    """The turns of boards, each given with the place of its sample, and how many turns of it were played."""
     db.execute("CREATE TEMP TABLE samples (sample, number, seat, text, dice, automatic, PRIMARY KEY (sample, number))")
     db.execute("CREATE TEMP TABLE games (board PRIMARY KEY, sample, moves)")
     for at, sample in enumerate(samples):
@@ -167,38 +216,6 @@ def _boards(
                 for number, turn in enumerate(sample.turns, 1)
             ),
         )
-    needs_dice = games.needs_dice(games.load(game).new(**games.read_options(games.load(game), [])))
-    ratings: dict[str, PlayerRow] = {}
-    rows, played, results = [], [], []
-    step = YEARS / boards
-    for place, (pool, name, *players) in enumerate(_seats(boards, users, rng)):
-        at = rng.randrange(len(samples))
-        sample = samples[at]
-        ended = now - YEARS + place * step
-        row = BoardRow(game, name, sample.options, *players, b"", ended - rng.uniform(1, 60) * DAY, pool=pool)
-        if place % ACTIVE == 0:
-            moves = 0 if needs_dice else rng.randrange(min(len(sample.turns), LONGEST // 2))
-            started = now - rng.uniform(6, 60) * DAY
-            changed = now - rng.uniform(0, 0.9 if pool else 6.5) * DAY
-            row = row._replace(
-                moves=moves,
-                turn=players[int(sample.turns[moves].userid)],
-                secret=rng.randbytes(32),
-                started=started,
-                changed=changed if moves else None,
-            )
-            if not moves:
-                row = row._replace(started=changed)
-        else:
-            moves = len(sample.turns)
-            winner = None if sample.winner is None else players[sample.winner]
-            why = "resigned" if sample.turns[-1].text == RESIGN else "rules"
-            row = row._replace(moves=moves, changed=row.started, ended=ended, winner=winner, reason=why)
-            results += _settled(ratings, row)
-        rows.append(row)
-        played.append((name, at, moves))
-    _insert(db, "boards", rows)
-    _insert(db, "results", results)
     db.executemany("INSERT INTO games VALUES (?, ?, ?)", played)
     db.execute(
         "INSERT INTO turns (game, board, number, userid, text, dice, automatic, played) "
@@ -207,15 +224,8 @@ def _boards(
         "WHERE game = ? AND number <= games.moves ORDER BY board, number",
         [game],
     )
-    for player in ratings.values():
-        if rng.random() < 0.2:
-            ratings[player.userid] = player._replace(inactive=True)
-    _insert(db, "players", [*ratings.values()], game=game)
-    db.execute("UPDATE numbers SET last = 101 + ? WHERE game = ?", [boards, game])
     db.execute("DROP TABLE games")
     db.execute("DROP TABLE samples")
-    counts = "SELECT count(*), count(*) - count(ended) FROM boards WHERE game = tallies.game"
-    db.execute(f"UPDATE tallies SET (boards, active) = ({counts})")
 
 
 def _settled(ratings: dict[str, PlayerRow], row: BoardRow) -> Iterator[ResultRow]:
