@@ -1,1 +1,1 @@
-"""Whom the server believes, and what they may cause."""
+"""Who the server believes, and how much each may cause."""

@@ -1,4 +1,4 @@
-"""Bars of the operator: whoever mails from a barred address or domain gets no answer, and cannot sign up with it.
+"""Bars of the operator: mail from a barred address or domain gets no answer, and nobody can sign up with it.
 
 A bar is an address, `eve@spam.example`, or a domain, `@spam.example`, which stands for its subdomains, too.
 """

@@ -1,4 +1,4 @@
-"""Passwords by mail: whoever sends wrong ones has to wait ever longer before the next one is looked at."""
+"""Passwords by mail: after wrong ones, a sender has to wait longer and longer before the next one is checked."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pbm.store import Failures, Store
 
 ALLOWED = {"userid": 5, "peer": 20}
-"""How many may be wrong in a row; a peer may be the mail server of a big provider, which many players share."""
+"""How many may be wrong in a row. Many players may share a peer, if it is the mail server of a big provider."""
 FIRST_WAIT = timedelta(minutes=1)
 """How long the next one has to wait then; the wait doubles with each one that is wrong."""
 LONGEST_WAIT = timedelta(hours=1)
@@ -49,7 +49,7 @@ class Guesses:
         return counts, until
 
     def note(self, counts: FailuresByHolder, *, is_right: bool) -> None:
-        """Note whether the password was right, for those whose failures were *counts* before."""
+        """Note whether the password was right, for the holders who had *counts* failures before."""
         self.was_right = self.was_right or is_right
         for holder, before in counts.items():
             after = NO_FAILURES if is_right else Failures(before.times + 1, self.now)

@@ -27,7 +27,7 @@ class Quota(NamedTuple):
 
 
 LIMITS: Mapping[str, Sequence[Quota]] = {
-    # what an address may ask for, and whom it may have asked
+    # what an address may ask for, and what it may send to others
     "answer": [Quota("address", 500, A_DAY)],
     "bytes of answers": [Quota("address", 3_000_000, A_DAY)],
     "error": [Quota("address", 20, A_DAY)],
@@ -90,7 +90,7 @@ LIMITS: Mapping[str, Sequence[Quota]] = {
 
 
 class Holders(NamedTuple):
-    """Those whose quotas are used up; None or empty where they are not known."""
+    """The user, address and peer to count for; None or empty where they are not known."""
 
     user: str = ""
     address: str = ""
@@ -113,7 +113,7 @@ def is_left(store: Store, what: str, holders: Holders, now: datetime, amount: in
 def take(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
     """Use up an *amount* of something. Returns False, and uses up nothing, if less is left.
 
-    Raises ValueError if the user or the address is not named whose quota it is.
+    Raises ValueError if the user or the address of the quota is not named.
     """
     if not is_left(store, what, holders, now, amount):
         return False
@@ -134,7 +134,7 @@ def _limits(what: str, holders: Holders, now: datetime) -> Iterator[tuple[int, t
     for limit in LIMITS[what]:
         holder = whose[limit.whose]
         if not holder and limit.whose == "peer":
-            continue  # a machine of ours brings the mails of everybody
+            continue  # our own relay brings the mails of everybody
         if not holder:  # without this, a caller who forgets the holder would be limited by nothing
             raise ValueError(f"The quota of {what!r} belongs to a {limit.whose}, and none is named.")
         kind = what

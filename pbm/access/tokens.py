@@ -1,15 +1,15 @@
-"""Addresses of ours that nobody can guess: to answer a board mail, to unsubscribe, to set a password, and for bounces.
+"""Our addresses that nobody can guess: to answer a board mail, to unsubscribe, to set a password, and for bounces.
 
 Another one confirms what the operator has asked for.
 Pages of the web take the same tokens; that for a calendar is no address.
 
 They are the server's address with a token behind a plus sign: a letter for the kind, the number of a row, and a keyed
 hash of 128 bits, as in ``pbm+r12-0123456789abcdef0123456789abcdef@pbm.example``. To set a password, and to confirm, the
-code that was mailed stands in the place of the hash. A token is in lower case, because mail servers may change the case
-of what stands before the @.
+address has the code that was mailed, and not the hash. A token is in lower case, because mail servers may change the
+case of what stands before the @.
 
 A reply address is made by `reply_address`, written into Reply-To by `delivery.mail`, found among the recipients by
-`mail.incoming`, and accepted in place of a password by `runner`. No Subject has a token. A command may not know
+`mail.incoming`, and accepted instead of a password by `runner`. No Subject has a token. A command may not know
 PBM_ADDRESS: the server's address is filled in when the mail is sent.
 """
 
@@ -25,7 +25,7 @@ from pbm.server import Server
 from pbm.store import Mail, Reply
 
 PUZZLES = "puzzles"
-"""Stands in the place of a game where puzzles are unsubscribed."""
+"""Stands for a game where puzzles are unsubscribed."""
 REPLY = "r"
 BOUNCE = "b"
 UNSUBSCRIBE = "u"
@@ -35,7 +35,7 @@ REQUEST = "o"
 COMMANDS = "commands"
 """The kind of the server's own address, which has no token."""
 POSTMASTER = "postmaster"
-"""The kind of the address of whoever runs the server (RFC 5321, 4.5.1), which has none either."""
+"""The kind of the postmaster's address (RFC 5321, 4.5.1), which has no token either."""
 TOKEN = re.compile("([rbucpo])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
@@ -46,22 +46,22 @@ def reply_address(server: Server, game: str, board: str, userid: str) -> str:
 
 
 class Meaning(NamedTuple):
-    """What an address of ours is for."""
+    """What one of our addresses is for."""
 
     kind: str
     reply: Reply = Reply("", "", "")
-    """Whom a reply address speaks for, and on which board; whose calendar it is; or which mails end, as in
-    `unsubscribe_address`."""
+    """The user and the board of a reply address, the user of a calendar, or the mails to end
+    (`unsubscribe_address`)."""
     number: int = 0
-    """The number of the user's address whose mails bounce there, or that of the request which is confirmed there."""
+    """The number of the user's address that bounces, or of the request that is confirmed there."""
     code: str = ""
     """The code with which the user of that reply sets a new password there, or the request is confirmed."""
 
 
 def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
-    """What an address of ours is for, by the token behind its last *mark*; None if it is none, or one that was revoked.
+    """What one of our addresses is for, by the token behind its last *mark*; None if the token is wrong or revoked.
 
-    A Message-ID of ours has a token, too, behind a dot: that of the address to which the mail bounces.
+    Our Message-IDs have a token, too, behind a dot: that of the address to which the mail bounces.
     """
     local, _, host = written.lower().rpartition("@")
     own, _, own_host = server.address.lower().rpartition("@")
@@ -91,7 +91,7 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
 
 
 def _meaning_of_code(server: Server, number: int, code: str) -> Meaning | None:
-    """What an address is for that has a code for a new password of whoever has the mail address of that number."""
+    """What an address is for that has a code for a new password; the number is that of the user's mail address."""
     owner = server.store.users.address_at(number)
     userid = owner.split(" ")[0] if owner else ""
     stored = server.store.users.reset_code(userid)
@@ -150,7 +150,7 @@ def _subscription(server: Server, mails: Reply) -> str:
 
 
 def return_path(server: Server, mail: Mail) -> str:
-    """The envelope's sender of a mail of ours: to a user, one that tells which of their addresses bounces."""
+    """The envelope's sender of our mails: to a user, one that tells which of their addresses bounces."""
     if mail.address_number is None:
         return server.address
     return address_with(server, bounce_token(server, mail.address_number, f"{mail.userid} {mail.address}"))
@@ -172,12 +172,12 @@ def with_own_address(server: Server, mail: Mail) -> Mail:
 
 
 def bounce_token(server: Server, number: int, whose: str) -> str:
-    """The token for mails to the address of that number, which tells *whose* it is: a userid and the address."""
+    """The token for mails to the address of that number; it stands for *whose*, a userid and the address."""
     return _token(server, BOUNCE, number, whose.lower())
 
 
 def masked(text: str) -> str:
-    """A text with its tokens masked, for others than the one to whom they were mailed or shown."""
+    """A text with its tokens masked, for all readers except the one who was mailed or shown them."""
     return re.sub(f"{TOKEN.pattern}|{API_TOKENS}", "TOKEN", text, flags=re.ASCII | re.IGNORECASE)
 
 
@@ -192,7 +192,7 @@ def _token(server: Server, kind: str, number: int, about: str) -> str:
 
 
 def address_with(server: Server, token: str) -> str:
-    """The address of ours with a token, or with the token of an address; it may mean nothing."""
+    """Our address with a token, or with the token of an address; the token may be wrong."""
     local, _, host = server.address.rpartition("@")
     return f"{local}+{token_of(token)}@{host}"
 

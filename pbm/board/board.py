@@ -20,7 +20,7 @@ FORFEIT = "Forfeit"
 LEAVING = frozenset({RESIGN, FORFEIT})
 """Turns that are no moves of the game, but end it."""
 DROPPED = "dropped: "
-"""Stored in the place of a plan, in front of the reason why it was dropped."""
+"""Is stored instead of a plan, in front of the reason why it was dropped."""
 SWAP = "swap"
 """The move by which the players of some games change sides."""
 SERVER = "The server"
@@ -39,7 +39,7 @@ REASONS: Mapping[str, str] = {
 PROPOSALS = {"draw": "a draw", "undo": "to take the last move back"}
 """The proposals that a player can make, each in words for people."""
 FAULTS = ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, RuntimeError, TypeError, ValueError
-"""The errors that a damaged board raises when it is replayed, or one whose game is gone or has a fault."""
+"""The errors of a board that cannot be replayed: it is damaged, or its game is gone or has a fault."""
 FEW_TURNS = 30
 """How many legal turns a position may have for each to be a link."""
 SECONDS_TO_LIST = 0.5

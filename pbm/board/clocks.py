@@ -1,6 +1,6 @@
 """Clocks: how long a player may take before they are reminded, before they forfeit, and in the whole game.
 
-Times are whole days, but for clocks that grow (`growing`); vacations are days as well, in UTC.
+Times are whole days, except for clocks that grow (`growing`); vacations are days as well, in UTC.
 """
 
 import re
@@ -52,7 +52,7 @@ class Clocks(NamedTuple):
     noweekends: bool = False
     """Whether no clock runs on Saturdays and Sundays."""
     clock: Clock | None = None
-    """A clock that grows, in the place of forfeit and total time."""
+    """A clock that grows, which replaces forfeit and total time."""
 
     def limits(self, *, is_tournament: bool) -> tuple[int, int]:
         """The days after which a player is reminded, and those after which they forfeit."""
@@ -227,7 +227,7 @@ def is_out_of_time(store: Store, row: BoardRow, seat: int, now: datetime) -> boo
 
 
 def awaited(row: BoardRow) -> str:
-    """The player for whom the other one waits: to answer the proposal of a draw, or else to move.
+    """The player who has to act: to answer the proposal of a draw, or else to move.
 
     On a clock that grows it is always the player to move, because only theirs runs.
     """
@@ -272,7 +272,7 @@ def _time_of_age(row: BoardRow, wanted: timedelta, off: Collection[date] = ()) -
 
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
-    """When the awaited player reaches the limit of this move or of a clock that grows, as far as is known now."""
+    """When the awaited player reaches the limit of this move or of a clock that grows, if nothing else happens."""
     if row.base_seconds is not None:
         return runs_out_at(store, row)
     _, forfeit = limits(row)
@@ -289,7 +289,7 @@ def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
 
 
 def _spared_through(away: Vacation, last_day: date) -> date:
-    """The last day on which a vacation spares a loss; *last_day* is that of the time of the move.
+    """The last day on which a vacation spares a loss; *last_day* is the last day of the time of the move.
 
     Only a vacation that began by then has days of grace, or else each day of one would spare four.
     """
@@ -355,7 +355,7 @@ def left_on_clock(row: BoardRow, seat: int, now: datetime, off: Collection[date]
 
 
 def runs_out_at(store: Store, row: BoardRow) -> datetime:
-    """When the clock of the player to move runs out, as far as is known now."""
+    """When the clock of the player to move runs out, if nothing else happens."""
     both = zip(row.players, (row.first_left, row.second_left), strict=True)
     # that of the side that has less, if one user plays both
     left = min(seconds or 0.0 for userid, seconds in both if userid == row.turn)
@@ -416,7 +416,7 @@ def days_left(store: Store, userid: str, year: int) -> int:
 
 
 def days_used(year: int, planned: Sequence[Vacation], taken: Sequence[date]) -> int:
-    """How many days of a year are vacation, *planned* or *taken* by the server in place of a loss."""
+    """How many days of a year are vacation, *planned*, or *taken* by the server to avoid a loss."""
     days = set(taken)  # a day that is both counts once
     for away in planned:
         days.update(away.days)
@@ -495,7 +495,7 @@ def _step_by_limits(store: Store, row: BoardRow, seat: int, now: datetime) -> tu
 
 
 def _end_of(row: BoardRow) -> DueStep:
-    """How a game ends whose awaited player has let their time go by."""
+    """How a game ends if the awaited player has let their time go by."""
     if row.vote == "draw":
         return DueStep.DRAW
     return DueStep.FORFEIT

@@ -38,13 +38,13 @@ def text_of_plan(plan: Iterable[PlanLine]) -> str:
 
 
 def branches(text: str) -> list[PlanLine]:
-    """The lines of a plan whose text `text_of_plan` has made."""
+    """The lines of a plan, from a text that `text_of_plan` has made."""
     split = [line.split() for line in text.splitlines()]
     return [tuple(map(Conditional, words[1::4], words[3::4])) for words in split]
 
 
 def merged(plan: Sequence[PlanLine], added: Iterable[PlanLine]) -> list[PlanLine]:
-    """A plan with lines added, in the place of those lines that answer the same move otherwise.
+    """A plan with lines added; they replace lines that answer the same move in another way.
 
     Raises Illegal if two added lines answer the same move differently, or if the plan becomes too large.
     """

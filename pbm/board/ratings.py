@@ -51,7 +51,7 @@ def _provisional(own: Rating, opponent: Rating, outcome: int) -> int:
 
 
 def _established(own: Rating, opponent: Rating, outcome: int) -> int:
-    """Elo's rule, with less at stake against a player whose rating is provisional."""
+    """Elo's rule, with less at stake against a player with a provisional rating."""
     stake = K_FACTOR * min(opponent.games, ESTABLISHED) / ESTABLISHED
     gap = min((opponent.rating - own.rating) / 400, 300)  # a larger power of 10 would be no float
     expected = 1 / (1 + 10**gap)

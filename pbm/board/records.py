@@ -81,7 +81,7 @@ def _objection_to_move(board: Board, turn: TurnRow) -> str:
 
 
 def _lead_alike(state: State, text: str, canonical: str) -> bool:
-    """Whether a stored turn leads to the same position as its canonical text, whose form may have changed since."""
+    """Whether a stored turn leads to the same position as its canonical text; that form may have changed since."""
     try:
         after: State = state.play(text)
     except Exception:  # it may be anything, and a position trusts the texts that it is given

@@ -14,16 +14,16 @@ MOST_WAITING = 200
 MOST_BYTES_TO_STRANGER = 20_000
 """How many bytes an answer may have to an address that is no user's."""
 HEADER_BYTES = 1200
-"""How many bytes the header of a mail of ours has at most."""
+"""How many bytes the header of our mails has at most."""
 CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
 
 
 def deliver(session: Session, letter: Letter) -> None:
     """Put a letter into the outbox: to the sender of the command, or to all addresses of a user.
 
-    If a user has addresses, but all of them bounce or have still to be confirmed, it waits for one; a user without an
+    If a user has addresses, but all of them bounce or are not yet confirmed, it waits for one; a user without an
     address gets nothing. Mails about a board reach a user as they have chosen for its game, unless they are urgent. A
-    sender whose quota of answers is used up gets none.
+    sender who has used up their quota of answers gets none.
     """
     if letter.to is None:
         _answer_sender(session, letter)

@@ -1,4 +1,4 @@
-"""Notices: one sentence for a user by another way than mail, such as a telephone or a program of theirs.
+"""Notices: one sentence for a user by another way than mail, such as a telephone or the user's own program.
 
 A notice is stored for each target of its reader that they have confirmed. `pbm.notices.sending` sends it.
 """

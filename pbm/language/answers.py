@@ -27,7 +27,7 @@ SEVERAL_MOVES = "MOVE ..."
 def bare(line: str) -> str:
     """A line without what people, links and mail programs put around a move and behind it.
 
-    Angle brackets are part of no move, wherever they stand: ``<c3>#1`` was made of ``<move>#1``.
+    Angle brackets are never part of a move, at any place: ``<c3>#1`` was made of ``<move>#1``.
     """
     return line.replace("<", "").replace(">", "").strip(AROUND + BEHIND)
 
@@ -159,4 +159,4 @@ ANSWERS: Mapping[str, Command] = {
         "unblock unsubscribe"
     ).split()
 }
-"""The words that an answer can begin with in place of a move, and their commands."""
+"""The words that an answer can begin with if it is no move, and their commands."""

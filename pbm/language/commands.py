@@ -1,7 +1,7 @@
 """The command language: one click tree for shell and mail.
 
-Each command is a row of a table: its name, what its words stand for, the function that carries it out, whether that
-changes something, and its help. There is no rule of a game here, and no SQL.
+Each command is a row of a table: its name, what its words stand for, and the function that carries it out. The row also
+says whether the command changes something, and has its help. There is no rule of a game here, and no SQL.
 """
 
 import click
@@ -414,6 +414,6 @@ OF_ALL_GAMES = (
 # fmt: on
 OF_GAME = {str(command.name): command for command in OF_A_GAME}
 MISPLACED = [Command(typed, ON_BOARD, reads=True, instead=word) for typed, word in words.MEANT_AS_MOVES.items()]
-"""What people type as commands, and stands in the place of a move."""
+"""The words that people type as commands, although they belong where a move stands."""
 game = Group("GAME", MISPLACED + list(OF_A_GAME))
 root = Root("pbm", [Group("change", OF_ONESELF), Group("all", OF_ALL_GAMES)] + list(OF_ALL), game)

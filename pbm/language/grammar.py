@@ -41,11 +41,11 @@ class ShellContext(NamedTuple):
     read_password: Callable[[], str]
     """Asks for a password that is written as a hyphen."""
     operators: Sequence[str]
-    """The operator's commands, which stand beside those of the language."""
+    """The operator's commands, which are none of the language."""
 
 
 class Command(click.Command):
-    """A command of the language: words, among which options may stand, and the function of ours that it calls."""
+    """A command of the language: words, with options among them, and the function in `pbm.actions` that it calls."""
 
     def __init__(
         self,
@@ -73,10 +73,10 @@ class Command(click.Command):
         signed, and what the words stand for. It only *reads*, or may write. A *check* is a function that may refuse the
         command before a password is looked at, or return what the words stand for instead.
 
-        *instead* is for a word that belongs in the place of a move, such as ``undo``: if a board, a userid and a
-        password follow it, the refusal says to write *instead* there. A command whose words come *in any order* may
-        also have a board in front of the userid and the password. The comment of one with a text *of their own* is for
-        its user alone, and not for others.
+        *instead* is for a word that belongs where a move stands, such as ``undo``: if a board, a userid and a password
+        follow it, the refusal says to write *instead* there. A command that takes its words *in any order* may also
+        have a board in front of the userid and the password. The comment of one with a text *of their own* is for its
+        user alone, and not for others.
         """
         super().__init__(name, params=list(words), help=text, hidden=not text)
         self.deed = deed
@@ -129,7 +129,7 @@ class Command(click.Command):
         return given
 
     def read_passwords(self, others: list[str], shell: ShellContext) -> None:
-        """Ask for the passwords that are written as hyphens, and put them in the place of these."""
+        """Ask for the passwords that are written as hyphens, and replace the hyphens by them."""
         for way in self.ways:
             for place, name in enumerate(way[: len(others)]):
                 if name in {"password", "new_password"} and others[place] == "-":
@@ -189,7 +189,7 @@ class Command(click.Command):
         return f"Too many words: {len(others)} instead of {most}{hint}"
 
     def passwords(self, others: Sequence[str]) -> list[str] | None:
-        """Which of the words stand in the place of a password; None if they do not look like what the command takes."""
+        """Which of the words stand where a password belongs; None if they do not look like what the command takes."""
         passwords: list[str] = []
         fits = False  # as long as no order fits, a word is missing or too much, and another one may be the password
         for way in self.ways:
@@ -262,7 +262,7 @@ class Call(NamedTuple):
 
 
 def misplaced(session: Session, command: Command, game: str, board: str, userid: str, **_: str) -> Misused:
-    """The refusal of a word that belongs in the place of a move. It shows the line to type, without the password."""
+    """The refusal of a word that belongs where a move stands. It shows the line to type, without the password."""
     is_user = session.store.users.is_taken(userid.lower())
     where = board if is_board(board) else "BOARD"
     line = f"{game} move {where} {userid if is_user else 'USERID'} PASSWORD {command.instead}"
@@ -318,7 +318,7 @@ class Root(Group):
         return node if isinstance(node, Command) else None, names
 
     def unknown(self, typed: Sequence[str], operators: Sequence[str]) -> Misused:
-        """The refusal of words that name no command; *operators* are the commands of a shell beside these."""
+        """The refusal of words that name no command; *operators* are the other commands of a shell."""
         first = words.command(typed[0]) if typed else ""
         node = self.get_command(LOOKUP_CONTEXT, first)
         here = ""  # the name of a game, or of a group such as `change`, in which the command is looked for
@@ -379,7 +379,7 @@ class Root(Group):
     def _ways_written(self, group: Group, here: str, game: str, operators: Sequence[str]) -> dict[str, str]:
         """How each command is written, by its name, such as ``spiro move`` for ``move`` behind the *game* spiro.
 
-        Where a name means several commands, that of the *group* whose name *here* was typed counts.
+        Where a name means several commands, the one of the *group* counts if its name *here* was typed.
         """
         global_commands = {name: name for name in tuple(self.commands) + games.names()}
         global_commands |= {name: f"pbm {name}" for name in operators}
@@ -387,7 +387,7 @@ class Root(Group):
         for name, command in self.game.commands.items():
             commands_of_game[name] = f"{game} {name}"
             if command.hidden and isinstance(command, Command):
-                commands_of_game[name] = command.syntax(game)  # a word in the place of a move
+                commands_of_game[name] = command.syntax(game)  # a word where a move stands
         groups = {begin: node for begin, node in self.commands.items() if isinstance(node, Group)}
         commands_of_groups = {name: f"{begin} {name}" for begin, node in groups.items() for name in node.commands}
         commands_here = {}
@@ -399,7 +399,7 @@ class Root(Group):
 
 
 def function(name: str) -> Callable[..., Any]:
-    """The function of ours of that name, such as ``actions.play.move``; its module is loaded only now."""
+    """The function of pbm with that name, such as ``actions.play.move``; its module is loaded only now."""
     module, _, own = name.rpartition(".")
     deed: Callable[..., Any] = getattr(import_module(f"pbm.{module}"), own)
     return deed

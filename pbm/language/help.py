@@ -17,7 +17,7 @@ from pbm.session import Session
 
 EMPTY_LINE = "\n\n"
 HELP_FOLDER = Path(__file__).parents[2] / "help"
-"""The folder of the texts: beside the packages, in a checkout as in an installation."""
+"""The folder of the texts: next to the packages, in a checkout and in an installation."""
 SPACED = r"\S {2,}\S"
 """Two blanks between words: in the texts of help they stand only in tables."""
 TOPICS = {
@@ -122,7 +122,7 @@ def _filled(text: str, width: int = texts.WIDTH) -> str:
 
 
 def of_game(name: str) -> str:
-    """The help file of a game; that of a game from another package stands beside its module."""
+    """The help file of a game; for a game from another package, it is in the folder of its module."""
     module = games.load(name)
     beside = Path(getattr(module, "__file__", "")).with_name(f"{name}.txt")
     for path in (HELP_FOLDER / f"{name}.txt", beside):

@@ -1,4 +1,4 @@
-"""A line of a shell or a mail, read once: what it says, what in it is secret, and what is answered if it is refused."""
+"""A line of a shell or a mail, read once: what it says, which words are secret, and the answer if it is refused."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Self
@@ -16,22 +16,22 @@ from pbm.refusals import Refused
 from pbm.texts import MASK, reason_without, without
 
 SIGNED_WORDS = "=signed-by-token="
-"""Stands in the place of a password where a token has proved the user; nobody types it by chance."""
+"""Stands for a password where a token has proved the user; nobody types it by chance."""
 LEAVE_OUT = "The token stands for userid and password: leave both out, or write `- -`."
 
 
 class Line(NamedTuple):
-    """What somebody has typed. It is read where it comes in; whatever carries it out, refuses it or logs it gets it."""
+    """What somebody has typed. It is read once, where it comes in, and then carried out, refused and logged."""
 
     typed: str
     words: Sequence[str]
     """Its words without what mail programs add, command words first."""
     game: str
-    """The game whose name it begins with, or nothing."""
+    """The game that the line begins with; empty if it begins with none."""
     command: Command | None
     """The command that it names, however it goes on; None if there is no such command."""
     names: str
-    """The words that name it, in full, such as ``spiro move``, as far as there is such a command."""
+    """The words that name the command, in full, such as ``spiro move``."""
     rest: Sequence[str]
     """The words behind those that name the command."""
 
@@ -45,7 +45,7 @@ class Line(NamedTuple):
         return cls(typed, tidied, game, command, " ".join(names), tidied[len(names) :])
 
     def passwords(self) -> Sequence[str] | None:
-        """The words in the place of a password; None if the line is not understood."""
+        """The words that stand where a password belongs; None if the line is not understood."""
         if self.command is None:
             return None
         _, others, _ = self.command.split(self.rest)
@@ -54,8 +54,8 @@ class Line(NamedTuple):
     def signed_by(self, userid: str, is_user: IsUser) -> Self:
         """The line with a userid and SIGNED_WORDS where the command has userid and password, if it has them.
 
-        Whoever is proved by a token leaves both out, or writes ``- -``. Raises Refused if another userid, or what may
-        be a password, stands there: it must not become a part of a move.
+        A user who is proved by a token leaves both out, or writes ``- -``. Raises Refused if another userid, or what
+        may be a password, stands there: it must not become a part of a move.
         """
         if self.command is None or not {"userid", "password"} <= set(self.command.ways[0]):
             return self
@@ -95,7 +95,7 @@ class Line(NamedTuple):
         return self.rest[index] if index < len(self.rest) else ""
 
     def with_passwords(self, take: Callable[[], str]) -> Self:
-        """The line with a password in the place of each hyphen that stands for one; *take* returns the next."""
+        """The line in which each hyphen for a password is replaced by the password that *take* returns."""
         if self.command is None:
             return self
         rest = list(self.rest)

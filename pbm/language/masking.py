@@ -1,8 +1,8 @@
 """Passwords in texts that go out: found by where they stand, and replaced by the word PASSWORD.
 
-A word is taken for a password where the grammar of a command has one (``symple move 101 alice swordfish e5``), beside
-the userid of a user that stands beside the number of a board, and behind a word such as "password:". So is a URL for
-notices. What was found once is masked wherever else it stands. Other prose stays as it is.
+A word is taken for a password where the grammar of a command has one (``symple move 101 alice swordfish e5``), next to
+the userid of a user if that stands next to the number of a board, and behind a word such as "password:". So is a URL
+for notices. What was found once is masked everywhere else, too. Other prose stays as it is.
 """
 
 import re
@@ -165,11 +165,11 @@ def _by_grammar(tokens: Sequence[TypedToken], is_user: IsUser | None) -> Iterato
 
 
 def _beside_users(tokens: Sequence[TypedToken], is_user: IsUser | None) -> Iterator[int]:
-    """The places of words beside a userid that stands beside the number of a board, but not of games and commands."""
+    """The places of words next to a userid and the number of a board, except names of games and commands."""
     for place, token in enumerate(tokens[1:-1], 1):
         before = place - 1
         behind = place + 1
-        # the number has to be on the other side: a long one is no password beside itself
+        # the number has to be on the other side: a long number is not a password because of itself
         for number, beside in (before, behind), (behind, before):
             if not re.fullmatch(BOARD_NUMBER, tokens[number].plain) or not may_be_password(tokens[beside].plain):
                 continue
@@ -186,7 +186,7 @@ def _is_of_a_command(tokens: Sequence[TypedToken], place: int) -> bool:
 
 
 def _named(text: str, tokens: Sequence[TypedToken], is_user: IsUser | None) -> Iterator[int]:
-    """The places of words behind "password:" and the like, as in ``my password is swordfish`` and ``--password=x1y2``.
+    """The places of words behind "password:", as in ``my password is swordfish`` and ``--password=x1y2``.
 
     Behind the word alone, as in ``password protected``, only a strange word is taken for one.
     """

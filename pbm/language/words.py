@@ -1,7 +1,7 @@
 """The grammar of a command line, before the commands themselves are known to be right.
 
-A line is words. Those that start with a hyphen are options wherever they stand, up to the place of a move, whose words
-are taken as they are: ``-e3,+f6`` is a move of Papagra, ``--`` is the pass. See `pbm help commands`.
+A line is words. Those that start with a hyphen are options, at any place up to the move. The words of a move are taken
+as they are: ``-e3,+f6`` is a move of Papagra, ``--`` is the pass. See `pbm help commands`.
 """
 
 import re
@@ -55,7 +55,7 @@ removal, behind a sign of Papagra, or between two removals without commas, such 
 
 Examples are ``a1,`` and ``b2``, ``e5,x`` and ``d4``, ``e3,+`` and ``f6``, ``-a1`` and ``-b2``."""
 MEANT_AS_MOVES = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}
-"""What people type as commands although it belongs in the place of a move, and the word to write there."""
+"""What people type as commands although it belongs where a move stands, and the word to write there."""
 MEANT = {
     "clocks": "challenge",
     "commands": "help",
@@ -121,7 +121,7 @@ def is_option(word: str) -> bool:
 
 
 def moves(text: str) -> list[str]:
-    """The moves in a text, parted by blanks, except beside a comma and behind the x of a removal or a sign."""
+    """The moves in a text, parted by blanks, except next to a comma and behind the x of a removal or a sign."""
     line = re.sub(" ?, ?", ",", " ".join(latin(text).split()))
     return re.sub(r"((?:^|[ ,])x|,[-+]) (?=[a-z]\d)", r"\1", line, flags=re.IGNORECASE).split()
 

@@ -132,7 +132,7 @@ def of_new_board(session: Session, board: Board, *others: str | None, notes: Ite
 
 
 def of_turns(session: Session, point: Point, reader: str) -> Letter:
-    """The letter that lists the turns of a board to whoever asks."""
+    """The letter that lists the turns of a board to the sender of the command."""
     row = point.board.row
     blocks: list[Block] = [Paragraph(heading("board", kind="History", title=title(point))), Paragraph(status_of(point))]
     if not point.moves:
@@ -646,7 +646,7 @@ def _rounds(players: tuple[str, str], turns: Sequence[TurnRow]) -> list[dict[int
     rounds: list[dict[int, TurnRow]] = []
     last_seat = 1
     for number, turn in enumerate(turns):
-        # Somebody who plays both sides is told apart by nothing but the order of the turns.
+        # If a user plays both sides, only the order of the turns tells which side moved.
         seat = number % 2 if first == second else int(turn.userid == second)
         if seat <= last_seat:
             rounds.append({})

@@ -1,4 +1,4 @@
-"""What is said of tournaments: their tables, their rounds, and how far they are."""
+"""Texts about tournaments: their tables, their rounds, and how far they are."""
 
 import csv
 import html
@@ -57,7 +57,7 @@ class TournamentTable(Progress):
         return tables.team_standings(self.entrants, self.meetings)
 
     def rows(self, *, fits: bool, is_spreadsheet: bool = False) -> Rows:
-        """The table with the results beside it; for *fits*, columns are numbered where names would be too wide.
+        """The table with all results; for *fits*, columns are numbered where names would be too wide.
 
         In a spreadsheet, the results of a team stand in the lines of its players.
         """
@@ -315,7 +315,7 @@ def _fact(name: str, text: str) -> str:
 def of_tournament(
     progress: TournamentTable, subject: str, content: Content, *, answer: str = "", to: str | None = None
 ) -> Letter:
-    """A letter about a tournament, to a user or to whoever gives the command.
+    """A letter about a tournament, to a user or to the sender of the command.
 
     *answer* is the command to reply with; by default, the one for the table.
     """
@@ -330,7 +330,7 @@ def of_tournament(
 
 
 def of_pairs(progress: TournamentTable, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
-    """Who meets whom in a round: its *boards* with their players, and the *idle* players, who have a bye."""
+    """The pairs of a round: its *boards* with their players, and the *idle* players, who have a bye."""
     tournament = progress.tournament
     blocks: list[Block] = [Paragraph(f"Round {number} of pool {tournament.pool} of {tournament.game.capitalize()}:")]
     if boards:

@@ -14,7 +14,7 @@ HeadingKind = Literal[
     "Talk",
     "Analysis",
 ]
-"""What a mail shows of a board. A ``Notification`` says no more than that a game is over."""
+"""What a mail shows of a board. A ``Notification`` only says that a game is over."""
 TAP = "Tap a move to start your reply:"
 ON_SITE = "See the board on the site"
 MOVE_ON_SITE = "Open the board and tap your turn"

@@ -1,4 +1,4 @@
-"""A letter: what somebody is told, whichever way it reaches them."""
+"""A letter: what somebody is told, by mail, in a shell or on a page."""
 
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
@@ -22,7 +22,7 @@ class Letter(NamedTuple):
     """Blocks for somebody: a mail, or what a shell command prints."""
 
     to: str | None
-    """A userid, or None for whoever gave the command."""
+    """The userid of the reader, or None for the sender of the command."""
     subject: str
     blocks: tuple[Block, ...]
     """All of it but the command."""
@@ -46,7 +46,7 @@ class Letter(NamedTuple):
     hint: str = ""
     """What else its reader can answer with at this moment, such as a rematch when the game is over."""
     reader: str = ""
-    """The player who gets it, if it goes to whoever gave the command."""
+    """The player who gets it, if it goes to the sender of the command."""
     reply_to: str | None = None
     """The address at which it is answered, if that is not the one of the board or our own."""
     point: Point | None = None
@@ -72,7 +72,7 @@ class Letter(NamedTuple):
         return [block for block in self.blocks if isinstance(block, Drawing)]
 
     def mailed(self, *, is_easy: bool, deadline: str = "") -> tuple[Block, ...]:
-        """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move.
+        """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs only the move.
 
         Until when they have time to move, the *deadline*, stands below what has happened.
         """
@@ -98,13 +98,13 @@ class Letter(NamedTuple):
 def plain_letter(
     content: Content, *, subject: str, answer: str, bare: str = "", to: str | None = None, **data: Any
 ) -> Letter:
-    """A letter without a board, to a user or to whoever gave the command; *data* is what it tells programs."""
+    """A letter without a board, to a user or to the sender of the command; *data* is what it tells programs."""
     blocks = blocks_of(content)
     return Letter(to, subject, blocks, NextCommand(answer, bare), {**data, "reply": text_of(blocks)})
 
 
 def to_user(name: str, content: Content, *, subject: str = "pbm settings", answer: str, **data: Any) -> Letter:
-    """A letter without a board to a user, whose *data* begins with their userid."""
+    """A letter without a board to a user; its *data* begin with their userid."""
     return plain_letter(content, subject=subject, answer=answer, to=name, userid=name, **data)
 
 
@@ -144,5 +144,5 @@ def as_one(answers: Sequence[Letter]) -> dict[str, Any]:
 
 
 def settled(text: str, answer: str, **data: Any) -> Letter:
-    """A letter to whoever gave the command, which confirms a setting."""
+    """A letter to the sender of the command, which confirms a setting."""
     return plain_letter(fill(text, texts.WIDTH), subject="pbm settings", answer=answer, **data)

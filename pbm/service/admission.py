@@ -15,7 +15,7 @@ from pbm.refusals import TooMany
 from pbm.service.requests import is_number, named_machine, peer_of, read_fields
 
 MOST_POSTS_A_MINUTE = 120
-"""How often a peer may post; a machine of ours, which brings what others post, as often as it likes."""
+"""How often a peer may post. Our own proxy, which brings what others post, has no limit."""
 MOST_QUESTIONS_A_MINUTE = 300
 """How often a peer's pages may ask for news or a preview; each tap of a turn asks for one."""
 TOO_MANY_POSTS = "There are too many posts; please wait for a minute."
@@ -83,7 +83,7 @@ class Admission:
     def _is_from_this_site(self, request: Request) -> bool:
         """Whether no page of another site has posted this, as the browser says; other programs say nothing.
 
-        The name that was asked for proves nothing: whoever owns a name can let it lead here (DNS rebinding).
+        The name that was asked for proves nothing: the owner of any name can let it lead here (DNS rebinding).
         """
         fetch_site = request.headers.get("sec-fetch-site")
         if fetch_site not in {None, "same-origin", "none"}:

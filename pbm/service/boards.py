@@ -1,4 +1,4 @@
-"""What is posted on the page of a board: an answer as to a board mail, a question, or the wish to begin as a guest."""
+"""What is posted on the page of a board: an answer as to a board mail, a question, or a request to play as a guest."""
 
 import asyncio
 import secrets

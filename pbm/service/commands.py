@@ -222,8 +222,8 @@ def deliver(ignored: tuple[str, ...]) -> int:
     What they add to the command is ignored.
 
     The envelope is SENDER and RECIPIENT from the environment, or else the first Return-Path and Delivered-To. The exit
-    status is 0 when the mail is handled, 75 when it has to come again, 65 when it is too large, cannot be answered or
-    has taken too long twice, and 67 when it is not for us.
+    status is 0 when the mail is handled, and 75 when it has to come again. It is 65 when the mail is too large, cannot
+    be answered or has taken too long twice, and 67 when it is for another address.
     """
     try:
         raw = sys.stdin.buffer.read(incoming.MOST_BYTES + 1)

@@ -1,4 +1,4 @@
-"""A connection of the web server: of bounded time, and of which each machine has a bounded number."""
+"""A connection of the web server. Its time is limited, and so is the number of connections of each machine."""
 
 import asyncio
 from collections import Counter
@@ -19,7 +19,7 @@ RESPONSE_SECONDS = 60
 
 
 class WebConnection(H11Protocol):
-    """A connection of bounded time, of which each machine has a bounded number.
+    """A connection with a limited time; each machine has a limited number of them.
 
     uvicorn would wait for ever for a request, and for a peer that does not read.
     """
@@ -45,8 +45,9 @@ class WebConnection(H11Protocol):
     def make_room(self) -> bool:
         """Check that there is room for this connection. Returns False if there is none.
 
-        The machine that has too many, or the most of all if there are too many in all, loses the oldest one whose
-        request has not come in. So whoever opens many connections and says nothing keeps nobody else out.
+        One machine loses its oldest connection that has not sent its whole request. It is the machine that has too
+        many, or the one with the most if there are too many in all. So many open connections that send nothing keep
+        nobody else out.
         """
         connections = [connection for connection in self._all() if not connection.is_stream]
         counts = Counter(connection.origin for connection in connections)

@@ -19,7 +19,7 @@ from pbm.site.pages import Pages, SiteSettings
 PRIVATE = {"Cache-Control": "no-store"}
 """The headers of a response for one reader."""
 SOON = {"Retry-After": "5"}
-"""What a response has whose request may come again in some seconds."""
+"""The header of a response to a request that may come again in some seconds."""
 Work = Callable[..., Awaitable[Any]]
 """Calls a function with these arguments in the main thread."""
 

@@ -1,4 +1,4 @@
-"""The pages of a player whose browser is a device: the link that makes it one, and "My boards"."""
+"""The pages of a player who uses a browser as a device: the link that makes it one, and "My boards"."""
 
 import asyncio
 import secrets
@@ -25,7 +25,7 @@ COME_AGAIN = '<!doctype html><meta http-equiv="refresh" content="0"><title>My bo
 
 
 class DevicePages:
-    """Makes the pages of players whose browser is a device, or becomes one."""
+    """Makes the pages of players who use a browser as a device, or begin to."""
 
     def __init__(self, context: WebContext, commands: PostedCommands, base_url: Callable[[], str]) -> None:
         """Begin without links. What is posted on "My boards" is carried out by *commands*; mails lead to *base_url*."""
@@ -61,7 +61,7 @@ class DevicePages:
             warn(f"A link could not be mailed: {type(why).__name__}: {why}")
 
     async def device(self, request: Request) -> Response:
-        """Show to whom a link belongs; or, when the button is pressed, make this browser a device of that user."""
+        """Show which user a link is for; or, when the button is pressed, make this browser a device of that user."""
         link = request.path_params["link"]
         server = self.context.server
         if request.method != "POST":
@@ -89,7 +89,7 @@ class DevicePages:
         return response
 
     async def me(self, request: Request) -> Response:
-        """The boards of the user of a device; or carry out a command of theirs, and show its answer above."""
+        """The boards of the user of a device; or carry out the user's command, and show its answer above."""
         secret = devices.secret_of(request)
         if not secret and request.headers.get("sec-fetch-site") == "cross-site":
             # a browser that comes from another site keeps the cookie back, until the page itself leads here

@@ -1,4 +1,4 @@
-"""Devices: browsers in which a player is known by a cookie. Its value is a token of theirs, with the scope `device`.
+"""Devices: browsers in which a player is known by a cookie. Its value is a token of the scope `device`.
 
 A link that is mailed to the player makes a browser a device, once, within LINK_HOLDS. It is a row of the same table
 with the scope `link`, so a new password, and signing off, end links and devices alike.
@@ -67,7 +67,7 @@ class PlayerBoards(NamedTuple):
     sought: list[str]
     """The games in which they want to be challenged themselves."""
     robot: str
-    """The mildest robot that plays all games; empty if there is none."""
+    """The weakest robot that plays all games; empty if there is none."""
 
 
 # The cookie
@@ -108,7 +108,7 @@ def _is_loopback(request: Request) -> bool:
 
 
 def admit_request(server: Server, machine: str) -> bool:
-    """Count a request for a link, whoever it is for. Returns False if there were too many."""
+    """Count a request for a link, for any user. Returns False if there were too many."""
     with server.store.writing():
         return Session(server, peer=machine, is_trusted=False).take("request for a link")
 
@@ -137,7 +137,7 @@ def mail_link(server: Server, name: str, url: str) -> None:
 
 
 def owner_of_link(server: Server, link: str) -> str | None:
-    """The user whose device a browser becomes by a link; None if the link has ended."""
+    """The user of a link that makes a browser a device; None if the link has ended."""
     return server.store.trust.owner_of_link(tokens.digest(link), server.now() - LINK_HOLDS)
 
 

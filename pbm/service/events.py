@@ -1,7 +1,7 @@
 """Server-Sent Events: a program hears of all boards of its user, and a page of its own board.
 
-One task looks for changes for all streams. A stream keeps only what its reader has still to be sent: the latest state
-of each board. So a slow reader costs no more than a fast one.
+One task looks for changes for all streams. A stream keeps only what was not yet sent to its reader: the latest state of
+each board. So a slow reader costs as little as a fast one.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ MOST_AT_ONCE = 20
 BUFFER_BYTES = 16 * 1024
 """How much of a stream may wait in the system, and about as much here, until its reader reads on."""
 SILENT_SECONDS = 60
-"""After how long a connection ends whose other side no longer confirms what is sent."""
+"""After how long a connection ends if the other side no longer confirms what is sent."""
 OTHER_FILES = 500
-"""How many open files the process may need beside its streams."""
+"""How many open files the process may need besides its streams."""
 RETRY = {"Retry-After": "60"}
 RESPONSE_HEADERS = [
     (b"content-type", b"text/event-stream"),
@@ -73,7 +73,7 @@ class StreamConnection(Protocol):
 
 
 def reader_with_token(server: Server, secret: str, machine: str | None) -> EventReader:
-    """The user for whom a program shows a token. Raises WrongPassword, and TooMany."""
+    """The reader for a program that shows a token. Raises WrongPassword, and TooMany."""
     token = posts.use_token(server, secret, machine)
     return EventReader(token.userid, tokens.digest(secret))
 
@@ -105,7 +105,7 @@ class Stream:
         self.send: Send | None = None
         """None before the response has begun, and when it has ended."""
         self.waiting: dict[tuple[str, str], bytes] = {}
-        """The events that are to be sent, by their boards, in the order of their numbers."""
+        """The events that wait to be sent, by their boards, in the order of their numbers."""
         self.last = b""
         """The last event of the board of a page."""
         self.is_comment_due = False
@@ -127,7 +127,7 @@ class Stream:
                 self.writing.cancel()
 
     def add(self, place: tuple[str, str], event: bytes) -> None:
-        """Have an event sent, in the place of an earlier one of that board."""
+        """Have an event sent; it replaces an earlier one of that board that still waits."""
         self.waiting.pop(place, None)
         self.waiting[place] = event
         self.write()
@@ -266,7 +266,7 @@ class Streams:
             self.has_streams.clear()
 
     def _listeners(self, reader: EventReader) -> set[Stream]:
-        """The streams that get the same events, but for what their readers may see of the talk."""
+        """The streams that get the same events, except for what their readers may see of the talk."""
         return self.of_board[reader.place] if reader.place else self.of_user[reader.userid]
 
     def _is_proved(self, reader: EventReader) -> bool:
@@ -355,7 +355,7 @@ class Streams:
         return _event_text("board", event_id, letters.state_of(state) | more)
 
     def _cut_unproved(self, userids: Collection[str]) -> None:
-        """End the streams of these users whose token or reply address has ended."""
+        """End those streams of these users for which the token or the reply address has ended."""
         if not userids:
             return
         for stream in [*self.open]:

@@ -11,7 +11,7 @@ PATIENCE = timedelta(minutes=30)
 def word_for_fault(store: Store, now: datetime) -> str:
     """In a word, what does not work: ``database`` if it cannot be written, or ``mail``; empty if all does.
 
-    A mail that its reader's own server does not take is no fault of this one.
+    If the mail server of one reader does not take a mail, this server is not at fault.
     """
     try:
         if store.health.objection():

@@ -17,7 +17,7 @@ from pbm.service.requests import BEARER, bearer_token, named_machine
 from pbm.store import Reply
 
 BY_DEVICE = "me"
-"""Stands in the place of a token where the cookie of a device tells who posts."""
+"""Is posted instead of a token where the cookie of a device tells who posts."""
 REVOKED = (
     "You can no longer answer from this page: a reply address ends 30 days after its game, or with a new password, and "
     "that of a guest after seven days."
@@ -40,7 +40,7 @@ def is_by_device(request: Request, fields: Mapping[str, str]) -> bool:
 
 
 async def answering_address(context: WebContext, request: Request, fields: Mapping[str, str]) -> str:
-    """The address at which whoever posts answers: that of the token, or that of their device's user on this board.
+    """The address at which a post answers: that of its token, or that of the device's user on this board.
 
     Raises HTTPException.
     """

@@ -54,7 +54,7 @@ class Certificate:
             if (times := self._times()) == self.seen:
                 return
             self.seen = times
-            tls(*self.files)  # what cannot be used must not take the place of what can
+            tls(*self.files)  # what cannot be used must not replace what can
             self.context.load_cert_chain(*self.files)
         except OSError as error:
             warn(f"The certificate cannot be read again: {reason(error)}. The old one stays in use.")
@@ -92,7 +92,7 @@ def close_listener(listener: asyncio.Server, where: Endpoint) -> None:
 
 
 def _bound_socket(path: str) -> socket.socket:
-    """A socket in the file system, for its owner and group, in the place of one that a killed server has left."""
+    """A socket in the file system, for its owner and group, which replaces one that a killed server has left."""
     made = socket.socket(socket.AF_UNIX)
     with socket.socket(socket.AF_UNIX) as probe:
         if probe.connect_ex(path) == 0:

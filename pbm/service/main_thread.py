@@ -77,8 +77,8 @@ class WaitingMail(NamedTuple):
 class Receiver:
     """Handles mails in the main thread. Those that wait are handled in one transaction.
 
-    One by one, 165 to 177 mails a second from ten connections were taken in place of 271 to 297, at 4.3 ms of computing
-    a mail in place of 2.8: a commit takes as long for ten as for one.
+    A commit takes as long for ten mails as for one. If mails from ten connections were handled one by one, 165 to 177 a
+    second were taken, and not 271 to 297. Each mail took 4.3 ms of computing instead of 2.8.
     """
 
     server: Server
@@ -86,7 +86,7 @@ class Receiver:
     waiting: SimpleQueue[WaitingMail] = field(default_factory=SimpleQueue)
 
     async def is_known(self, recipient: str) -> bool:
-        """Whether there is such an address of ours."""
+        """Whether we have such an address."""
         if recipient.lower() == self.server.address.lower():
             return True
         return await self.work(incoming.is_known, self.server, recipient)

@@ -27,8 +27,8 @@ MOST_WAITING_ANSWERS = 30
 ROBOT_LOOK_SECONDS = 0.1
 """How long an answer waits before it looks again whether the robots have moved."""
 REFUSAL_SECONDS = 0.5
-"""How long a wrong password or token, and what is too much, waits for its answer. Beside 20 machines that post such
-things one behind the other, others wait 1.2 times as long as without them; without this, 15 times."""
+"""How long a wrong password or token, and what is too much, waits for its answer. While 20 machines post such things
+one behind the other, others wait 1.2 times as long as usual; without this delay, 15 times."""
 
 
 class PostedCommands:

@@ -1,4 +1,4 @@
-"""Processes of ours beside the server: each is started again when it ends too early, and ends with the server."""
+"""The server's helper processes: each is started again when it ends too early, and ends with the server."""
 
 import asyncio
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Service:
 
 @dataclass(eq=False)
 class Helper:
-    """Watches over a process of ours, which ends when its standard input does."""
+    """Watches over one of our processes, which ends when its standard input does."""
 
     command: Sequence[str]
     """Starts the process."""

@@ -1,4 +1,4 @@
-"""A process beside the server that makes what pages are told: boards are replayed and drawn there.
+"""A process that makes the answers for pages: boards are replayed and drawn there, not in the server.
 
 In a thread of the server, this would take turns with mails and with all else that the server does in Python.
 """
@@ -37,8 +37,8 @@ class Renderer:
     async def call(self, function: Callable[..., Any], *args: object, seconds: float) -> Any:
         """The result of a function that gets a server, which can only read, and these arguments.
 
-        Raises TimeoutError after so many seconds, which count from when the process has begun; and BrokenProcessPool
-        if the process has ended: then the next call has another one.
+        Raises TimeoutError after so many seconds, counted from the start of the process. Raises BrokenProcessPool if
+        the process has ended: then the next call has another one.
         """
         if self._pool is None or self._begun is None:
             raise BrokenProcessPool("The process has not been started.")

@@ -20,7 +20,7 @@ REQUEST_SECONDS = 10
 MOST_WAIT_SECONDS = 50
 """How long an answer waits for robots; many proxies give up after a minute."""
 OF_THIS_MACHINE = "pbm-from", "this machine"
-"""The header of a client on this machine. A proxy that does not say for whom it asks is not distinguished otherwise."""
+"""The header of a client on this machine. Without it, such a client looks like a proxy."""
 LONGEST_KEY = 64
 """How many characters of the ``id`` of a post count."""
 JSON_TYPE = "application/json"

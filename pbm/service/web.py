@@ -1,4 +1,4 @@
-"""The web server of `pbm serve --web`: it takes what is posted on the pages of a site, and hands out their files.
+"""The web server of `pbm serve --web`: it takes what is posted on the pages of a site, and serves their files.
 
 Starlette and uvicorn speak HTTP. It stands behind a proxy. A GET changes nothing. No token is logged.
 """
@@ -49,7 +49,7 @@ TOO_MANY_REQUESTS = "There are too many requests from your machine or network; p
 
 
 class WebServer:
-    """Takes what is posted, and hands out the files of a site."""
+    """Takes what is posted, and serves the files of a site."""
 
     def __init__(self, server: Server, listening: socket.socket, site: str | None, url: str) -> None:
         """Listen at a socket; *site* is the folder of the files, and *url* their address."""
@@ -178,10 +178,10 @@ class WebServer:
 
 
 class Files(StaticFiles):
-    """The files of a site. Each is read as a whole before it is sent, because it may be written anew meanwhile."""
+    """The files of a site. Each is read as a whole before it is sent, because it may be written again meanwhile."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The response with a file, but none whose name begins with a dot: in these the site remembers what it is."""
+        """The response with a file, but none with a name that begins with a dot: these hold the site's own notes."""
         if any(part.startswith(".") for part in Path(path).parts):
             raise HTTPException(404)
         return await super().get_response(path, scope)

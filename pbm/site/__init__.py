@@ -1,1 +1,1 @@
-"""A site of plain files: what any stranger may see of the boards, for a web server to hand out."""
+"""A site of plain files for any web server: what any stranger may see of the boards."""

@@ -28,7 +28,7 @@ PAGE_MARGIN = 4
 
 
 class Seat(NamedTuple):
-    """A player beside the board."""
+    """A player next to the board."""
 
     player: str
     side: int
@@ -164,10 +164,11 @@ class BoardView:
 
     @property
     def until(self) -> datetime | None:
-        """When whoever is awaited loses by time, as far as is known; None if nobody does."""
+        """When the awaited player loses by time, if nothing else happens; None if nobody does."""
         if self.is_over or clocks.awaited(self.row) in self.board.about.robots:
             return None
-        # Without a reminder so far, the end is counted from now: in whole hours, lest the page changes all the time.
+        # Without a reminder so far, the end is counted from now: in whole hours, so that the page does not change all
+        # the time.
         now = self.session.now.replace(minute=0, second=0, microsecond=0) + HOUR
         return now + clocks.time_left(self.session.store, self.row, now)
 
@@ -408,9 +409,9 @@ def changed_parts(
 def pictured(board: Board) -> tuple[str, dict[str, Any]]:
     """A board as it is now in SVG without a style sheet, and what a page needs to draw all positions, ready for JSON.
 
-    The latter has ``sides``, the names of both by their colours; the ``shapes`` of all positions; and for each position
-    one of the ``steps``: its ``id``, its ``notes``, and those ``parts`` that are not as in the position before, by
-    their numbers, each as the numbers of its shapes. Without figures a position has an ``id`` alone.
+    The data have ``sides``, the names of both by their colours; the ``shapes`` of all positions; and ``steps``, one for
+    each position. A step has its ``id``, its ``notes``, and the ``parts`` that differ from the position before, by
+    their numbers. A part is the numbers of its shapes. Without figures a position has an ``id`` alone.
     """
     ids = step_ids(board)
     sides = dict(zip(svg.hues(board.rules.SIDES), board.rules.SIDES, strict=True))

@@ -34,7 +34,7 @@ ADDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 """How NAMES is opened: not through a link that somebody has put in its place."""
 ASSETS = "site.css", "board.js", "turns.js", "favicon.svg"
 NOT_FOR_ROBOTS = "answer", "calendar/", "device", "me", "unsubscribe/"
-"""What `pbm serve --web` answers beside the pages, for people."""
+"""The paths of `pbm serve --web` that are no pages, and are meant for people only."""
 FOR_ALL = "index", "rules", "standings"
 """The pages of each game of which search engines are told."""
 MOST_PUZZLES = 20
@@ -66,14 +66,14 @@ class Built(NamedTuple):
 
 
 class Subjects(NamedTuple):
-    """The boards, games, users and tournaments whose pages are made."""
+    """The boards, games, users and tournaments for which pages are made."""
 
     boards: Sequence[tuple[str, str]]
     """Games and numbers."""
     listed: Collection[str]
-    """The games whose lists of boards may have changed."""
+    """The games with lists of boards that may have changed."""
     ranked: Collection[str]
-    """The games whose standings may have changed."""
+    """The games with standings that may have changed."""
     users: Iterable[str]
     pools: Iterable[tuple[str, str]]
 
@@ -87,8 +87,8 @@ def build(
     """Write the pages that have changed, and remove those about what is no longer there.
 
     All pages are made if it is not known what has changed. One that cannot be made keeps no other from being made.
-    *progress* is told of each page, and how many are to be made. Raises OSError if the folder cannot be written, and
-    Unusable if the database cannot be read.
+    *progress* is called for each page, with the number of all pages to make. Raises OSError if the folder cannot be
+    written, and Unusable if the database cannot be read.
     """
     folder.mkdir(parents=True, exist_ok=True)
     names = _names(folder)
@@ -133,7 +133,7 @@ def build(
 
 
 class StalePages:
-    """Finds the pages of a server's site that are to be made again."""
+    """Finds the pages of a server's site that have to be made again."""
 
     def __init__(self, session: Session, site: SiteSettings, digests: Mapping[str, str]) -> None:
         """Begin with a site, in which *digests* are the digests of the pages of lists, by their paths."""
@@ -247,7 +247,7 @@ class StalePages:
     def _of_list(
         self, start: str, list_pages: Sequence[ListPage], make: Callable[[ListPage], str], changed: Collection[str] = ()
     ) -> Iterator[Page]:
-        """The pages of a list whose content has changed, or that have one of the *changed* boards."""
+        """The pages of a list that have other items than before, or one of the *changed* boards."""
         for list_page in list_pages:
             digest = _digest(list_page)
             if self.digests.get(list_page.path) != digest or any(item in changed for item in list_page.items):
@@ -307,7 +307,7 @@ def _remembered(folder: Path, version: str, changes: Changes) -> tuple[DatabaseS
 
 
 def _names(folder: Path) -> set[str]:
-    """The pages that a folder has; names that lead out of it are left alone, whoever has put them there."""
+    """The pages that a folder has; names that lead out of it are left alone."""
     with suppress(FileNotFoundError):
         lines = (folder / NAMES).read_text(errors="replace").split("\n")
         return {name for name in lines if name and _is_inside(name)}
@@ -325,7 +325,7 @@ def _robots(url: str) -> str:
 
 
 def _is_inside(path: str) -> bool:
-    """Whether a name leads to nothing outside the folder of the site, whoever has put it into the database or there."""
+    """Whether a name stays inside the folder of the site, even if somebody has put links or odd names there."""
     return path.isprintable() and path[:1] != "/" and ".." not in path.split("/")
 
 

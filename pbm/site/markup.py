@@ -28,7 +28,7 @@ ROW = re.compile(r"\S+(?: \S+)* {2,}\S+(?: \S+)*(?:\n {4,}\S+(?: \S+)*)*")
 
 
 def _help(text: str, game: str) -> Markup:
-    """A help text of a game, whose prose wraps; boards, examples and other tables keep their lines.
+    """A help text of a game. Its prose wraps; boards, examples and other tables keep their lines.
 
     Of a table of two columns, such as ``Aim        Fill the board``, each row is a paragraph.
     """

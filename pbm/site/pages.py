@@ -148,7 +148,7 @@ class Pages:
     """Makes the pages of a server's site from what is stored now."""
 
     def __init__(self, session: Session, site: SiteSettings, reader: str = "", address: str = "") -> None:
-        """Make pages of a *site*; for one *reader*, whose reply *address* is given, or for all."""
+        """Make pages of a *site*, for all; or for one *reader*, with their reply *address*."""
         self.session = session
         self.store = session.store
         self.site = site
@@ -159,7 +159,7 @@ class Pages:
         """The boards that have a PNG."""
         self._loaded: Board | None = None
         self._said = list[TalkRow]()
-        """What was said on that board, as far as the reader may see it."""
+        """What was said on that board that the reader may see."""
 
     def board(self, game: str, number: str) -> str:
         """A board, move by move."""
@@ -491,7 +491,7 @@ def answer_page(server: Server, player: Reply, address: str, fields: Mapping[str
     """What the page of a board, at which a *player* answers to an *address*, is told.
 
     The *fields* are those that the page has posted: ``known`` and ``seen`` as of `BoardView.news`, and in ``text``
-    perhaps ``preview MOVE``. Nothing if the board is gone.
+    perhaps ``preview MOVE``. The answer is empty if the board is gone.
     """
     text = fields.get("text", "")
     with suppress(Gone):

@@ -24,9 +24,9 @@ def tap_answer(board: Board, words: Sequence[str], drawn: Drawn | None, *, is_pl
     """What a page can do with the text of a turn, ready for JSON. The text is the last of the *words*.
 
     Before it stand the turns of a plan that lead to its position, `ANY_MOVE` among them. The answer has ``error`` alone
-    if one of these is not legal, or if no legal turn begins with the text. Otherwise it has `NextTaps`: ``whole`` and
-    ``hint``; ``taps``, ``steppers``, ``done``, ``dice`` and ``turns`` where there are any; and ``over``, what lies over
-    the picture of the present position.
+    if one of these is not legal, or if no legal turn begins with the text. Otherwise it has the fields of `NextTaps`:
+    ``whole`` and ``hint``, and, where there are any, ``taps``, ``steppers``, ``done``, ``dice`` and ``turns``. ``over``
+    is what lies over the picture of the present position.
     """
     *turns, text = words
     over = ""
