@@ -219,7 +219,7 @@ def test_the_folder_that_it_is_in_is_not_made(waiting, tmp_path):
     missing = tmp_path / "not-there"
     assert flush(waiting.server, transport(f"maildir:{missing}/mail"))[:2] == (0, 4)
     assert not missing.exists()
-    assert "there is no such file or folder" in left(waiting)[0][3]
+    assert left(waiting)[0][3] == f"{missing}: there is no such file or folder"
 
 
 class Syncing:

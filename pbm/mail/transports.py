@@ -111,7 +111,11 @@ class Maildirs(Transport):
             raise Undelivered(f"{path}: {reason(error)}") from error
 
     def _make(self, maildir: Path) -> None:
-        self.folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            place = self.folder if self.folder.exists() else self.folder.parent
+            raise Undelivered(f"{place}: {reason(error)}") from error
         for part in ("", "new", "cur", "tmp"):  # the last one shows that all are there
             (maildir / part).mkdir(mode=0o700, exist_ok=True)
 
