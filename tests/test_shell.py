@@ -379,8 +379,9 @@ def test_a_move_is_done_without_a_word_if_standard_output_is_closed(board):
     assert board.json("spiro", "show", "101")["moves"] == 1
 
 
-def test_an_operator_s_command_whose_answer_cannot_be_printed_is_said_to_be_done(board):
-    done = run_by_sh(board, "outbox list >/dev/full")
+@pytest.mark.parametrize("line", ["outbox list", "export spiro 101"])
+def test_an_operator_s_command_whose_answer_cannot_be_printed_is_said_to_be_done(board, line):
+    done = run_by_sh(board, f"{line} >/dev/full")
     assert (done.returncode, done.stderr) == (1, UNPRINTED.format("the disk is full"))
 
 

@@ -25,7 +25,7 @@ from pbm.session import Session
 from pbm.settings import database_path, make_data_folder
 from pbm.store import BoardRow, Store, copies
 from pbm.store.boards import BoardFilter
-from pbm.terminal import say, warn
+from pbm.terminal import warn
 
 NOT_BLANK = re.compile(r"\S")
 TIME = "%Y%m%dT%H%M%S.%fZ"
@@ -161,7 +161,7 @@ def export(game: str, boards: tuple[str, ...], *, wants_all: bool) -> int:
             if as_json:
                 documents.append(document)
             else:
-                say(json.dumps(document), {})
+                answer(json.dumps(document), {})
     if as_json:
         answer("", {"records": documents, "failed": failed})
     elif failed:
