@@ -144,7 +144,7 @@ def test_a_database_of_a_version_before_the_first_release_is_refused_and_not_tou
     for words in (["signup", "bob", PASSWORDS["bob"]], ["list"], ["outbox", "flush"], ["status"]):
         assert one_line(shell.refused(*words)).startswith(why)
     assert one_line(shell.refused("restore", str(path), "--yes", PBM_DB=str(tmp_path / "new.db"))) == why
-    assert why in one_line(shell.run("doctor").stdout)
+    assert one_line(shell.run("doctor").stdout) == f"database: {why} Found 1 fault."
     assert path.read_bytes() == before
     assert [*tmp_path.glob("*before-schema*")] == []
 

@@ -32,7 +32,7 @@ from pbm.names import is_address
 from pbm.operator.findings import Finding
 from pbm.refusals import Refused
 from pbm.settings import address, check_mailbox_login, signer, signer_with, transport
-from pbm.store import BoardRow, Store, TurnRow, Unusable
+from pbm.store import BoardRow, OtherVersion, Store, TurnRow, Unusable
 
 MISSED = timedelta(days=2)
 """How long a forfeit may be due before it is said that no clean-up runs, which is due once a day."""
@@ -178,6 +178,8 @@ def examine(
                     yield from check
                 except (OverflowError, ValueError) as why:  # a stored time, list or number
                     yield Finding("database", f"something in it cannot be read: {why}.", BACKUP)
+    except OtherVersion as why:
+        yield Finding("database", why.fault, why.remedy)
     except Unusable as why:
         mend = "If it is damaged, go back to a backup: `pbm restore FILE`."
         if is_read_only(path):

@@ -38,6 +38,20 @@ class Locked(Unusable):
     """Another process has a lock beside the database."""
 
 
+class OtherVersion(Unusable):
+    """The database was written by a version of pbm whose tables this one cannot read."""
+
+    def __init__(self, fault: str, remedy: str) -> None:
+        """Say what is wrong, and what would help: two sentences."""
+        super().__init__(fault, remedy)
+        self.fault = fault
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        """Both sentences."""
+        return f"{self.fault} {self.remedy}"
+
+
 class Replaced(Unusable):
     """The database was deleted or replaced while its file was open; the process has to end."""
 
@@ -45,12 +59,13 @@ class Replaced(Unusable):
 def check_schema(path: Path, schema: int) -> None:
     """Raises Unusable if the tables of a database are too old or too new for this version of pbm."""
     if schema < FIRST_SCHEMA:
-        raise Unusable(
-            f"{path} was written by a version of pbm before its first release, and this one cannot read it. Write its "
-            "boards into a file with that version (`pbm export`), and `pbm import` that file into a new database."
+        raise OtherVersion(
+            f"{path} was written by a version of pbm before its first release, and this one cannot read it.",
+            "Write its boards into a file with that version (`pbm export`), and `pbm import` that file into a new "
+            "database.",
         )
     if schema > SCHEMA:
-        raise Unusable(f"{path} was written by a newer version of pbm; install that one.")
+        raise OtherVersion(f"{path} was written by a newer version of pbm.", "Install that one.")
 
 
 def uri(path: Path, mode: str) -> str:
