@@ -242,6 +242,7 @@ def test_the_list_of_boards_is_text_or_csv(players):
         ("a --team=red:alice,bob", 1, "A team needs another one to play against."),
         ("a carol --team=red:alice --team=blue:bob", 1, "Where teams play, each player is named in a team."),
         ("a --team=red", 1, "--team=red is not NAME:USERID,USERID"),
+        ("a --team=-red:alice --team=blue:bob", 1, "--team=-red:alice is not NAME:USERID,USERID"),
         (
             "a --team=red:alice,bob --team=blue:carol",
             1,
@@ -300,7 +301,7 @@ def test_the_table_of_a_pool_is_told_to_people_programs_and_spreadsheets_in_mark
     rows = list(csv.DictReader(printed(played, "a", "--csv").splitlines()))
     assert rows[0] == {
         "place": "1", "userid": "alice", "points": "1", "sonneborn_berger": "1", "won": "1", "lost": "0",
-        "tied": "0", "to_play": "1", "alice": "", "bob": "1", "carol": "-",
+        "tied": "0", "to_play": "1", "alice": "", "bob": "1", "carol": "?",
     }  # fmt: skip
     lines = printed(played, "a", "--format=markdown").splitlines()
     assert lines[0] == "**Pool a of Symple, 2 of 3 games played**"

@@ -176,7 +176,7 @@ def _teams(written: Sequence[str]) -> list[Entrant]:
     for text in written:
         team, colon, userids = text.partition(":")
         players = userids.lower().split(",")
-        is_name = re.fullmatch(r"[\w.-]{1,16}", team)
+        is_name = re.fullmatch(r"\w[\w.-]{0,15}", team)  # a spreadsheet takes -red for a formula
         if not is_name or not colon or not all(players):
             raise Refused(f"--team={text} is not NAME:USERID,USERID,... with a name of 1 to 16 letters or digits.")
         if any(entrant.team == team for entrant in entrants):

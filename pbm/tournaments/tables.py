@@ -20,7 +20,7 @@ from pbm.tournaments.kinds import WORTH, Entrant, Meeting, Pair, meetings_of, po
 
 SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
 """The signs in a table for a game that was won, tied or lost, and for one that is still to be played."""
-AS_POINTS = {1: "1", 0: "0.5", -1: "0", None: "-"}
+AS_POINTS = {1: "1", 0: "0.5", -1: "0", None: "?"}
 """What stands for each of SIGNS in a spreadsheet: the points."""
 BEHIND_NUMBERS = {1: "+", 0: "=", -1: "-", None: "?"}
 """What stands for each of SIGNS in a spreadsheet behind the number of an opponent, such as ``3+``: 3:1 would be read as
