@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
     from random import Random
 
-_OWN = {module.name for module in iter_modules(__path__)} - {"boards", "figures", "promises", "tapping"}
+_OWN = {module.name for module in iter_modules(__path__)} - {"boards", "figures", "lessons", "promises", "tapping"}
 """The games of this package: all of its modules but those that serve several games."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 """The columns of boards: each cell, such as ``c3``, begins with one."""
@@ -303,6 +303,9 @@ class Game(Protocol[S]):
     instance, offers that to robots as ``playout(state, rng)``. It returns what the game was worth for the player who
     was named first: 1 for a win, 0 for a loss, 0.5 for a draw, and a guess from 0 to 1 if it cuts the game short. The
     position has its dice and is not over; each turn is legal; the same *rng* plays the same game.
+
+    A game can tell strangers its rules in a few sentences, each with a turn that shows it, as ``LESSONS``: a
+    `games.lessons.Lessons`.
 
     A game can say in its own words what turns do, as ``effects(before, after)``, for the position before a turn and the
     one after it: `Effects`, the most important first. With these, an analysis explains why one turn was better than

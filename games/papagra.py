@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, higher, quoted, read_turn
 from games.boards import Hexagon, bits, union
 from games.figures import BoardText, Figure, Label, Mark, Note, Strokes, Way, honeycomb, honeycomb_in_text
+from games.lessons import Lesson, Lessons
 from games.tapping import NextTaps, Tap, TurnMark
 
 if TYPE_CHECKING:
@@ -32,6 +33,35 @@ GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the
 )
 
 NOTATION = "c3,d4 adds two stones, c3,-e2 adds one and takes that on e2 off"
+LESSONS = Lessons(
+    rules=(
+        Lesson(
+            rule="A turn is two actions: each adds a stone of yours or takes one off.",
+            options="-size=3",
+            position={"cells": {"b3": "P", "e1": "P", "c3": "B", "d2": "B"}},
+            turn="+c4,-e1",
+        ),
+        Lesson(
+            rule="Make a group that has the shape of a region of empty spaces: its size is your mark.",
+            options="-size=3",
+            position={"cells": {"b3": "P", "e1": "P", "b1": "B", "b2": "B", "d4": "B"}},
+            turn="+a3,+e2",
+        ),
+        Lesson(
+            rule=(
+                "Shapes can be turned, both marks are never equal, and the higher mark wins once nobody can "
+                "overtake it."
+            ),
+            options="-size=3",
+            position={
+                "cells": {"d1": "P", "e1": "P", "b3": "P", "b1": "B", "b2": "B", "d4": "B", "e3": "B"},
+                "marks": {"pink": 2},
+            },
+            turn="+b4,+c1",
+        ),
+    ),
+    tapping="Tap an empty space to add a stone, or a stone of yours to take it off; two taps are a turn.",
+)
 OPTIONS: Sequence[Option] = (
     Option("size", "how many spaces a side of the board has: 3 to 10, usually 6", range(3, 11), 6),
     Option(

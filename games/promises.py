@@ -14,6 +14,7 @@ from typing import Any
 
 import games
 from games import SKIP, Game, Illegal, Option, Options, Result, State, needs_dice, quoted
+from games.lessons import LONGEST_RULE, MOST_RULES, Lessons, lesson_states
 from games.tapping import is_legal, next_taps
 
 WIDTH = 78
@@ -71,6 +72,7 @@ def broken(game: Game[Any], rng: Random, text: str, replies: Replies | None = No
     checks: list[Callable[[], object]] = [partial(_check_help, game, text)]
     if replies:
         checks.append(partial(check_examples, text, replies))
+    checks.append(partial(_check_lessons, game))
     checks.append(partial(_check_views, game))
     checks.append(partial(_check_play, game, [], rng, TURNS))
     checks += [partial(_check_play, game, [word], rng, FEW_TURNS) for word in _extremes(game)]
@@ -215,6 +217,30 @@ def _check_views(game: Game[Any]) -> None:
             raise Broken(f"setup({view!r}) raised {_named(why)} and not Illegal.") from why
         else:
             raise Broken(f"setup({view!r}) made a position, and should raise Illegal.")
+
+
+def _check_lessons(game: Game[Any]) -> None:
+    """Check that the lessons are short sentences about turns that are legal, if the game has any."""
+    lessons = getattr(game, "LESSONS", None)
+    if lessons is None:
+        return
+    _keep(isinstance(lessons, Lessons), "LESSONS is no games.lessons.Lessons.")
+    _keep(1 <= len(lessons.rules) <= MOST_RULES, f"LESSONS has {len(lessons.rules)} rules, and 1 to {MOST_RULES} fit.")
+    for text in (*(lesson.rule for lesson in lessons.rules), lessons.tapping):
+        is_sentence = text.isprintable() and text.endswith(".") and len(text) <= LONGEST_RULE
+        _keep(is_sentence, f"LESSONS has {quoted(text)}, which is no sentence of at most {LONGEST_RULE} characters.")
+    for lesson in lessons.rules:
+        try:
+            before, after = lesson_states(game, lesson)
+        except Illegal as why:
+            raise Broken(f"The lesson with the turn {quoted(lesson.turn)} is not possible: {why}") from why
+        _keep(before.result() is None, f"The lesson with the turn {quoted(lesson.turn)} begins when the game is over.")
+        _keep(
+            before.parse(lesson.turn) == lesson.turn,
+            f"A lesson has the turn {quoted(lesson.turn)}, which the game writes {quoted(before.parse(lesson.turn))}.",
+        )
+        _check_figure(game, before, None, 0)
+        _check_figure(game, after, before, 1)
 
 
 def _check_sentence(text: str, what: str) -> None:

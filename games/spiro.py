@@ -32,6 +32,7 @@ from games.figures import (
     coordinates,
     pile,
 )
+from games.lessons import Lesson, Lessons
 from games.tapping import FEW_TURNS_LISTED, NextTaps, Tap, TurnMark, is_legal
 
 SIDES: tuple[str, str] = ("X", "O")
@@ -39,6 +40,34 @@ GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), latest=r"\([XO ]\)")
 
 
 NOTATION = "f3:4 steps 4 cells, f3:+ jumps, f3-g1 goes there; a comma joins"
+LESSONS = Lessons(
+    rules=(
+        Lesson(
+            rule=(
+                "A die steps a piece as many cells along its path, between the walls, and pins a single "
+                "enemy on which it lands."
+            ),
+            options="-small",
+            position={"cells": {"f3": "X", "e1": "X", "d1": "O", "e4": "O"}, "dice": [4, 1]},
+            turn="f3:4,e1:1",
+        ),
+        Lesson(
+            rule=(
+                "Once in a turn a die is a jump over the wall of the cell instead: a single enemy behind it goes home."
+            ),
+            options="-small",
+            position={"cells": {"f3": "X", "e1": "X", "f4": "O", "e2": "O"}, "dice": [3, 1]},
+            turn="f3:+,e1:1",
+        ),
+        Lesson(
+            rule="Beyond the end of their path pieces leave the board, and whoever has none left first wins.",
+            options="-small",
+            position={"cells": {"b4": "X", "c4": "X", "e4": "O", "d2": "O"}, "dice": [2, 1]},
+            turn="b4:x,c4:x",
+        ),
+    ),
+    tapping="Tap a piece, then a label on the board: a die, jump or off.",
+)
 OPTIONS: Sequence[Option] = (
     Option("small", "the small board of 4 rows (32 cells), with 6 pieces each"),
     Option("no_inwards", "a jump may not bring a piece nearer to the beginning of a path"),

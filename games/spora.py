@@ -35,6 +35,7 @@ from games import (
 )
 from games.boards import Square, bits, union
 from games.figures import BoardText, Figure, Label, Mark, Note, Piece, grid, pile
+from games.lessons import Lesson, Lessons
 from games.tapping import NextTaps, Stepper, Tap, TurnMark
 
 if TYPE_CHECKING:
@@ -48,6 +49,37 @@ TALLEST = 4
 KOMI = range(-99_999, 100_000)
 """What can be given or named as komi."""
 NOTATION = "e1:3 drops three pieces, e1,d2@nnen drops one and sows from d2"
+LESSONS = Lessons(
+    rules=(
+        Lesson(
+            rule="Drop one to four pieces on an empty point or on a stack of yours.",
+            options="-size=5",
+            position={"cells": {"b2": "B1", "d4": "B1", "b4": "W1", "d2": "W1"}},
+            turn="c3:3",
+        ),
+        Lesson(
+            rule=(
+                "Then you may sow another stack, one piece on each point of a path; it captures stacks of "
+                "at most half the hand."
+            ),
+            options="-size=5",
+            position={"cells": {"b2": "B4", "d4": "B1", "d2": "W1", "b5": "W1", "e3": "W1"}},
+            turn="a4,b2@eenw",
+        ),
+        Lesson(
+            rule=(
+                "A group cut off from all others of its colour is captured; in the end your stacks and the "
+                "points you enclose count."
+            ),
+            options="-size=5",
+            position={"cells": {"a2": "B1", "d3": "B1", "a1": "W1", "c4": "W1", "d5": "W1"}},
+            turn="b1:2",
+        ),
+    ),
+    tapping=(
+        "Tap a point once for each piece to drop; then another stack of yours and, one by one, the points of its path."
+    ),
+)
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: 5 to 25, usually 13", range(5, 26), 13),
     Option("pie", "the first player names the komi, the second one chooses a side"),

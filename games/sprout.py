@@ -31,6 +31,7 @@ from games.figures import (
     honeycomb,
     honeycomb_in_text,
 )
+from games.lessons import Lesson, Lessons
 from games.tapping import NextTaps, Tap, TurnMark
 
 if TYPE_CHECKING:
@@ -39,6 +40,35 @@ if TYPE_CHECKING:
 SIDES: tuple[str, str] = ("black", "white")
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
 NOTATION = "c3,d5 are two stones, c3,d5,xf3 then takes the group on f3 off"
+LESSONS = Lessons(
+    rules=(
+        Lesson(
+            rule="Put a stone next to each enemy group, all in one turn, but no stone next to two of them.",
+            options="-board=limping-3",
+            position={"cells": {"b2": "W", "d5": "W"}},
+            turn="b3,d4",
+        ),
+        Lesson(
+            rule=(
+                "An enemy group that no stone can answer is taken off: here each cell beside the corner is "
+                "next to two groups."
+            ),
+            options="-board=limping-3",
+            position={"cells": {"a1": "W", "b3": "W", "c1": "W"}},
+            turn="a3,c2,xa1",
+        ),
+        Lesson(
+            rule=(
+                "An empty cell inside one group is an eye; groups with eyes are territory, and more than "
+                "half of the board wins."
+            ),
+            options="-board=limping-3",
+            position={"cells": {"a2": "B", "b1": "B", "e4": "W"}},
+            turn="b2,e3",
+        ),
+    ),
+    tapping="Tap a cell next to each enemy group that has a ring; tap a group that has no such cell to take it off.",
+)
 OPTIONS: Sequence[Option] = (Option("board", "one of seven boards of 27 to 160 cells", BOARDS, "limping-5"),)
 
 _LETTERS = "abcdefghijklmnopqrst"

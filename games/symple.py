@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from games import SKIP, Effects, Illegal, Option, Position, Result, higher, quoted, read_turn
 from games.boards import Square, bits, union
 from games.figures import BoardText, Figure, Note, grid
+from games.lessons import Lesson, Lessons
 from games.tapping import NextTaps, Tap, TurnMark
 
 if TYPE_CHECKING:
@@ -30,6 +31,34 @@ BALANCE = "Nobody has grown yet: Black may grow and then found in the same turn.
 BLACK = 1
 
 NOTATION = "d2 is one stone, b4,d1,e3 grows three groups"
+LESSONS = Lessons(
+    rules=(
+        Lesson(
+            rule="Found a group: put one stone on a point that touches no stone of yours.",
+            options="-size=5",
+            position={"cells": {"b2": "W", "d4": "B"}},
+            turn="b4",
+        ),
+        Lesson(
+            rule="Or grow: every group of yours gets one new stone, all in the same turn.",
+            options="-size=5",
+            position={"cells": {"b2": "W", "b4": "W", "d3": "B", "d4": "B"}},
+            turn="a4,c2",
+        ),
+        Lesson(
+            rule=(
+                "On a full board each stone earns a point and each group costs some, so join yours: a stone "
+                "between two groups grows both."
+            ),
+            options="-size=5",
+            position={
+                "cells": {"b1": "W", "b2": "W", "b4": "W", "b5": "W", "d1": "B", "d2": "B", "d3": "B", "d4": "B"}
+            },
+            turn="b3",
+        ),
+    ),
+    tapping="Tap a point for each new stone, in any order; dots show where your groups can still grow.",
+)
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: an odd number from 5 to 25", range(5, 26, 2), 19),
     Option("penalty", "what each group costs its owner: an even number from 2 to 20", range(2, 21, 2), 8),

@@ -27,14 +27,14 @@ def test_games_know_nothing_of_the_server_nor_the_server_of_games_but_what_robot
         for name in {one.module for one in sources.source(path).imports}:
             top, _, rest = name.partition(".")
             assert top in sys.stdlib_module_names or top == "games", f"{path.name} imports {name}"
-            assert not rest or top != "games" or rest in {"boards", "figures", "tapping"}, (
+            assert not rest or top != "games" or rest in {"boards", "figures", "lessons", "tapping"}, (
                 f"{path.name} imports the game {rest}"
             )
             assert top not in {"sqlite3", "email", "smtplib", "socket", "secrets", "os"}, f"{path.name} imports {name}"
     for path in sources.MODULES["pbm"]:
         is_of_robots = "robots" in path.parts
         for name in {one.module for one in sources.source(path).imports}:
-            is_shared = name in {"games.promises", "games.figures", "games.boards", "games.tapping"}
+            is_shared = name.removeprefix("games.") in {"boards", "figures", "lessons", "promises", "tapping"}
             assert not name.startswith("games.") or is_shared or is_of_robots, f"{path.name} imports {name}"
 
 
@@ -48,7 +48,19 @@ def test_nobody_but_the_store_speaks_sql():
 def test_a_game_is_found_by_its_name_and_no_other_is_imported():
     assert "spiro" in games.names()
     assert games.load("spiro") is spiro
-    for name in ("chess", "boards", "figures", "promises", "tapping", "", "Spiro", "../spiro", "spiro.x", "sp iro"):
+    for name in (
+        "chess",
+        "boards",
+        "figures",
+        "lessons",
+        "promises",
+        "tapping",
+        "",
+        "Spiro",
+        "../spiro",
+        "spiro.x",
+        "sp iro",
+    ):
         assert not games.exists(name)
         with pytest.raises(LookupError):
             games.load(name)

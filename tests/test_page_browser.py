@@ -645,11 +645,46 @@ def test_a_page_that_was_not_made_in_time_is_asked_for_again(visitor):
         visitor.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
 
 
-def test_a_guest_plays_at_once_to_the_end_and_keeps_the_game_with_an_account(visitor):
-    visitor.open(f"{visitor.url}/index.html", until_shown="button:not([name])")
-    begin = time.monotonic()
-    visitor.tap("button:not([name])")
+def begin_as_guest(visitor, game):
+    """Start a board by the button of a game on the home page. Returns when it was tapped."""
+    button = f".stamps .guest:has([value={game}]) button"
+    visitor.open(f"{visitor.url}/index.html", until_shown=button)
+    tapped = time.monotonic()
+    visitor.tap(button)
     until(lambda: visitor.all(".seat.own"))
+    return tapped
+
+
+FIRST_SCREEN = """
+const board = document.querySelector('.frame'), tray = document.querySelector('.turn');
+return [board.getBoundingClientRect().bottom, tray.getBoundingClientRect().top, tray.getBoundingClientRect().bottom];
+"""
+
+
+ARE_LESSONS_OPEN = "return document.querySelector('[data-part=lessons] details').open"
+
+
+def test_a_guest_is_told_the_rules_below_the_board_and_the_tray_until_they_have_moved(visitor):
+    begin_as_guest(visitor, "symple")
+    end_of_board, start_of_tray, end_of_tray = visitor.driver.execute_script(FIRST_SCREEN)
+    assert end_of_board <= start_of_tray
+    assert end_of_tray <= 740
+    assert visitor.text(".lessons li").startswith("Found a group:")
+    assert visitor.faults() == []
+    assert visitor.driver.execute_script(WIDTH) <= PHONE
+
+    visitor.tap(".top .btn")
+    until(lambda: visitor.driver.execute_script("return document.querySelector('.lessons img').naturalWidth > 0"))
+    assert visitor.all(".seat.own")  # the page is not opened anew, and still that of the guest
+    visitor.tap(".cells [data-cell=e5]")
+    visitor.send()
+    until(lambda: not visitor.driver.execute_script(ARE_LESSONS_OPEN))
+    visitor.tap(".top .btn")
+    until(lambda: visitor.driver.execute_script(ARE_LESSONS_OPEN))
+
+
+def test_a_guest_plays_at_once_to_the_end_and_keeps_the_game_with_an_account(visitor):
+    begin = begin_as_guest(visitor, "papagra")
     cell = visitor.one(".cells [data-cell]").get_attribute("data-cell")
     visitor.tap(f".cells [data-cell='{cell}']")
     visitor.send()

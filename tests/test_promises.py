@@ -17,6 +17,16 @@ BOARD = symple.draw(symple.new(size=5)).replace(" 3  . .", " 3  . b")
 WRONG_BOARD = f"    > new -size=5\n    > board\n{indent(BOARD, ' ' * 10)}\n"
 
 
+def lessons(**changes):
+    """The lessons of Symple with some changes."""
+    return symple.LESSONS._replace(**changes)
+
+
+def lesson(**changes):
+    """The first lesson of Symple, in which a stone on b4 founds a group, with some changes."""
+    return symple.LESSONS.rules[0]._replace(**changes)
+
+
 def broken(state=None, text=HELP, **names):
     """What is found of Symple with some of its names replaced: those of its positions, and those of the module."""
     usual = {name: getattr(symple, name) for name in ("SIDES", "new", "setup", "draw")}
@@ -176,6 +186,13 @@ def test_the_dice_stand_in_a_view():
         ({"NOTATION": "c3\nd4"}, "NOTATION is not one line of at most 68 columns."),
         ({"NOTATION": "c3 " * 23}, "NOTATION is not one line of at most 68 columns."),
         ({"NOTATION": "k10 is one stone", "figure": symple.figure}, "NOTATION names k10, and not all boards"),
+        ({"LESSONS": lessons(rules=())}, "LESSONS has 0 rules, and 1 to 3 fit."),
+        ({"LESSONS": lessons(tapping="Tap")}, "LESSONS has 'Tap', which is no sentence"),
+        ({"LESSONS": lessons(rules=(lesson(rule=f"{'x' * 160}."),))}, "no sentence of at most 160 characters."),
+        ({"LESSONS": lessons(rules=(lesson(turn="b2"),))}, "The lesson with the turn 'b2' is not possible: "),
+        ({"LESSONS": lessons(rules=(lesson(turn="B4"),))}, "A lesson has the turn 'B4', which the game writes 'b4'."),
+        ({"LESSONS": lessons(rules=(lesson(position={"cells": {"z9": "W"}}),))}, "is not possible: There is no"),
+        ({"LESSONS": {}}, "LESSONS is no games.lessons.Lessons."),
         ({"SIDES": ("white", "white")}, "SIDES are not two different names."),
         ({"SIDES": None}, "It raised TypeError ('NoneType' object is not iterable), where only Illegal may be raised."),
         ({"OPTIONS": ("size",)}, "OPTIONS has something that is no games.Option."),

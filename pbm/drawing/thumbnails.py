@@ -5,7 +5,7 @@ attributes, for a page's policy may forbid a style sheet within a picture.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from games.figures import Figure, Mark, Piece, Place, Way
@@ -19,13 +19,39 @@ LATEST_SIZE = 0.16
 """The radius of the dot on what the last turn has changed."""
 WALL_WIDTH, JOIN_WIDTH, LINE_WIDTH, EDGE_WIDTH = 1.4, 1.4, 0.3, 0.4
 """How wide lines are, and the edge around pieces and joins, in units."""
+ARROW_WIDTH = 12
+"""Units between the position before a turn and the one after it."""
+ARROW_COLOUR = "#767676"
+"""It is seen on a light page and on a dark one."""
 
 _RINGS: dict[str, str] = dict(re.findall(r"\.board \.key\.(\w+){fill:none;stroke:(#\w+)}", svg.STYLE))
 
 
 def thumbnail(figure: Figure, sides: tuple[str, str]) -> str:
     """A small square picture of a position, whose pieces belong to these *sides*."""
-    return _Thumbnail(figure, sides).picture()
+    drawn = _Thumbnail(figure, sides)
+    return _document(drawn.size, drawn.size, drawn.shapes())
+
+
+def before_and_after(before: Figure, after: Figure, sides: tuple[str, str]) -> str:
+    """A small picture of a turn: the position before it, an arrow, and the position after it."""
+    left = _Thumbnail(before, sides)
+    right = _Thumbnail(after, sides)
+    start = left.size + ARROW_WIDTH
+    arrow = f"M{left.size + 3} {left.size // 2}h6m-2-2l2 2l-2 2"
+    shapes = [
+        *left.shapes(),
+        f'<path stroke="{ARROW_COLOUR}" d="{arrow}"/>\n<g transform="translate({start})">\n',
+        *right.shapes(),
+        "</g>\n",
+    ]
+    return _document(start + right.size, max(left.size, right.size), shapes)
+
+
+def _document(width: int, height: int, shapes: Iterable[str]) -> str:
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    style = 'fill="none" stroke-linecap="round"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>\n{"".join(shapes)}</svg>\n'
 
 
 class _Thumbnail:
@@ -44,18 +70,14 @@ class _Thumbnail:
         self.left = (self.size - width) / 2 - min(xs) * SCALE
         self.top = (self.size - height) / 2 + max(ys) * SCALE
 
-    def picture(self) -> str:
-        """The SVG."""
-        square = f'width="{self.size}" height="{self.size}"'
-        box = f'viewBox="0 0 {self.size} {self.size}"'
-        shapes = [f'<rect {square} fill="{self.colours["panel"]}"/>\n']
-        shapes += self._cells()
-        shapes += self._lines()
-        shapes += self._pieces()
-        shapes += self._marks()
-        shapes += self._latest()
-        style = 'fill="none" stroke-linecap="round"'
-        return f'<svg xmlns="http://www.w3.org/2000/svg" {square} {box} {style}>\n{"".join(shapes)}</svg>\n'
+    def shapes(self) -> Iterator[str]:
+        """The position as SVG, the lowest shapes first."""
+        yield f'<rect width="{self.size}" height="{self.size}" fill="{self.colours["panel"]}"/>\n'
+        yield from self._cells()
+        yield from self._lines()
+        yield from self._pieces()
+        yield from self._marks()
+        yield from self._latest()
 
     def _cells(self) -> Iterator[str]:
         """The cells; points of a grid are not seen."""

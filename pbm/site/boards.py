@@ -12,15 +12,16 @@ from pbm import letters
 from pbm.board import clocks, ratings
 from pbm.board.board import Board, Point
 from pbm.drawing import images, svg
-from pbm.names import is_former
+from pbm.names import is_former, is_guest
 from pbm.session import Session
 from pbm.site import markup
+from pbm.site.lessons import lessons_view
 from pbm.site.tapping import Drawn, tap_answer
 from pbm.store import TalkRow, TurnRow
 from pbm.store.robots import Puzzle
 from pbm.store.talk import CHAT
 
-PAGE_PARTS = "clock", "seats", "offers", "mine", "end"
+PAGE_PARTS = "clock", "seats", "offers", "lessons", "mine", "end"
 """The parts of a page that are sent as a whole when they have changed; each is a macro of parts.html."""
 HOUR = timedelta(hours=1)
 PAGE_MARGIN = 4
@@ -87,7 +88,9 @@ class BoardView:
         self.name = f"{self.row.game.capitalize()} {self.row.board}"
         self.page = f"{self.row.board}.html"
         self.up = "../"
-        self.is_guest = reader.startswith("guest-")
+        self.is_guest = is_guest(reader)
+        self.is_new_guest = self.is_guest and reader not in {turn.userid for turn in board.turns}
+        self.lessons = lessons_view(self.row.game)
         self.record = f"{self.row.board}.json" if self.is_over else ""
         self.status = letters.status_of(self.point)
         self.ratings = [ratings.described(result) for result in board.about.results]

@@ -16,9 +16,11 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import games
+from games.lessons import MOST_RULES
 from pbm.drawing import svg
 from pbm.language.help import of_game
 from pbm.session import Session
+from pbm.site.lessons import picture_path
 from pbm.site.pages import Gone, ListPage, Pages, SiteSettings, paginated
 from pbm.store import Unusable
 from pbm.store.boards import BY_END, BY_NUMBER, BoardFilter
@@ -222,6 +224,8 @@ class StalePages:
         for game in self.games:
             yield Page(f"{game}/rules.html", partial(self.pages.rules, game))
             yield Page(f"{game}/example.svg", partial(self.pages.example, game))
+            for number in range(1, MOST_RULES + 1):
+                yield Page(picture_path(game, number), partial(self.pages.lesson, game, number))
             if self.site.has_pictures:
                 yield Page(f"{game}/example.png", partial(self.pages.example_png, game))
 

@@ -23,6 +23,7 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.site import markup
 from pbm.site.boards import BoardView, pictured
+from pbm.site.lessons import lesson_picture, lessons_view
 from pbm.store import BoardRow, Reply, TalkRow
 from pbm.store.boards import BoardFilter
 from pbm.tournaments import tables
@@ -232,6 +233,13 @@ class Pages:
         """The picture of `example`, for those who link to a page that is about no board."""
         return images.png(self.example(game), EXAMPLE_ZOOM)
 
+    def lesson(self, game: str, number: int) -> str:
+        """The small picture of a turn that shows a rule of a game."""
+        picture = lesson_picture(game, number)
+        if not picture:
+            raise Gone
+        return picture
+
     def _running(self, among: BoardFilter, most: int) -> list[BoardRow]:
         """The running boards with a turn that have changed last."""
         rows = self.store.boards.latest(among._replace(over=False), RECENT)
@@ -260,6 +268,7 @@ class Pages:
             f"{game}/index.html",
             title=game.capitalize(),
             brief=_brief(game),
+            lessons=lessons_view(game),
             running=running,
             finished=boards - running,
             pools=[tournament.pool for tournament in self.store.tournaments.all(game)],

@@ -36,6 +36,11 @@ function readToken() {
   }
 }
 
+// Whether the address names a step or a part of the page, and not a token
+function namesPart() {
+  return /^#(\d+|board|lessons)$/.test(location.hash);
+}
+
 // Steps. The picture of each has the parts of the one before, but for those that differ.
 
 let positions = [], last = 0, at = 0, drawn;
@@ -362,7 +367,7 @@ function startPage() {
   };
   onhashchange = () => {
     if (/^#\d+$/.test(location.hash)) show(Number(location.hash.slice(1)));
-    else if (location.hash !== "#board") location.reload(); // another link was opened here
+    else if (!namesPart()) location.reload(); // another link was opened here
   };
   document.onkeydown = (event) => {
     const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
@@ -475,7 +480,7 @@ async function sendTurn(event) {
 document.addEventListener("DOMContentLoaded", () => {
   startPage();
   if (canAnswer) startAnswering();
-  else if (location.hash && !/^#\d+$/.test(location.hash) && form) {
+  else if (location.hash && !namesPart() && form) {
     tray.hidden = false;
     endPage("This link is not complete, so you cannot answer here. Open the link in your mail again.");
   }
