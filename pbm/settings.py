@@ -77,8 +77,8 @@ def transport() -> "Transport":
     from pbm.mail import transports  # 17 ms
 
     if chosen := os.environ.get("PBM_TRANSPORT"):
-        password = os.environ.get("PBM_TRANSPORT_PASSWORD") or mailbox_tokens() or ""
-        return transports.transport(chosen, password)
+        credentials = os.environ.get("PBM_TRANSPORT_PASSWORD") or mailbox_tokens() or ""
+        return transports.transport(chosen, credentials)
     return transports.Maildirs(Path(make_data_folder()).parent / "mail")
 
 

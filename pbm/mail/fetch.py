@@ -173,8 +173,8 @@ def _checked(answer: tuple[str, list[Any]]) -> list[Any]:
 
 
 @contextmanager
-def opened(box: Account, password: str | Tokens, to: str) -> Iterator[Mailbox]:
-    """An open mailbox, in which the folder *to* exists."""
+def opened(box: Account, credentials: str | Tokens, to: str) -> Iterator[Mailbox]:
+    """An open mailbox, in which the folder *to* exists; *credentials* are a password or access tokens."""
     context = ssl.create_default_context()
     if box.encrypted:
         connection: ImapConnection = EncryptedImapConnection(
@@ -185,10 +185,10 @@ def opened(box: Account, password: str | Tokens, to: str) -> Iterator[Mailbox]:
     try:
         if not box.encrypted:
             _encrypt(connection, context)
-        if isinstance(password, Tokens):
-            password.use(partial(_show_token, connection, box))
+        if isinstance(credentials, Tokens):
+            credentials.use(partial(_show_token, connection, box))
         else:
-            _log_in(connection, box.user, password)
+            _log_in(connection, box.user, credentials)
         connection.create(f'"{to}"')  # is refused if it is there, and does no harm
         _checked(connection.select(f'"{box.folder}"'))
         yield Mailbox(connection, to)
@@ -234,24 +234,24 @@ def _log_in(connection: imaplib.IMAP4, user: str, password: str) -> None:
         raise imaplib.IMAP4.error("the server takes no login with such characters")
 
 
-def fetch(server: Server, box: Account, password: str | Tokens, to: str) -> int:
+def fetch(server: Server, box: Account, credentials: str | Tokens, to: str) -> int:
     """Handle all new mails, and move them to the folder *to*. Returns how many."""
-    with opened(box, password, to) as mailbox:
+    with opened(box, credentials, to) as mailbox:
         return _handle_new(server, mailbox)
 
 
-def keep_fetching(server: Server, box: Account, password: str | Tokens, to: str) -> NoReturn:
+def keep_fetching(server: Server, box: Account, credentials: str | Tokens, to: str) -> NoReturn:
     """Handle new mails as they come, and have what is in the outbox sent, until the process is ended.
 
     Raises OSError or an error of imaplib if the first connection fails; a later one is tried again. Raises Replaced if
     the database has become another file.
     """
-    fetch(server, box, password, to)
+    fetch(server, box, credentials, to)
     sender: subprocess.Popen[bytes] | None = None
     pauses = growing_pauses()
     while True:
         try:
-            with opened(box, password, to) as mailbox:
+            with opened(box, credentials, to) as mailbox:
                 pauses = growing_pauses()
                 is_alive = True
                 while is_alive:

@@ -153,7 +153,8 @@ class Smtp(Transport):
     port: int
     user: str = ""
     """Who logs in; empty if nobody does."""
-    password: str | Tokens = ""
+    credentials: str | Tokens = ""
+    """Their password, or the access tokens of their mailbox."""
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Send the message over a connection of its own."""
@@ -161,10 +162,10 @@ class Smtp(Transport):
             with closing(self._connect()) as connection:  # its own context fails if QUIT does, after the mail
                 if self.scheme == "smtp+starttls":
                     connection.starttls(context=ssl.create_default_context())
-                if isinstance(self.password, Tokens):
-                    self.password.use(partial(self._show_token, connection))
+                if isinstance(self.credentials, Tokens):
+                    self.credentials.use(partial(self._show_token, connection))
                 elif self.user:
-                    connection.login(self.user, self.password)
+                    connection.login(self.user, self.credentials)
                 connection.sendmail(sender, [recipient], message.replace(b"\n", b"\r\n"))
                 with suppress(smtplib.SMTPException):  # the server has the mail, and may have hung up
                     connection.putcmd("quit")
@@ -242,8 +243,8 @@ def _is_about_recipient(code: int, said: str) -> bool:
     return code in REFUSED_RECIPIENTS
 
 
-def transport(setting: str, password: str | Tokens = "") -> Transport:
-    """The transport that a setting names, with the password or the access tokens for its user.
+def transport(setting: str, credentials: str | Tokens = "") -> Transport:
+    """The transport that a setting names, with the credentials of its user.
 
     Raises Refused if it names none. The text of the error does not repeat the setting, which may hold a password in the
     wrong place.
@@ -254,11 +255,11 @@ def transport(setting: str, password: str | Tokens = "") -> Transport:
     if kind == "sendmail" and rest:
         return Sendmail(rest)
     if kind in PORTS:
-        return _smtp(kind, setting, password)
+        return _smtp(kind, setting, credentials)
     raise Refused(f"PBM_TRANSPORT is not {enumerated(FORMS, 'or')}.")
 
 
-def _smtp(kind: str, setting: str, password: str | Tokens) -> Smtp:
+def _smtp(kind: str, setting: str, credentials: str | Tokens) -> Smtp:
     """The mail server that a setting of that *kind* names, one of PORTS. Raises Refused."""
     why = f"PBM_TRANSPORT is not {kind}://HOST:PORT."
     try:
@@ -275,6 +276,6 @@ def _smtp(kind: str, setting: str, password: str | Tokens) -> Smtp:
         return Smtp(kind, host, port)
     if kind == "smtp":
         raise Refused("A password is sent over TLS only: PBM_TRANSPORT has to begin with smtps or smtp+starttls.")
-    if not password:
+    if not credentials:
         raise Refused("PBM_TRANSPORT names a user, so their password has to be in PBM_TRANSPORT_PASSWORD.")
-    return Smtp(kind, host, port, unquote(url.username), password)
+    return Smtp(kind, host, port, unquote(url.username), credentials)
