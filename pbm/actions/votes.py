@@ -58,7 +58,7 @@ def _put_to_vote(session: Session, board: Board, name: str, vote: str) -> list[L
         raise Illegal(f"{voter} has proposed {proposal} already; `accept` or `reject` answers.")
     _set_comment(session, board, name)
     board.change(vote=vote, voter=name, vote_notified_at=None)
-    if name == board.row.opponent(name):  # a user a user who plays both sides need not ask
+    if name == board.row.opponent(name):  # a user a user a user who plays both sides need not ask
         return accept(session, board, name)
     session.store.boards.save(board.row)
     return turns.letters_about(session, board)

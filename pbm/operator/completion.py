@@ -105,7 +105,7 @@ def complete() -> None:
 
 
 def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
-    """The words that may stand behind those *before*, in the place of *current*, whatever they begin with."""
+    """The words that may replace *current* behind those *before*, no matter how they begin."""
     given = (word for word in before if not word.startswith(OFFERED_ANYWHERE))
     rest = words.tidied(" ".join(given))
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
@@ -113,7 +113,7 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     first = "".join(typed[:1])
     if arguments.is_operators(typed):
         trees: list[click.Group] = [console.OPERATORS]
-    elif len(rest) == 1 and first in arguments.MODULES:  # the next word says whose command it is
+    elif len(rest) == 1 and first in arguments.MODULES:  # the next word says which user signs
         trees = [console.OPERATORS, root]
     else:
         trees = [root]
@@ -121,7 +121,7 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
 
 
 def _offered_in(tree: click.Group, typed: Sequence[str], game: str, current: str) -> Sequence[str]:
-    """The words of a tree of commands that may stand behind those *typed*, whatever they begin with."""
+    """The words of a tree of commands that may stand behind those *typed*, no matter how they begin."""
     node: click.Command | None = tree
     rest = list(typed)
     while isinstance(node, click.Group) and rest:
@@ -269,7 +269,7 @@ def _pools(game: str, states: Sequence[str] = ()) -> list[str]:
 
 
 def _userids(game: str, begin: str) -> list[str]:
-    """The users whose userid begins so; of a server elsewhere, those in the standings of the game."""
+    """The users with userids that begin in this way; for a server elsewhere, those in the standings of the game."""
     if os.environ.get("PBM_SERVER"):
         standings: Mapping[str, Any] = {}
         if game:

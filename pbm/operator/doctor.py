@@ -202,7 +202,7 @@ def foreign_table_notes(path: Path) -> Iterator[str]:
 def idle_bars(path: Path, now: datetime) -> Iterator[str]:
     """A sentence for each bar that holds nobody: the operator may have mistyped it, or need it no more.
 
-    That is no fault, because whoever is barred may come back.
+    That is no fault, because the barred sender may come back.
     """
     with suppress(Unusable, ValueError), Store(path, read_only=True) as store, store.reading():
         held = bars.users_held(store)
@@ -217,7 +217,7 @@ def idle_bars(path: Path, now: datetime) -> Iterator[str]:
 
 
 def _file(path: Path) -> Iterator[Finding]:
-    """Check who may read and replace the file, and whether something was left behind beside it."""
+    """Check who may read and replace the file, and whether something was left behind next to it."""
     for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
         if file.exists() and file.stat().st_mode & 0o077:
             what = "others may read the addresses and the hashes of passwords in it."
@@ -243,7 +243,7 @@ def _database(store: Store) -> Iterator[Finding]:
 def _boards(
     store: Store, now: datetime, progress: Callable[[int, int], object], processes: int, sample: int | None
 ) -> Iterator[Finding]:
-    """Check that boards are what their turns lead to, and that games end whose players take too long."""
+    """Check that boards are what their turns lead to, and that games end if a player takes too long."""
     counts = store.health.counts_of_boards()
     missing = {game: count for game, count in counts.items() if not games.exists(game)}
     places = [place for place in store.health.board_names(sample) if place[0] not in missing]

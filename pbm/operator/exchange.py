@@ -75,7 +75,7 @@ def backup(file: Path, keep: int | None) -> None:
 @FILE
 @YES
 def restore(file: Path, *, yes: bool) -> None:
-    """Replace the database by a backup. The old database is kept beside it under another name.
+    """Replace the database by a backup. The old database is kept in the same folder under another name.
 
     Nothing else may use the database meanwhile: end `pbm serve`, and all programs that deliver or fetch mail. Whatever
     has happened since the backup is undone, including the record of which mails were handled and sent.
@@ -107,7 +107,7 @@ def restore(file: Path, *, yes: bool) -> None:
 
 
 def _remove_oldest(made: Path, source: Path, keep: int) -> list[Path]:
-    """Remove the oldest dated backups of a database beside the one just *made*, so that *keep* are left with it.
+    """Remove the oldest dated backups of a database next to the one just *made*, so that *keep* are left with it.
 
     A clock that was wrong may have dated others later. Returns their paths.
     """
@@ -266,7 +266,7 @@ def take_in(server: Server, record: Record) -> str:
     if row.board.isdigit():
         store.boards.reserve_number(row.game, int(row.board))
     if not row.ended:
-        # its record has no secret, and the clock of the player to move begins anew
+        # its record has no secret, and the clock of the player to move begins again
         row = row._replace(
             secret=server.random_bytes(dice.SECRET_BYTES),
             changed=clocks.next_time(row, server.now()),
@@ -276,7 +276,7 @@ def take_in(server: Server, record: Record) -> str:
     store.boards.add(row)
     store.boards.save(row, 1, record.turns)
     for entry in record.talk:
-        # whoever is no user here could not take their words away by signing off
+        # people who are no users here could not take their words away by signing off
         is_of_user = entry.userid not in {None, SERVER}
         if not is_of_user or store.users.password_of(str(entry.userid)) is not None:
             store.talk.add(*row.place, entry)

@@ -42,8 +42,9 @@ def mail_setup() -> None:
 def make_key(*, new: bool) -> None:
     """Make the key that signs the server's mails (DKIM), and print the line that publishes it in the zone.
 
-    PBM_DKIM_KEY names its file. Without that setting, it is dkim.key beside the database. A key that is there is kept,
-    and its line is printed again. --new makes another file, for the next selector, and leaves the present key as it is.
+    PBM_DKIM_KEY names its file. Without that setting, it is dkim.key in the folder of the database. A key that is there
+    is kept, and its line is printed again. --new makes another file, for the next selector, and leaves the present key
+    as it is.
     """
     chosen = os.environ.get("PBM_DKIM_KEY")
     path = Path(chosen or Path(make_data_folder()).with_name("dkim.key")).absolute()
@@ -82,13 +83,13 @@ def make_key(*, new: bool) -> None:
 @click.option("--device-url", metavar="URL", help="At another provider: where the code for the browser comes from.")
 @click.option("--browser-url", metavar="URL", help="In place of such a code: where the browser begins.")
 def log_in_to_mailbox(provider: str | None, **options: str | None) -> None:
-    """Log in to a mailbox whose provider takes no passwords, such as Google or Microsoft.
+    """Log in to a mailbox that takes no passwords, for example at Google or Microsoft.
 
     It says what to do in a browser, on any machine. Then `pbm fetch` and PBM_TRANSPORT need no password. Without
     options it logs in again.
 
-    PBM_OAUTH names the file of the login. Without that setting, it is mailbox-login.json beside the database. If the
-    provider has given a secret with the ID, that is PBM_OAUTH_SECRET; the one of Google is asked for.
+    PBM_OAUTH names the file of the login. Without that setting, it is mailbox-login.json in the folder of the database.
+    If the provider has given a secret with the ID, that is PBM_OAUTH_SECRET; the one of Google is asked for.
     """
     from pbm.mail.consent import log_in
     from pbm.mail.oauth import LoginProblem, Tokens
@@ -145,7 +146,7 @@ def _login_to_begin(tokens: "Tokens", provider: str | None, options: Mapping[str
 
 @commands.group()
 def outbox() -> None:
-    """Look at the mails that have still to go out, and send them."""
+    """Look at the mails that wait to go out, and send them."""
 
 
 @outbox.command("flush")

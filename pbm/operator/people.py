@@ -32,7 +32,7 @@ MUTED = (
 UNMUTED = "The operator of this server lets others read again what you write."
 
 LONG_HEX = re.compile("(?:pbm_(?:webhook_)?|[rbucp][0-9]+-)?[0-9a-f]{32,}", re.ASCII | re.IGNORECASE)
-"""A token or a code of ours, or a hash of one, in a text that is stored."""
+"""One of our tokens or codes, or a hash of one, in a text that is stored."""
 
 commands = Commands("pbm")
 
@@ -191,7 +191,7 @@ def remove_user(userid: str, *, erase: bool, yes: bool) -> None:
 
 
 def _erase_later(server: Server, userid: str, *, yes: bool) -> None:
-    """Put a former player in the place of one who has signed off. Raises Refused if that user is named nowhere."""
+    """Replace a user who has signed off by a former player. Raises Refused if that user is named nowhere."""
     if not server.store.persons.is_named(userid):
         raise Refused(f"{userid} has signed off, and stands on no board and in no result.")
     confirm(f"Take the name of {userid}, who has signed off, from boards and results?", yes=yes)
@@ -282,7 +282,7 @@ def _find_person(server: Server, userid: str) -> UserRow:
 def bar_address(bar: str) -> None:
     """Answer no mails that come from an address, or from a domain and its subdomains.
 
-    Whoever mails a command from there gets no answer, and nothing is done. Nobody can sign up with such an address, or
+    Commands that are mailed from there get no answer, and nothing is done. Nobody can sign up with such an address, or
     give it as theirs. Users who have one stay users, and get their mails. Mails to the postmaster are passed on, and
     the button that unsubscribes works. `pbm users` lists what is barred.
     """
@@ -359,9 +359,9 @@ def list_addresses(userids: tuple[str, ...]) -> None:
 @USER_ARGUMENT
 @ADDRESS_ARGUMENT
 def add_address(userid: str, address: str) -> None:
-    """Give a user one more address, or confirm one of theirs, or send mails again to one that was suspended.
+    """Give a user one more address, confirm an address, or send mails again to one that was suspended.
 
-    It counts as confirmed, and mails that wait for an address go there. If it was one of theirs, newer addresses
+    It counts as confirmed, and mails that wait for an address go there. If it was theirs already, newer addresses
     replace older ones, as if the user had answered the mail that asks for it.
     """
     server = open_existing()

@@ -126,7 +126,7 @@ def _show_turns(board: Board) -> None:
 
 
 def _show(point: Point) -> None:
-    """Show a position in the place of what stands in the terminal."""
+    """Show a position; it replaces what stands in the terminal."""
     click.clear()
     click.echo(shown(point))
 
@@ -177,7 +177,7 @@ def painted(rules: Game[Any], drawn: str) -> str:
     def marked(part: re.Match[str]) -> str:
         if part.lastgroup != "latest":
             return tiled(part)
-        # the end of a colour also ends the line below it, which begins anew then
+        # the end of a colour also ends the line below it, which then begins again
         underlined = pieces.sub(tiled, part[0]).replace(PLAIN, PLAIN + UNDERLINED)
         return f"{UNDERLINED}{underlined}{PLAIN}"
 

@@ -76,7 +76,7 @@ class Zone(NamedTuple):
     domain: str
     resolver: Resolver
     addresses: Sequence[HostAddress]
-    """Those from which our mail leaves, as far as they are known."""
+    """The known addresses from which our mail leaves."""
     key_name: str | None
     """Where the key is published that signs our mails; None if that is not known."""
     key_record: str | None
@@ -279,7 +279,7 @@ def _networks(zone: Zone, record: str, parsed: Mapping[str, Any]) -> Iterator[An
 
 
 def _spf_line(zone: Zone, records: Sequence[str]) -> str:
-    """One record in place of these: who may send by them, and by our addresses, and nobody else."""
+    """One record that replaces these: only those who may send by them, and our addresses, may send."""
     terms = dict.fromkeys(zone.spf_terms)
     strictness = set()
     for record in records:

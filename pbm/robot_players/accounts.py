@@ -98,7 +98,7 @@ def list_robots() -> None:
 @THINKING_TIME
 @click.option("--unrated", is_flag=True, help="Games against it do not count in the ratings.")
 def add_robot(userid: str, *, unrated: bool, **given: Any) -> None:
-    """Add a robot: one of ours of a level, 3 if none is given, or a program of yours.
+    """Add a robot: one of pbm's with a level, 3 if none is given, or a program of yours.
 
     A program is started for each move. It gets the position as a line of JSON on its standard input, as with `pbm
     play`, and answers with a move, or with `resign`. The words of PROGRAM are split as a shell does it, but there is no

@@ -72,10 +72,10 @@ class Judged(NamedTuple):
 def analyse(game: str, board: str, seconds: float) -> None:
     """Let a robot think about each position of a game that is over: how likely its player was to win, before and after.
 
-    ?? stands behind a turn that has lost 20 % or more of their chance beside the best turn that was found, and ? behind
-    one that has lost 10 %. Where dice are thrown, what a turn leads to is looked at with several throws. Turns
-    without another legal one are left out. Nobody gets such hints while a game goes on. What was found last is kept
-    with the board. `GAME help analyse` explains the command of players.
+    A turn is compared with the best turn that was found: ?? stands behind it if the player has lost 20 % or more of
+    their chance, and ? if they have lost 10 %. Where dice are thrown, what a turn leads to is looked at with several
+    throws. Turns without another legal one are left out. Nobody gets such hints while a game goes on. What was found
+    last is kept with the board. `GAME help analyse` explains the command of players.
     """
     session = Session(open_existing())
     with session.store.reading():
@@ -94,7 +94,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
 def analyse_for_readers(session: Session, game: str, number: str, cluster: Cluster | None = None) -> None:
     """Analyse a game, here or on a cluster, and mail the analysis to all who have asked for it, in one transaction.
 
-    If a robot fails at the game, or the board is damaged, the readers are told so, the operator is told why, and it is
+    If a robot fails at the game, or the board is damaged, the readers are told so, and the operator is told why. It is
     not tried again. Raises ElsewhereError if the cluster is lost.
     """
     title = f"{game.capitalize()} board {number}"
@@ -183,7 +183,7 @@ class Critic:
         return judged._replace(why=self._why(states[-1], judged, reply, best_reply))
 
     def _chance(self, states: Sequence[State], text: str, userid: str) -> tuple[float, str]:
-        """The chance of a player after a turn of theirs, and the opponent's answer, which is empty in games with dice.
+        """The chance of a player after their own turn, and the opponent's answer, which is empty in games with dice.
 
         The chance is a mean over throws of dice, which are the same for all turns.
         """
@@ -201,7 +201,8 @@ class Critic:
     def _valued(self, line: list[State], userid: str, rng: Random) -> tuple[float, str]:
         """The chance of a player in the last of some positions, where dice are thrown, and the opponent's answer.
 
-        Whoever has to skip does so first; the answer is empty if it is this player's turn then, or the game is over.
+        A player who has to skip does so first. The answer is empty if it is this player's turn then, or the game is
+        over.
         """
         answer = ""
         while (result := line[-1].result()) is None:

@@ -1,7 +1,7 @@
 """Robots that think on other machines: the workers of a Dask cluster compute, and what is decided stays here.
 
-A worker gets a function of ours and its arguments, and has no database. Claims, transactions and limits are those of
-`tasks`. What a worker that is lost was computing, another one computes.
+A worker gets one of our functions and its arguments, and has no database. Claims, transactions and limits are those of
+`tasks`. If a worker is lost, another one computes its task.
 """
 
 import logging
@@ -81,7 +81,7 @@ class Cluster:
             import distributed
         except ImportError as why:
             raise Refused("--dask needs Dask's distributed: pip install '.[cluster]'.") from why
-        logging.disable()  # Dask logs tracebacks; what it has lost is told in a sentence of ours
+        logging.disable()  # Dask logs tracebacks; we say in a sentence what it has lost
         self.distributed = distributed
         self.address = address
         self.client: Client | None = None
@@ -140,7 +140,7 @@ class Cluster:
             raise ElsewhereError(f"The Dask cluster at {self.address} has lost a task: {type(why).__name__}.") from why
 
     def _result(self, client: "Client", future: Any, end: float) -> Any:
-        """What a future brings; a task whose workers were lost is begun again."""
+        """The result of a future; if the workers of a task were lost, it is begun again."""
         for _ in range(MOST_LOST):
             try:
                 return future.result(timeout=max(0.0, end - time.monotonic()))

@@ -1,7 +1,7 @@
 """Waiting for boards, and letting a program play, where the server is on another machine (`PBM_SERVER`).
 
-A stream of events tells what happens on the boards of the user whose token it is. Other boards are asked for now and
-then, and so are all of them without a token, or while there is no stream.
+A stream of events tells what happens on the boards of the token's user. Other boards are asked for now and then, and so
+are all of them without a token, or while there is no stream.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ from pbm.robot_players.waiting import check_player, condition, contents, print_b
 from pbm.store import BoardRow
 
 ASKING_SECONDS = 5.0
-"""How often boards are asked for of which no stream tells."""
+"""How often the server is asked for boards that no stream reports."""
 STREAM_SECONDS = 3600.0
-"""After how long a stream is opened anew."""
+"""After how long a stream is closed and opened again."""
 MOST_SILENCE_SECONDS = 40.0
 """How long a stream may say nothing; every 15 seconds there should be a line."""
 AGAIN_SECONDS = 2.0
@@ -36,7 +36,7 @@ AGAIN_SECONDS = 2.0
 PATIENCE_SECONDS = 600.0
 """For how long a server is asked again that has answered before, and does not any more."""
 PROGRAM_LOOK_SECONDS = 0.5
-"""How often one looks whether a program that waits for its turn has ended."""
+"""How often it is checked whether a program that waits for its turn has ended."""
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 """Stands for the times of a board, which need not be known."""
 REFUSALS = {400, 422}

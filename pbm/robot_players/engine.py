@@ -88,11 +88,11 @@ class Dialogue:
     game: tuple[str, Options] | None = None
     """The name of the game that is played, and its options."""
     states: list[State] = field(default_factory=list)
-    """The positions of that game, as far as they are known; the robot was last asked about the last one."""
+    """The known positions of that game; the robot was last asked about the last one."""
     answered: set[str] = field(default_factory=set)
     """The moves that were answered to that question."""
     without_hope: int = 0
-    """In how many positions in a row the player had no hope."""
+    """The number of positions in a row in which the player had no hope."""
 
     def answer(self, line: str) -> str:
         """The move that answers a line; empty if there is none, and the notes then say why."""

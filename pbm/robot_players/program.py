@@ -19,7 +19,7 @@ from pbm.language.grammar import MOST_CHARACTERS
 from pbm.refusals import Refused, refusing_os_errors
 
 GIVE_UP = "resign"
-"""What a program answers in the place of a move to give up the game."""
+"""What a program answers instead of a move to give up the game."""
 HOPELESS_TURNS = 3
 """A robot resigns after so many turns in a row without hope."""
 MOST_REFUSED = 3
@@ -49,7 +49,7 @@ class ProgramFailure(Refused):
     """A program has not answered, or not in time."""
 
     def __init__(self, text: str, report: str) -> None:
-        """Say why. The *report* is for whoever has written the program: how it ended, and its last errors, if known."""
+        """Say why. The *report* is for the author of the program: how it ended, and its last errors, if known."""
         super().__init__(text)
         self.report = report
 
@@ -66,7 +66,7 @@ def command_words(program: str) -> list[str]:
 
 
 def located(words: Sequence[str]) -> list[str]:
-    """The words, the program with its path. It may be installed beside this Python, as pbm itself is."""
+    """The words, the program with its path. It may be in the folder of this Python, as pbm itself is."""
     path = which(words[0]) or which(words[0], path=str(Path(sys.executable).parent))
     if path is None:
         return list(words)  # starting it fails, and says so

@@ -38,7 +38,7 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
     already, the command ends at once. The end of one of their games ends the wait for their turn, too, and the removal
     of a board ends any wait.
 
-    The pool of a tournament can stand in the place of a board. That is all its boards, also those that begin later.
+    The pool of a tournament can be named instead of a board. It stands for all its boards, also those that begin later.
     --until=over then waits for the end of the tournament and all its games, and --until=turn=USERID goes on until that.
     With PBM_SERVER one can wait for boards alone.
 
@@ -107,9 +107,8 @@ def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterat
 def look_at_pool(store: Store, game: str, pool: str, until: str) -> Iterator[list[BoardRow]]:
     """Look again and again at all boards of a pool, also at those that begin later.
 
-    Yields the boards on which that has happened for which one waits, each time. When the tournament and all its games
-    are over, these are all its boards, whatever one waits for. Raises Refused if there is no such pool, or that cannot
-    happen in it.
+    Yields each time the boards on which it has happened. When the tournament and all its games are over, these are all
+    its boards. Raises Refused if there is no such pool, or that cannot happen in it.
     """
     with store.reading():
         tournament = store.tournaments.get(game, pool)

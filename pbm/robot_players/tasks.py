@@ -45,7 +45,7 @@ DRAWN = 0.45
 MOST_MEMORY_BYTES = 1_000_000_000
 """How much memory a process that thinks may have."""
 GRACE_SECONDS = 2.0
-"""How long after the end of its time a robot of ours is stopped."""
+"""How long after the end of its time one of our own robots is stopped."""
 CLAIM_SPARE = timedelta(seconds=10)
 """How much longer a claim lasts than thinking can take."""
 PUT_OFF = timedelta(minutes=10)
@@ -146,7 +146,7 @@ def do_task(
     """Think about a task that is claimed, and do it. Returns what the *reader* sees in a shell, and gets no mail about.
 
     None if it was not done: the board or the robot has changed meanwhile, or the robot was paused because its program
-    has failed. A robot of ours thinks on a *cluster* if one is given. Raises Refused if the robot may not do that, and
+    has failed. Our own robots think on a *cluster* if one is given. Raises Refused if the robot may not do that, and
     ElsewhereError if the cluster is lost.
     """
     store = session.store
@@ -182,7 +182,7 @@ class RobotAnswer(NamedTuple):
     """What a robot does on a board."""
 
     move: str
-    """Its move, or a word in place of one, such as ``accept``."""
+    """Its move, or a word instead of one, such as ``accept``."""
     comment: str = ""
     hopeless: int = 0
     """For how many turns in a row it has had no hope."""
@@ -221,7 +221,7 @@ def _decided(session: Session, board: Board, robot: Robot, hopeless: int, cluste
 
 
 def _thought(session: Session, board: Board, robot: Robot, cluster: Cluster | None) -> Thought:
-    """What a robot of ours thinks of a board, within its limits, here or on a cluster.
+    """What one of our own robots thinks of a board, within its limits, here or on a cluster.
 
     If it fails, it plays at random, so that the game goes on, and the operator is told why. Raises ElsewhereError.
     """
@@ -253,7 +253,7 @@ def _thought(session: Session, board: Board, robot: Robot, cluster: Cluster | No
 
 @contextmanager
 def limited_memory() -> Iterator[None]:
-    """Give this process, and those that it starts, no more than `MOST_MEMORY_BYTES`."""
+    """Limit the memory of this process and its children to `MOST_MEMORY_BYTES`."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = MOST_MEMORY_BYTES
     if hard != resource.RLIM_INFINITY:
@@ -288,7 +288,7 @@ async def _asked(board: Board, robot: Robot, words: list[str]) -> str:
 
 
 def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
-    """Pause a robot whose program has failed. The operator and all who wait for it are told by a mail of the board."""
+    """Pause a robot, because its program has failed. A mail of the board tells the operator and all who wait for it."""
     from pbm.actions import rounds
 
     store = session.store
@@ -360,7 +360,7 @@ class Playing:
             return _try(Session(self.session.server._replace(store=store)), task, cluster)
 
     def give_out(self) -> bool:
-        """Let the workers of the cluster do what is to be done in idle time, as much as they can do at once.
+        """Let the workers of the cluster do tasks of idle time, as many as they can do at once.
 
         Returns False if there are no workers now.
         """
@@ -439,8 +439,8 @@ def think_once(session: Session, among: Collection[tuple[str, str]] | None = Non
 def play_all(session: Session, cluster: Cluster | None = None) -> int:
     """Do all tasks, and then those of idle time. Returns how many of the first kind were done.
 
-    Only boards on which there is something to do now are played: in a tournament of robots, the end of a game begins
-    others, perhaps without an end.
+    Only boards on which there is something to do now are played. In a tournament of robots, the end of a game begins
+    others, which may go on for ever.
     """
     due = {task.place for task, _ in session.store.robots.tasks()}
     playing = Playing(session, among=due, cluster=cluster)
@@ -499,14 +499,14 @@ def keep_playing(session: Session, wait_for_end: Callable[[float], bool], cluste
 def wait_for_robots(session: Session, answers: Sequence[Letter]) -> list[Letter]:
     """Wait until robots have moved on the boards of a command. Returns its answers, with these boards as they are then.
 
-    Whoever has signed sees here what a robot does, and gets no mail about it. Boards that a director has started for
-    others are waited for, but not shown.
+    The user who has signed sees here what a robot does, and gets no mail about it. Boards that a director has started
+    for others are waited for, but not shown.
     """
     shown = list(answers)
     signers = frozenset(session.signers)
     seen: set[tuple[str, str]] = set()
     end = time.monotonic() + SHELL_SECONDS
-    with suppress(KeyboardInterrupt):  # the user's command is done all the same
+    with suppress(KeyboardInterrupt):  # the user's command is done anyway
         # the last move of a game in a tournament can start another one, which is added to the boards
         while left := [place for place in session.boards if place not in seen]:
             place = left[0]
@@ -518,9 +518,9 @@ def wait_for_robots(session: Session, answers: Sequence[Letter]) -> list[Letter]
 
 
 def _answer_of_robot(session: Session, place: tuple[str, str], signers: Collection[str], end: float) -> Letter | None:
-    """Wait until no robot has anything to do on a board. Returns the letter that shows it then to whoever has signed.
+    """Wait until no robot has anything to do on a board. Returns the letter that then shows it to its signer.
 
-    None if a robot has still something to do: it has failed, was put off, or needs more time than there is.
+    None if a robot still has something to do: it has failed, was put off, or needs more time than there is.
     """
     answers: list[Letter] = []
     robot = next((task.robot for task, _ in session.store.robots.awaited(*place)), "A robot")
@@ -545,7 +545,7 @@ def _answer_of_robot(session: Session, place: tuple[str, str], signers: Collecti
 
 
 def _board_as_now(session: Session, place: tuple[str, str], signers: Collection[str]) -> Letter | None:
-    """The letter that shows a board to whoever has signed; None if a robot has to move there, or if it is removed."""
+    """The letter that shows a board to its signer; None if a robot has to move there, or if it is removed."""
     if session.store.robots.awaited(*place):
         return None
     try:
@@ -558,12 +558,12 @@ def _board_as_now(session: Session, place: tuple[str, str], signers: Collection[
 
 
 def are_awaited(session: Session) -> bool:
-    """Whether a robot has still something to do on one of the boards of a command."""
+    """Whether a robot still has something to do on one of the boards of a command."""
     return any(_is_awaited(session, *place) for place in session.boards)
 
 
 def answers_after_robots(session: Session, answers: Sequence[Letter]) -> list[Letter]:
-    """The answers to a command with its boards as they are now, but for those on which a robot has still to move."""
+    """The answers to a command with its boards as they are now, without those on which a robot has to move first."""
     shown = list(answers)
     signers = frozenset(session.signers)
     with session.store.reading():
@@ -575,7 +575,7 @@ def answers_after_robots(session: Session, answers: Sequence[Letter]) -> list[Le
 
 
 def _with_board(answers: Sequence[Letter], shown: Letter) -> list[Letter]:
-    """Answers with the letter that shows a board as it is now, in the place of those that show it as it was."""
+    """Answers with the letter that shows a board as it is now, instead of those that show it as it was."""
     place = shown.game, shown.board
     outdated = [letter for letter in answers if letter.point and (letter.game, letter.board) == place]
     up_to_date = [letter for letter in answers if letter not in outdated]

@@ -1,4 +1,4 @@
-"""What one can wait for on boards, and how boards are listed on which it has happened."""
+"""What `pbm wait` can wait for on boards, and the list of the boards on which it has happened."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from pbm.refusals import Refused
 from pbm.store import BoardRow
 
 Condition = Callable[[BoardRow, BoardRow | None], bool]
-"""Whether that has happened on a board for which one waits, by what it was and what it is now (None if removed)."""
+"""Whether the event has happened on a board, given its state before and its state now (None if it was removed)."""
 
 
 def condition(until: str, rows: Sequence[BoardRow]) -> Condition:
@@ -25,7 +25,7 @@ def condition(until: str, rows: Sequence[BoardRow]) -> Condition:
 
 
 def player_of_turn(until: str) -> str:
-    """The player for whose turn one waits, of `turn=USERID`. Raises Refused if it is not written so."""
+    """The player in `turn=USERID`, whose turn is waited for. Raises Refused for another form."""
     what, _, name = until.lower().partition("=")
     if what != "turn" or not name:
         raise Refused(f"One can wait until change, over or turn=USERID, but not until {until!r}.")

@@ -21,7 +21,7 @@ class Arena(Kind):
         return ""
 
     def due(self, progress: Progress) -> Round:
-        """The games between free players: from the top, each with the next one whom they did not meet last.
+        """The games between free players: from the top, each with the next one who was not their last opponent.
 
         If only two take part, they meet again.
         """
@@ -52,7 +52,7 @@ class Arena(Kind):
 
 
 def _latest_opponent(name: str, progress: Progress) -> str | None:
-    """Whom a player met last; None before their first game."""
+    """The last opponent of a player; None before their first game."""
     meetings = meetings_of(name, progress.meetings)
     if not meetings:
         return None

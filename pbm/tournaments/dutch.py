@@ -126,7 +126,7 @@ def _players(progress: Progress) -> dict[str, dict[str, Any]]:
     """The entrants in the form of the library, by name, with their results before the next round.
 
     A cancelled game counts as lost by both. Only a bye that was worth a win, or a forfeit win, keeps a player from the
-    bye (FIDE C.04.1), not a bye of half a point, nor the rounds before a player joined.
+    bye (FIDE C.04.1). A bye of half a point, and the rounds before a player joined, do not.
     """
     next_round = progress.tournament.round + 1
     names = list(progress.by_name)
@@ -148,7 +148,7 @@ def _players(progress: Progress) -> dict[str, dict[str, Any]]:
             if meeting:
                 floats.append(_float(name, meeting, points_before[number]))
             elif number < entrant.joined:
-                floats.append("down")  # as whoever does not play in a round
+                floats.append("down")  # as for a player who does not play in a round
         earlier = [meeting for meeting in played.values() if meeting.round < next_round]
         players[name] = {
             "id": name,

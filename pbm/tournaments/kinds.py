@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 Pair = tuple[str, str]
-"""Two players, of whom the first one begins; if the second one is NOBODY, the first one has a bye."""
+"""Two players; the first one begins. If the second one is NOBODY, the first one has a bye."""
 NOBODY = ""
 """The opponent in a bye."""
 WORTH = {1: 1.0, 0: 0.5, -1: 0.0, None: 0.0}
@@ -107,7 +107,7 @@ class Tournament(NamedTuple):
     forfeit_days: int | None = None
     total_days: int | None = None
     clock: str | None = None
-    """The clock that grows, as it is typed behind ``--clock=``; it takes the place of forfeit and total time."""
+    """The clock that grows, as it is typed behind ``--clock=``; it replaces forfeit and total time."""
     novacation: bool = False
     rounds: int | None = None
     """How many rounds there are; None if it goes on until it is decided or ended."""
@@ -120,7 +120,7 @@ class Tournament(NamedTuple):
     tie_breaks: str = ""
     """The keys of TIE_BREAKS that decide between equal points, in this order, with commas between."""
     director: str | None = None
-    """The user who directs it beside the operator."""
+    """The user who directs it, in addition to the operator."""
     starts: datetime | None = None
     """When it starts by itself if it is open; None if somebody starts it."""
     most: int | None = None
@@ -146,7 +146,7 @@ class Tournament(NamedTuple):
 
     @property
     def apart(self) -> list[list[str]]:
-        """The groups of players of whom no two meet."""
+        """The groups of players within which no two meet."""
         return [group.split(":") for group in self.never.split()]
 
     @property
@@ -208,7 +208,7 @@ class Progress(NamedTuple):
 
     @property
     def running(self) -> dict[str, Meeting]:
-        """The meetings whose game is on, by the name of its board."""
+        """The meetings with a game that is on, by the name of its board."""
         return {meeting.board: meeting for meeting in self.meetings if meeting.is_running}
 
     @property
@@ -232,7 +232,7 @@ class Round(NamedTuple):
 
 
 class Kind:
-    """A kind of tournaments. Modules beside this one define the kinds, and override what is different in them."""
+    """A kind of tournaments. The other modules of this package define kinds, and override what is different."""
 
     name: ClassVar[str]
     """Its name in commands, for programs, and in the database."""
@@ -325,13 +325,13 @@ def lead(name: str, meetings: Iterable[Meeting]) -> int:
 
 
 def fewest_firsts(player: str, opponent: str, meetings: Sequence[Meeting]) -> Pair:
-    """Two players in the fairest order: who has begun less often begins, else who has begun longest ago.
+    """Two players in the fairest order: the first one has begun less often, or else the longest ago.
 
     If that is equal, too, the *opponent* begins.
     """
 
     def need(name: str) -> tuple[int, list[bool]]:
-        """What is smaller for who should begin: the lead, then whether they began their latest games."""
+        """The key by which the smaller one should begin: the lead, then whether they began their latest games."""
         latest_first = begun(name, meetings)[::-1]
         return lead(name, meetings), latest_first
 

@@ -44,7 +44,7 @@ def rungs(progress: Progress) -> list[str]:
         for meeting in progress.meetings:
             if meeting.round == number:
                 _exchange(order, meeting)
-    # whoever has joined since, for whichever round, stands below all others
+    # players who have joined since stand below all others, no matter for which round they joined
     order += [entrant.name for entrant in progress.entrants if entrant.joined > last_round]
     return _without_leavers(order, last_round + 1, progress)
 

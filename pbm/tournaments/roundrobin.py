@@ -1,4 +1,4 @@
-"""Tournaments whose games all begin at once: everybody meets everybody, or only the next one in the list."""
+"""Tournaments in which all games begin at once: everybody meets everybody, or only the next one in the list."""
 
 from collections.abc import Mapping, Sequence
 
@@ -58,7 +58,7 @@ class Pairs(Kind):
 def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
     """The games of every two players, round by round; *double* adds them all again with the sides exchanged.
 
-    The games that a player begins, and those that they do not begin, differ by one at most.
+    Each player begins half of their games, or one game more or less.
     """
     count = len(players) + len(players) % 2
     last = count - 1  # this seat stays while all others move on; it is empty if the number of players is odd

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 from pbm.tournaments.kinds import WORTH, Entrant, Meeting, Pair, meetings_of, points
 
 SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
-"""The signs in a table for a game that was won, tied or lost, and for one that is still to be played."""
+"""The signs in a table for a game that was won, tied or lost, and for one that is not yet played."""
 AS_POINTS = {1: "1", 0: "0.5", -1: "0", None: "?"}
 """What stands for each of SIGNS in a spreadsheet: the points."""
 BEHIND_NUMBERS = {1: "+", 0: "=", -1: "-", None: "?"}
-"""What stands for each of SIGNS in a spreadsheet behind the number of an opponent, such as ``3+``: 3:1 would be read as
-a time of day, and 3. as a number."""
+"""What stands for each of SIGNS in a spreadsheet behind the number of an opponent, such as ``3+``. A spreadsheet would
+read 3:1 as a time of day, and 3. as a number."""
 CANCELLED = "x"
 """The sign for a cancelled game, also in a spreadsheet."""
 
@@ -67,7 +67,7 @@ class Standing(NamedTuple):
     to_play: int
 
     def as_data(self, who: str, order: Iterable[str]) -> dict[str, Any]:
-        """The line for programs. *who* is the key of the name; *order* has the tie-breaks whose scores are shown."""
+        """The line for programs. *who* is the key of the name; *order* has the tie-breaks to show."""
         data: dict[str, Any] = {"place": self.place, who: self.name, "points": self.points}
         for kind in order:
             key = SCORES[kind].key
