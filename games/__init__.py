@@ -54,7 +54,7 @@ class Result(NamedTuple):
 
 
 def higher(first: float, second: float) -> int | None:
-    """The side whose number is higher; None if they are equal."""
+    """The side with the higher number; None if they are equal."""
     return None if first == second else int(second > first)
 
 
@@ -122,7 +122,7 @@ class Glyphs(NamedTuple):
 
     sides: tuple[str, str] = ("", "")
     """The pieces of each side, with those that the last turn has put there; usually the capital initials of the sides,
-    where no letter is beside them."""
+    where no letter is next to them."""
     latest: str = ""
     """The marks of the last turn with their pieces; usually such as ``(W)``, ``[W W]``, ``(W`` and ``W*``."""
 
@@ -289,7 +289,7 @@ S = TypeVar("S", bound=State)
 
 
 class Game(Protocol[S]):
-    """A game: a module with these names, whose docstring is the rulebook in brief.
+    """A game: a module with these names. Its docstring is the rulebook in brief.
 
     It may have `GLYPHS`, too, if its pictures are not drawn as `glyphs` supposes, and `NOTATION`: how its moves are
     written, by two or three examples, in at most `LONGEST_NOTATION` columns. Every board of the game has the cells of
@@ -416,7 +416,7 @@ def load(name: str) -> Game[Any]:
 
 
 def package(name: str) -> str | None:
-    """The package that brings a game, if it is not one of ours."""
+    """The package that brings a game, if it is not one of pbm's own."""
     entry = None if name in _OWN else _entry_points().get(name)
     return entry.dist.name if entry and entry.dist else None
 

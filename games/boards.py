@@ -73,7 +73,7 @@ class Board(metaclass=_Once):
         return {name: letter for own, letter in zip(stones, letters, strict=True) for name in self.names(own)}
 
     def stones(self, view: Mapping[str, Any], letters: tuple[str, str]) -> tuple[int, int]:
-        """The stones of each side in a view whose cells are `lettered`. Raises Illegal, naming what is wrong."""
+        """The stones of each side in a view that has its cells `lettered`. Raises Illegal, naming what is wrong."""
         cells = read_cells(view)
         for name, letter in cells.items():
             if name not in self.bit:

@@ -19,7 +19,7 @@ Place = tuple[float, float]
 Way = tuple[Place, ...]
 """Two or more places through which a line leads."""
 ROW = sqrt(3) / 2
-"""The distance between two rows of hexagons, whose middles are 1 apart in a row."""
+"""The distance between two rows of hexagons, if their middles are 1 apart in a row."""
 
 MOST_VISIBLE = 6
 """How many pieces of a stack a picture shows apart from each other."""
@@ -35,7 +35,7 @@ class Cell(NamedTuple):
     outline: tuple[Place, ...]
     """Its corners; for a point of a grid, those of the square around it."""
     side: int | None = None
-    """The side whose path or home it is part of, as an index of SIDES; None if it is part of none."""
+    """The side that has it in its path or home, as an index of SIDES; None if no side has."""
 
 
 class Strokes(NamedTuple):
@@ -43,14 +43,14 @@ class Strokes(NamedTuple):
 
     role: str
     """``grid`` through points, ``wall`` between cells, ``open`` where there is none, ``path`` along which pieces go,
-    ``join`` between touching stones of a side, ``track`` for what stands beside the board."""
+    ``join`` between touching stones of a side, ``track`` for what stands next to the board."""
     ways: tuple[Way, ...]
     side: int | None = None
     """The side to which a path or a join belongs, as an index of SIDES."""
 
 
 class Piece(NamedTuple):
-    """One piece, be it alone or part of a stack."""
+    """One piece, alone or part of a stack."""
 
     cell: str
     at: Place
@@ -81,7 +81,7 @@ class Label(NamedTuple):
     size: float = 0.4
     """How high a letter is."""
     side: int | None = None
-    """The side on whose piece it stands, as an index of SIDES."""
+    """The side of the piece on which it stands, as an index of SIDES."""
     cell: str = ""
     """The cell of that piece."""
     is_repeated: bool = False
@@ -287,7 +287,7 @@ class BoardText(str):
 
     __slots__ = ("height",)
     height: int
-    """How many of the lines are the board itself, with what stands beside it."""
+    """How many of the lines are the board itself, with what stands next to it."""
 
     def __new__(cls, board: str, legend: Iterable[str]) -> Self:
         """Put a legend below a board."""

@@ -13,7 +13,7 @@ from games import Game, State
 MOST_RULES = 3
 """How many rules are shown at most: a stranger reads no more before their first turn."""
 LONGEST_RULE = 160
-"""How many characters a rule has at most: it stands beside a small picture on a telephone."""
+"""How many characters a rule has at most: it stands next to a small picture on a telephone."""
 
 
 class Lesson(NamedTuple):

@@ -1,12 +1,12 @@
 """Papagra: make the largest group of stones whose shape is that of a region of empty spaces.
 
 Pink and Black take turns on a hexagon of hexagonal spaces. Pink begins with one stone; every later turn is two
-actions, each of which adds a stone of one's own to an empty space or removes one from the board. With
-``-removals=x`` a third action may remove up to x stones at once. A group is matched while some region of empty
-spaces has its size and its shape; shapes may be turned, but not flipped. After every action the marks go up to the
-sizes of the matched groups that it created: first the mover's mark, then the other one, never to a number that is
-covered. The higher mark leads. The leader wins when too few spaces are free of their stones for the other side to
-overtake them, and when an arrangement of stones stands for the third time; without a leader that is a draw.
+actions, each of which adds an own stone to an empty space or removes one from the board. With ``-removals=x`` a third
+action may remove up to x stones at once. A group is matched while some region of empty spaces has its size and its
+shape; shapes may be turned, but not flipped. After every action the marks go up to the sizes of the matched groups that
+it created: first the mover's mark, then the other one, never to a number that is covered. The higher mark leads. The
+leader wins when too few spaces are free of their stones for the other side to overtake them, and when an arrangement of
+stones stands for the third time; without a leader that is a draw.
 
 The rules in full, with the notation, are in help/papagra.txt.
 """
@@ -149,7 +149,7 @@ def _empty(board: Hexagon, stones: Pair) -> int:
 class _Fields(NamedTuple):
     board: Hexagon
     parts: Partition
-    """The groups and regions of the stones. To find them anew in each turn makes the replay of a game, and so a move
+    """The groups and regions of the stones. To find them again in each turn makes the replay of a game, and so a move
     on a page, 1.7 times as slow."""
     removals: int = 0
     """How many stones a third action may remove."""
@@ -460,7 +460,7 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
 _ACTION = re.compile(r"[+-]?[a-zA-Z][0-9]+|(?:-[a-zA-Z][0-9]+)+")
 _SPACE = re.compile("[+-]?[a-zA-Z][0-9]+")
 _BETWEEN = re.compile("[ \t;/+-]*")
-"""What people write between actions in the place of a comma."""
+"""What people write between actions instead of a comma."""
 
 
 def _check_joined(text: str, board: Hexagon) -> None:
@@ -559,7 +559,7 @@ Matches = Sequence[tuple[Mapping[int, int], Sequence[int]]]
 
 
 def _matches(state: State) -> Matches:
-    """The matched groups, but for those to which no mark can go any more."""
+    """The matched groups, without those that no mark can reach any more."""
     board = state.board
     parts = state.parts
     both = matched(board, parts)

@@ -45,7 +45,7 @@ RUBBISH = (
     "\u212a1",
     "9" * 2000,
 )
-"""What is written in place of a move."""
+"""What is written instead of a move."""
 VIEWS: tuple[Mapping[str, Any], ...] = ({}, {"cells": 3}, {"cells": {"nowhere": "?"}}, {"cells": {"a1": []}},
                           {"cells": {}, "turn": "nobody"}, {"cells": {}, "turn": []})  # fmt: skip
 """JSON objects that are no positions, and that `setup` has to refuse."""
@@ -162,9 +162,9 @@ def _check_help(game: Game[Any], text: str) -> None:
 def check_examples(text: str, replies: Replies) -> None:
     """Put the examples of a help text to the referee. Raises Broken.
 
-    A line that is indented by four and begins with ``>`` is a request. Below ``board`` stands the board, indented as
-    far as its width allows. Below a request that is refused stands the refusal: it begins with ``?``, and goes on in
-    lines that are indented by six. Nothing stands below other requests.
+    A line that is indented by four and begins with ``>`` is a request. Below ``board`` stands the board, indented if
+    its width allows it. Below a request that is refused stands the refusal: it begins with ``?``, and goes on in lines
+    that are indented by six. Nothing stands below other requests.
     """
     lines = text.splitlines()
     examples = [(line.removeprefix(REQUEST), lines[number + 1 :]) for number, line in enumerate(lines)

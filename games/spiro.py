@@ -999,7 +999,7 @@ def _marks_of_uses(uses: Uses, chosen: int | None, layout: Board) -> Iterator[Tu
 
 
 def _dice_used(turn: Turn, ways: Ways) -> Iterator[tuple[int, bool]]:
-    """The dice of the turn, and whether each was used whichever of these ways was meant."""
+    """The dice of the turn, and whether each was used in all of these ways."""
     left = {}
     for die in set(turn.start.dice):
         left[die] = max(progress.dice.count(die) for progress in ways)
@@ -1036,7 +1036,7 @@ def effects(before: State, after: State) -> Effects:
 
 
 def draw(state: State, before: State | None = None) -> BoardText:
-    """The board with its coordinates, and beside it the dice of the player to move.
+    """The board with its coordinates, and next to it the dice of the player to move.
 
     With a position *before*, what has changed since then stands in brackets, and below the board stands how far each
     side has come.
@@ -1194,7 +1194,7 @@ def _walls(layout: Board) -> Iterator[Strokes]:
 
 
 def _coordinates(layout: Board) -> Iterator[Label]:
-    """Letters of the columns above and below the board, numbers of the rows beside each of them."""
+    """Letters of the columns above and below the board, and next to each row its number."""
     height = 2 * _HALF * ROW
     for column in range(layout.columns):
         x = column * _HALF

@@ -4,8 +4,8 @@ A turn drops 1 to 4 pieces from the reserve on an empty point or an own stack, a
 part of it: one piece on each point of a path. A hand of at least twice its height captures an enemy stack in its way.
 A group is alive while a path of empty points leads from it to another group of its colour. The only group of a colour
 is alive, too, unless the colour had several at the end of an earlier turn, or has lost one by enclosure in this turn.
-Dead groups are captured at once, after the drop and after every sown piece: first the enemy's, then the mover's own,
-but for the group of the stack just dropped, which has to be alive when the turn ends.
+Dead groups are captured at once, after the drop and after every sown piece: first the enemy's, then the mover's own.
+Only the group of the stack just dropped is spared; it has to be alive when the turn ends.
 
 When a reserve is empty, the other player has a last turn of single pieces. Stacks and the empty regions that only one
 colour touches count a point each; White adds the komi and a half. A player without stacks ends the game as well.
@@ -102,7 +102,7 @@ def _height(stacks: Stacks, point: int) -> int:
 
 
 def raised(stacks: Stacks, point: int, count: int) -> Stacks:
-    """The stacks with *count* more pieces on a point, as far as the stack there can take them."""
+    """The stacks with up to *count* more pieces on a point; what the stack there cannot take is lost."""
     for _ in range(count):
         level1, level2, level3, level4 = stacks
         stacks = level1 | point, level2 | level1 & point, level3 | level2 & point, level4 | level3 & point
@@ -521,7 +521,7 @@ class State(_Fields, Position):
 
 
 def new(*, size: int = 13, pie: bool = False, komi: int | None = 3) -> State:
-    """The empty board with 7/12 of a piece a point in each reserve; with *pie*, the komi is to be named."""
+    """The empty board with 7/12 of a piece a point in each reserve; with *pie*, the komi has to be named."""
     full = (7 * size * size + 11) // 12
     return State(Square(size), (full, full), None if pie else komi, pie)
 
@@ -817,7 +817,7 @@ def _taps_of_pie(state: State, text: str) -> NextTaps:
 
 
 def _taps_of_last_turn(state: State, text: str) -> NextTaps:
-    """The taps of the last turn: each drops one more piece, as far as the reserve goes."""
+    """The taps of the last turn: each drops one more piece, while there are pieces in the reserve."""
     dropped = _read_turn(state, text).split(",") if text else []
     turn = state.begin()
     for name in dropped:
@@ -1061,7 +1061,7 @@ def _listed(board: Square, points: int) -> str:
 
 
 def _changed(state: State, before: State) -> int:
-    """The points whose stacks are not what they were."""
+    """The points with stacks that have changed."""
     changed = 0
     for stacks, stacks_before in zip(state.stacks, before.stacks, strict=True):
         for level, level_before in zip(stacks, stacks_before, strict=True):

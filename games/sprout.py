@@ -213,7 +213,7 @@ class Turn(NamedTuple):
         raise Illegal(f"No group is removed on {name}: {what}, and a removal takes an enemy group.")
 
     def objection(self, cell: int) -> str:
-        """Why no stone may be put on that cell, whichever groups are left; empty if one may."""
+        """Why no stone may be put on that cell, no matter which groups are left; empty if one may."""
         name, near = self.board.name[cell], self.board.near_bit[cell]
         if not cell & self.empty:
             return f"{name} is occupied."

@@ -1,8 +1,8 @@
 """Symple: found a new group, or grow all your groups by one stone each; every group costs points in the end.
 
 White and Black take turns on an empty square board. A group is a set of orthogonally connected stones of one
-colour. A turn either founds a group, with one stone that is not next to an own stone, or grows the own groups as
-they stood before the turn: no group is next to two of the new stones, and no stone can be added that grows only
+colour. A turn either founds a group, with one stone that is not next to an own stone, or grows the own groups as they
+stood before the turn. No group may then be next to two of the new stones. No stone may be left out that would grow only
 groups which have not grown. As long as nobody has grown, Black may grow any of their groups and then found one in the
 same turn. When the board is full, each side has its stones less the penalty for each of its groups.
 
@@ -233,9 +233,9 @@ class State(_Fields, Position):
         """The growths by points of *among* to which no other point of it can be added; the empty one if it is empty.
 
         Points next to the same groups are of one kind. The maximal sets of kinds are built kind by kind: each maximal
-        set of the first kinds leads to at least one of all kinds, and comes from one set only, so that nothing is
-        built in vain or twice (Tsukiyama and others, "A new algorithm for generating all the maximal independent
-        sets", 1977).
+        set of the first kinds leads to at least one of all kinds, and comes from one set only, so that nothing is built
+        without use or twice (Tsukiyama and others, "A new algorithm for generating all the maximal independent sets",
+        1977).
         """
         groups = self.groups
         kinds: dict[int, list[int]] = {}

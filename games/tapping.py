@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FEW_TURNS_LISTED = 30
-"""How many turns that begin alike are listed beside the taps at most."""
+"""How many turns that begin alike are listed with the taps at most."""
 MOST_MOVES_READ = 1000
 """How many moves are looked through for taps, in a game that does not say how its turns are tapped."""
 
@@ -25,7 +25,7 @@ class Tap(NamedTuple):
     text: str
     """What the text becomes. A ``*`` in it stands for the name of the cell that is tapped."""
     cells: tuple[str, ...] = ()
-    """Where it can be tapped. Without cells it is a button beside the board."""
+    """Where it can be tapped. Without cells it is a button next to the board."""
     label: str = ""
     """What stands on the cell if cells differ in what a tap does, such as ``jump``; what stands on a button."""
     is_quiet: bool = False
@@ -77,8 +77,8 @@ class NextTaps(NamedTuple):
 def next_taps(state: State, text: str) -> NextTaps:
     """How a text goes on that is a legal turn, or the beginning of one; the text is empty at first.
 
-    Of a game that does not say it, the taps follow from its moves, as far as these are cells joined by commas. Raises
-    Illegal if no legal turn begins like that.
+    Of a game that does not say it, the taps follow from its moves, if these are cells joined by commas. Raises Illegal
+    if no legal turn begins like that.
     """
     if state.result():
         raise Illegal("The game is over.")
@@ -114,7 +114,7 @@ def _taps_of_moves(state: State, text: str) -> NextTaps:
 
 
 def is_cell(part: str) -> bool:
-    """Whether that is the name of a cell, such as ``c3``, as far as its letters tell."""
+    """Whether a text has the form of a cell, such as ``c3``."""
     return part[:1] in LETTERS and part[1:].isdecimal()
 
 

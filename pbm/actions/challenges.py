@@ -94,7 +94,7 @@ def challenge(
         session.store.robots.let_talk(board.row, robot, "always")
     if {first, second} & session.known_users:
         return letters.of_new_board(session, board)
-    return letters.of_new_board(session, board, None)  # a sender a sender who lets others play gets an answer, too
+    return letters.of_new_board(session, board, None)  # a sender who lets others play gets an answer, too
 
 
 def _sender_objections(session: Session) -> list[str]:

@@ -110,7 +110,7 @@ def _add(session: Session, progress: TournamentTable, name: str) -> str:
     check_state(progress, "add players", "open", "running")
     if tournament.state == "running" and not tournament.kind.takes_latecomers:
         raise Refused(f"Nobody can be added to a {tournament.kind.title} that has begun; `replace` can.")
-    # a player a player a player who comes back does not meet the same opponents again
+    # a player who comes back does not meet the same opponents again
     met = {meeting.opponent(name) for meeting in meetings_of(name, progress.meetings)}
     opponents = [player for player in progress.players if player not in met]
     add_player(session, progress, name)

@@ -28,7 +28,7 @@ def accept(session: Session, board: Board, name: str) -> list[Letter]:
     """Accept what the other player has proposed, and do it. Raises Illegal."""
     _check_open(board)
     opponent = board.row.opponent(name)
-    if name == board.row.voter and name != opponent:  # a user a user who plays both sides answers their own proposal
+    if name == board.row.voter and name != opponent:  # a user who plays both sides answers their own proposal
         raise Illegal(f"You proposed this yourself. Waiting for {opponent} to answer.")
     _set_comment(session, board, name)
     if board.row.vote == "draw":
@@ -58,7 +58,7 @@ def _put_to_vote(session: Session, board: Board, name: str, vote: str) -> list[L
         raise Illegal(f"{voter} has proposed {proposal} already; `accept` or `reject` answers.")
     _set_comment(session, board, name)
     board.change(vote=vote, voter=name, vote_notified_at=None)
-    if name == board.row.opponent(name):  # a user a user a user who plays both sides need not ask
+    if name == board.row.opponent(name):  # a user who plays both sides need not ask
         return accept(session, board, name)
     session.store.boards.save(board.row)
     return turns.letters_about(session, board)

@@ -32,7 +32,7 @@ from pbm.terminal import fail, print_answer
 ABOUT_VALUES = click.NoSuchOption, click.BadOptionUsage, click.BadParameter
 """The refusals that are about an option or a value, and not about the number of words."""
 HELPER_NICENESS = 5
-"""The niceness of processes for whose work nobody waits; that of `pbm serve` is 0."""
+"""The niceness of processes that nobody waits for; that of `pbm serve` is 0."""
 INTERRUPTED = 130
 """The exit status of a command that its user has interrupted."""
 
@@ -88,7 +88,7 @@ def existing_database() -> Path:
 
 
 def open_existing() -> Server:
-    """The server, whose database has to be there. Raises Refused."""
+    """The server; its database has to be there. Raises Refused."""
     existing_database()
     return open_server()
 
@@ -149,7 +149,7 @@ def answer(text: str, data: Mapping[str, object]) -> None:
 
 
 def answer_list(lines: Sequence[tuple[str, ...]], data: Mapping[str, object], if_empty: str) -> None:
-    """Print a table, whose first line is the heading, or *if_empty* if it has no other lines."""
+    """Print a table, with the heading as its first line, or *if_empty* if it has no other lines."""
     answer(texts.table(lines) if len(lines) > 1 else if_empty, data)
 
 

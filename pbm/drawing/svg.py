@@ -47,7 +47,7 @@ FIXED_RATIO = 0.62
 """How wide letters of a fixed-pitch font are, as a part of their height."""
 
 OWN_HUES = frozenset({"black", "white", "pink"})
-"""Sides whose pieces have the colour that the side is called after."""
+"""Sides with pieces of the colour that the side is called after."""
 USUAL_HUES = ("yellow", "navy")
 """The colours of other sides."""
 
@@ -387,7 +387,7 @@ class Canvas:
 
 
 def _legend(roles: Iterable[str], y: float, hue: str) -> Iterator[str]:
-    """The legend of these roles, in a line whose middle is *y* pixels down. The ring has the *hue* of a piece."""
+    """The legend of these roles, in a line with its middle *y* pixels down. The ring has the *hue* of a piece."""
     for number, role in enumerate(roles):
         x = MARGIN + 10 + EXPLAINED_WIDTH * number
         place = f'x="{x + 12}" y="{pixels(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
@@ -396,7 +396,7 @@ def _legend(roles: Iterable[str], y: float, hue: str) -> Iterator[str]:
 
 
 def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tuple[str, int]:
-    """A note whose first line has its middle *y* pixels down, and how many lines it has."""
+    """A note with the middle of its first line *y* pixels down, and how many lines it has."""
     parts = []
     if is_turn:
         parts.append(f'<path class="turn" d="M{MARGIN} {pixels(y - 6)}l9 6-9 6z"/>\n')
@@ -415,7 +415,7 @@ def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tup
 
 
 def _places(figure: Figure) -> Iterator[Place]:
-    """Places whose extremes are those of all shapes."""
+    """Places with the same extremes as all shapes."""
     yield from chain.from_iterable(cell.outline for cell in figure.cells)
     yield from chain.from_iterable(way for strokes in figure.lines for way in strokes.ways)
     circles = {(piece.at, piece.size, piece.size) for piece in figure.pieces}
@@ -433,7 +433,7 @@ PIPS = {1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679"}
 
 
 def _die(value: int, left: float, middle: float) -> str:
-    """A die beside a line of text."""
+    """A die next to a line of text."""
     size = LINE_HEIGHT - 1
     place = f'transform="translate({pixels(left)} {pixels(middle - size / 2)})"'
     parts = [f'<g class="dice" {place}><rect class="die" width="{size}" height="{size}" rx="4"/>\n']

@@ -1,7 +1,8 @@
 """What lies over the board on a page while a turn is put together by tapping: each kind of mark has a shape of its own.
 
-A dot is where a tap leads on; a piece with a ring is what the turn adds, with its number; a cross is what goes away; a
-ring alone surrounds what the hint speaks of; a label says what a tap on its cell does. What is planned is dashed.
+A dot shows where the next tap can be. A piece with a ring is what the turn adds, with its number; a cross is what goes
+away. A ring alone surrounds what the hint speaks of. A label says what a tap on its cell does. What is planned is
+dashed.
 """
 
 from collections.abc import Iterator

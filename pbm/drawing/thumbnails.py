@@ -28,7 +28,7 @@ _RINGS: dict[str, str] = dict(re.findall(r"\.board \.key\.(\w+){fill:none;stroke
 
 
 def thumbnail(figure: Figure, sides: tuple[str, str]) -> str:
-    """A small square picture of a position, whose pieces belong to these *sides*."""
+    """A small square picture of a position with pieces of these *sides*."""
     drawn = _Thumbnail(figure, sides)
     return _document(drawn.size, drawn.size, drawn.shapes())
 
@@ -109,7 +109,7 @@ class _Thumbnail:
                 yield self._stroke(d, self.colours["line"], LINE_WIDTH)
 
     def _pieces(self) -> Iterator[str]:
-        """The pieces: lines without a length, whose round ends make discs."""
+        """The pieces: lines without a length; their round ends make discs."""
         for (side, size), pieces in groupby(self.figure.pieces, lambda piece: (piece.side, piece.size)):
             d = "".join(self._dot(piece.at) for piece in pieces)
             yield self._stroke(d, self.colours["edge"], 2 * size * SCALE + EDGE_WIDTH)
@@ -161,7 +161,7 @@ class _Thumbnail:
 
 
 def _places(figure: Figure) -> Iterator[Place]:
-    """Places whose extremes are those of all shapes."""
+    """Places with the same extremes as all shapes."""
     for cell in figure.cells:
         yield from cell.outline
     shapes: list[Piece | Mark] = [mark for mark in figure.marks if mark.role != "token"]

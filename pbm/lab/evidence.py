@@ -70,7 +70,7 @@ class Decision(NamedTuple):
     ratio: float
     """How much likelier the second difference is, as a logarithm."""
     accepted: float | None
-    """The difference that is likely enough; None if neither is yet."""
+    """The difference that is likely enough; None if there is none yet."""
 
 
 def decision(hypotheses: tuple[float, float], points: Iterable[float]) -> Decision:

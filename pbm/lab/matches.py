@@ -51,7 +51,7 @@ class Played(NamedTuple):
     by: int | None = None
     """The program that has lost so, 0 or 1; None if neither has."""
     report: str = ""
-    """How that program has ended, and its last errors, as far as they are known."""
+    """How that program has ended, and its last errors, if known."""
 
 
 class Fault(NamedTuple):

@@ -2,7 +2,7 @@
 
 Turns are sampled and sorted by the knowledge, and the tree widens in that order: progressive widening (Coulom 2007,
 "Computing Elo ratings of move patterns in the game of Go"; Chaslot and others 2008, "Progressive strategies for
-Monte-Carlo tree search"). Dice are thrown anew at each visit, and each throw has a child (Couëtoux and others 2011).
+Monte-Carlo tree search"). Dice are thrown again at each visit, and each throw has a child (Couëtoux and others 2011).
 Wins and losses are proven from the ends of the game on (Winands, Björnsson and Saito 2008, "Monte-Carlo tree search
 solver"). A loss is proven only where all turns were listed: sampled turns prove nothing of those that were not sampled.
 """
@@ -123,7 +123,7 @@ class Node(Generic[P, T]):
         """The positions after the first of these turns, one for each."""
         is_thrown = self.proof is None and knowledge.needs_dice(position)
         self.throws: dict[tuple[int, ...], Node[P, T]] | None = {} if is_thrown else None
-        """The positions after throws, by their dice; None where no dice are to be thrown."""
+        """The positions after throws, by their dice; None where no dice have to be thrown."""
 
     def value(self, side: int) -> float:
         """What the game is worth for a side, from 0 to 1: near 0.5 as long as few games were played."""
@@ -279,7 +279,7 @@ class Search(Generic[P, T]):
         self._prove_backwards(path)
 
     def _prove_backwards(self, path: Sequence[Node[P, T]]) -> None:
-        """Note what the positions of a path are worth for certain, from its end on, as far as that can be proven."""
+        """Note what the positions of a path are worth for certain, from its end on, if that can be proven."""
         for node in reversed(path):
             if node.proof is None:
                 self._prove(node)

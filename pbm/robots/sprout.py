@@ -60,7 +60,7 @@ class SproutPosition(NamedTuple):
     """How many of the turns just played were passes."""
     groups: tuple[Groups, Groups]
     shut: BlackWhite
-    """For each side, the empty cells all of whose neighbours are its stones; those next to one group are eyes."""
+    """For each side, the empty cells that have only its stones as neighbours; those next to one group are eyes."""
 
 
 class Sprout(Knowledge[SproutPosition, Items]):
@@ -97,7 +97,7 @@ class Sprout(Knowledge[SproutPosition, Items]):
         return {group: self.board.ring(group) for group in self.board.groups(stones)}
 
     def _enclosed(self, stones: int) -> int:
-        """The cells, empty or not, all of whose neighbours are stones of a side."""
+        """The cells, empty or not, that have only stones of one side as neighbours."""
         return union(cell for cell, near in self.near.items() if not near & ~stones)
 
     def side(self, position: SproutPosition) -> int:
@@ -110,7 +110,7 @@ class Sprout(Knowledge[SproutPosition, Items]):
         black, white = territories
         if max(black, white) > self.half:
             if black == white:
-                return float(position.turn == 1)  # whoever has just moved wins a tie
+                return float(position.turn == 1)  # the player who has just moved wins a tie
             return float(black > white)
         if position.passes < 2:
             return None

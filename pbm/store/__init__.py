@@ -124,7 +124,7 @@ class Store:
             why = f"there is no folder {folder}; `mkdir -p {folder}` makes it"
             raise Unusable(f"The database {self.path} cannot be used: {why}.")
         changes = self.path.with_name(f"{self.path.name}-wal")
-        if changes.exists() and changes.stat().st_size:  # SQLite would delete them beside a new database
+        if changes.exists() and changes.stat().st_size:  # SQLite would delete them when a new database is made
             raise Unusable(
                 f"The database {self.path} has been moved or deleted, and its newest changes are in {changes}. Put it "
                 "back, or restore a backup; to begin with an empty one, move that file away."
@@ -164,7 +164,7 @@ class Store:
     def _bring_up_to_date(self) -> None:
         """Make all tables; or change those of an older version, keep a copy of it, and tell the operator where.
 
-        A new database is made in a single step: it gets a log beside it only when it is complete.
+        A new database is made in a single step: its log file is made only when it is complete.
         """
         from pbm.store import copies, schema  # sqlite-utils takes 65 ms
 
@@ -229,7 +229,7 @@ class Store:
     def _insist(self, statement: str) -> None:
         """Execute a statement as soon as no lock is in its way, for up to BUSY_SECONDS; SQLite gives some up at once.
 
-        SQLite itself tries ever more seldom while it waits, so that a shell would starve beside a busy server.
+        SQLite itself tries less and less often while it waits, so a shell would hardly get a turn on a busy server.
         """
         end = time.monotonic() + BUSY_SECONDS
         self.db.execute("PRAGMA busy_timeout = 0")
@@ -256,7 +256,7 @@ class Store:
 
     @contextmanager
     def hold_lock(self, kind: str, doing: str, patience: float, until: Callable[[], object]) -> Iterator[None]:
-        """Hold the lock of that *kind* beside the database, so that no other process is *doing* the same.
+        """Hold the lock file of that *kind* of the database, so that no other process is *doing* the same.
 
         Raises Locked if another process still has it after *patience* seconds, or when *until* is true.
         """
@@ -272,7 +272,7 @@ class Store:
             yield
 
     def forget_old(self, before: datetime) -> None:
-        """Delete notes, counts and events of before that time, and mails queued before it that cannot be sent.
+        """Delete older notes, counts and events than that time, and older mails that cannot be sent.
 
         Of boards that were removed before it, nothing is known any more.
         """

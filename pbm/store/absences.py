@@ -21,7 +21,7 @@ class Absence(NamedTuple):
     seconds: float
     """What counts for nobody; from *begun* to *ended*, or what was added by hand when both are the same."""
     game: str | None
-    """The game whose boards get the time; None for those of all."""
+    """The game of the boards that get the time; None for all games."""
     board: str | None
     """The only board that gets it; None for all of the game."""
     done_game: str
@@ -51,7 +51,7 @@ class Absences(Questions):
     def add(
         self, begun: datetime, ended: datetime, seconds: float, game: str | None = None, board: str | None = None
     ) -> None:
-        """Note an absence, also as an event, and shift the ends of rounds; the boards have still to get their time."""
+        """Note an absence, also as an event, and shift the ends of rounds; the boards do not have their time yet."""
         columns = {"begun": begun, "ended": ended, "seconds": seconds, "game": game, "board": board}
         self.insert("absences", columns)
         detail = {"begun": begun.isoformat(), "seconds": seconds}
@@ -69,7 +69,7 @@ class Absences(Questions):
         return self.value("SELECT 1 FROM absences WHERE NOT is_done") is None
 
     def first_open(self) -> Absence | None:
-        """The first absence whose time some boards have still to get; None if all are done."""
+        """The first absence from which some boards do not have their time yet; None if all are done."""
         return self.row(Absence, "SELECT * FROM absences WHERE NOT is_done ORDER BY id LIMIT 1")
 
     def next_boards(self, absence: Absence, most: int) -> list[BoardRow]:

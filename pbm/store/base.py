@@ -18,7 +18,7 @@ FIRST_SCHEMA = 12
 SCHEMA = 25
 """The version of the tables now: one more for each migration of `pbm.store.schema` behind the first."""
 WITHOUT_WRITING = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
-"""The errors of SQLite where it cannot write. To read only, it writes as well, into a file beside the database."""
+"""The errors of SQLite where it cannot write. Even to read only, it writes into a file in the same folder."""
 BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""
 FIRST_TABLES = "addresses", "boards", "handled", "numbers", "outbox", "plans", "quotas", "turns", "users"
@@ -35,11 +35,11 @@ class Unusable(Exception):
 
 
 class Locked(Unusable):
-    """Another process has a lock beside the database."""
+    """Another process has a lock file of the database."""
 
 
 class OtherVersion(Unusable):
-    """The database was written by a version of pbm whose tables this one cannot read."""
+    """The database was written by another version of pbm, with tables that this one cannot read."""
 
     def __init__(self, fault: str, remedy: str) -> None:
         """Say what is wrong, and what would help: two sentences."""
@@ -129,8 +129,8 @@ class Questions:
     def execute(self, query: str, *values: object) -> list[Any]:
         """Execute a statement with these values for its question marks. Returns all rows that it finds.
 
-        They are read at once: as long as a cursor is not read to its end, whoever holds it, the connection stays at an
-        old state of the database, and cannot write once another one has written.
+        They are read immediately. As long as any cursor is not read to its end, the connection sees an old state of the
+        database, and cannot write once another one has written.
         """
         return self.db.execute(query, values).fetchall()
 
@@ -158,7 +158,7 @@ class Questions:
         return datetime.fromisoformat(found) if found else None
 
     def insert(self, table: str, columns: Mapping[str, object], *, replacing: bool = False) -> None:
-        """Insert a row; if *replacing*, in the place of the row with the same key."""
+        """Insert a row; if *replacing*, it replaces the row with the same key."""
         verb = "INSERT OR REPLACE" if replacing else "INSERT"
         places = ", ".join("?" * len(columns))
         self.execute(f"{verb} INTO {table} ({', '.join(columns)}) VALUES ({places})", *columns.values())

@@ -30,9 +30,9 @@ DUE = (
     f"min(coalesce(julianday(until), 1e9), coalesce({LAST_CHANGE} + total_days - {USED}, 1e9), "
     f"iif(nagged IS NULL, {REMINDED}, min(julianday(nagged) + 1, {FORFEITED})))"
 )
-"""The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.clocks`: the end of its round, of
-the total time, or of a clock that grows, or the next reminder or forfeit, whichever is first. The index ``boards_due``
-is made of it.
+"""The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.clocks`. It is the first of these:
+the end of its round, of the total time or of a clock that grows, and the next reminder or forfeit. The index
+``boards_due`` is made of it.
 """
 BY_NUMBER = "length(board), board"
 BY_END = "ended, board"
@@ -109,7 +109,7 @@ class BoardRow(NamedTuple):
     reason: str | None = None
     """Why the game has ended, one of `pbm.board.board.REASONS`; None while it goes on."""
     unrated: bool = False
-    """Whether a robot plays whose games are not rated."""
+    """Whether an unrated robot plays."""
     until: datetime | None = None
     """When the round of its tournament ends, and with it the game; None if it has no such end."""
     rematch: str | None = None
@@ -134,7 +134,7 @@ class BoardRow(NamedTuple):
     notified_at: datetime | None = None
     """Since when the player to move has notice of this turn, because a reminder has left; None if none has."""
     vote_notified_at: datetime | None = None
-    """The same for the other player, who is to answer the open proposal."""
+    """Since when the other player has notice of the open proposal, because a reminder has left; None if none has."""
     given_seconds: float = 0.0
     """The time that does not count for the present move: given by the opponent, or an absence of the server."""
 
@@ -154,7 +154,7 @@ class BoardRow(NamedTuple):
         return self.first_player, self.second_player
 
     def opponent(self, userid: str) -> str:
-        """The other player; in a game against oneself the same one."""
+        """The other player; the same one if the user plays both sides."""
         return self.second_player if userid == self.first_player else self.first_player
 
     def secret_of(self, turn: int) -> bytes:
@@ -347,7 +347,7 @@ class Boards(Questions):
         return [row for *_, at in found for row in self.rows(BoardRow, "SELECT * FROM boards WHERE rowid = ?", at)]
 
     def history(self, game: str, most: int = -1) -> list[tuple[BoardRow, bool]]:
-        """The games that ended last, at most *most*, each with whether it was rated; none against oneself."""
+        """The games that ended last, at most *most*, each with whether it was rated; not against themselves."""
         query = f"""
             SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board))
             FROM boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player
@@ -388,7 +388,7 @@ class Boards(Questions):
     def throws(self, game: str) -> list[tuple[tuple[int, ...], int]]:
         """The throws of a game, such as ``(5, 2)``, each with how often it was thrown.
 
-        A turn that other boards begin with counts once, and only turns whose dice come from a known secret count.
+        A turn that other boards begin with counts once. Only turns with dice from a known secret count.
         """
         query = """
             SELECT dice, count(*) FROM turns JOIN boards USING (game, board)
@@ -404,7 +404,7 @@ class Boards(Questions):
         return dict(self.execute(f"SELECT userid, text FROM plans WHERE {OF_BOARD}", game, board))
 
     def keep_plan(self, game: str, board: str, userid: str, text: str) -> None:
-        """Store the plan of a player, in the place of the one before."""
+        """Store the plan of a player; it replaces the one before."""
         self.execute("INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?)", game, board, userid, text)
 
     def drop_plans(self, game: str, board: str, userid: str | None = None) -> None:
@@ -416,7 +416,7 @@ class Boards(Questions):
         return dict(self.execute(f"SELECT userid, text FROM board_notes WHERE {OF_BOARD}", game, board))
 
     def keep_notes(self, game: str, board: str, userid: str, text: str) -> None:
-        """Store the notes of a user on a board, in the place of those before."""
+        """Store the notes of a user on a board; they replace those before."""
         self.execute("INSERT OR REPLACE INTO board_notes VALUES (?, ?, ?, ?)", game, board, userid, text)
 
     def last_nag(self, game: str, board: str, userid: str) -> datetime | None:

@@ -19,9 +19,8 @@ PAGES_AT_ONCE = 10_000
 def copy(source: Path, target: Path, progress: Callable[[int, int], object] = lambda *_: None) -> None:
     """Copy a database, as it is at one moment, to a new or empty file that only its owner can read; check the copy.
 
-    The copy needs no other file beside it. *progress* is called after each step with the most pages that it copied, and
-    the number of all pages. Raises Unusable if the copy failed or is damaged, and OSError if the file cannot be
-    written.
+    The copy is a single file. *progress* is called after each step with the most pages that it copied, and the number
+    of all pages. Raises Unusable if the copy failed or is damaged, and OSError if the file cannot be written.
     """
 
     def told(_: int, left: int, pages: int) -> None:
@@ -69,7 +68,7 @@ def check(path: Path) -> None:
 def bring_up_to_date(copied: Path, source: Path, now: datetime) -> str:
     """Bring the copy of a backup up to date, and note in it that it was restored *now*.
 
-    The time since its last sign of life is noted as an absence, whose time the boards have still to get.
+    The time since its last sign of life is noted as an absence, which the clean-up gives to the boards.
 
     Returns the sentence that names the tables of other programs in it; empty if there are none. Raises Unusable, which
     names the *source*.
@@ -103,7 +102,7 @@ def note_backup(path: Path, moment: datetime) -> None:
 
 @contextmanager
 def keep_others_out(path: Path) -> Iterator[None]:
-    """Lock everybody else out of a database, all of whose content is in that one file meanwhile.
+    """Lock everybody else out of a database; meanwhile all of its content is in that one file.
 
     Processes that have waited, and find another file in its place, get an error and write nothing. A file that is
     damaged beyond use locks nobody out. Raises Unusable if the database is in use.

@@ -18,7 +18,7 @@ class Event(NamedTuple):
     board: str | None
     pool: str | None
     userid: str | None
-    """The user who has done it, or to whom it happened."""
+    """The user who has done it, or who it happened to."""
     detail: dict[str, Any]
     """What only that kind of event has, for example ``{"move": "e3"}``."""
 

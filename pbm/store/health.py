@@ -124,7 +124,7 @@ class Health(Questions):
         return self.execute(query, start)
 
     def wrong_scores(self) -> list[tuple[Any, ...]]:
-        """Players whose rating and counts are not those of their results: game, userid, the stored ones, the others."""
+        """Players whose stored rating and counts do not fit their results: game, userid, the stored, the right ones."""
         return self.execute("""
             SELECT game, userid, players.rating, players.won, players.lost, players.tied,
                 sums.rating, coalesce(sums.won, 0), coalesce(sums.lost, 0), coalesce(sums.tied, 0)

@@ -23,8 +23,8 @@ COUNTS = """
         ELSE 1
     END
 """
-"""Whether a notice still counts: a turn until the move is made, an end until the game goes on or is removed, and a code
-until it is used."""
+"""Whether a notice still counts. One about a turn counts until the move is made, and one about an end until the game
+goes on or is removed. A code counts until it is used."""
 
 
 class Target(NamedTuple):
@@ -41,7 +41,7 @@ class Target(NamedTuple):
     is_full: bool
     """Whether notices have the texts that others write."""
     made: datetime
-    """When it was added, or had to be confirmed anew."""
+    """When it was added, or last had to be confirmed."""
     confirmed: datetime | None
     due: datetime | None
     """When the next notice may go there; None while it is suspended."""
@@ -106,7 +106,7 @@ class Notices(Questions):
         self.update("notice_targets", {"code": code, "made": now, "confirmed": None}, "id = ?", number)
 
     def confirm(self, userid: str, code: str, now: datetime) -> int | None:
-        """Confirm the target of a user whose code has that digest. Returns its number; None if none has."""
+        """Confirm the target of a user with a code of that digest. Returns its number; None if there is none."""
         query = "UPDATE notice_targets SET confirmed = ?, code = NULL WHERE userid = ? AND code = ? RETURNING id"
         number: int | None = self.value(query, now, userid, code)
         return number
@@ -130,7 +130,7 @@ class Notices(Questions):
         self.insert("notices", {**row, "game": game, "board": board, "moves": moves})
 
     def trim(self, target: int, most: int) -> None:
-        """Delete all but the newest *most* of the notices that wait for a target."""
+        """Delete the notices that wait for a target, except the newest *most*."""
         older = "SELECT id FROM notices WHERE target = ? ORDER BY id DESC LIMIT -1 OFFSET ?"
         self.execute(f"DELETE FROM notices WHERE id IN ({older})", target, most)
 

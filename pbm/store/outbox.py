@@ -65,7 +65,7 @@ class Mail(NamedTuple):
 
     @property
     def html(self) -> bool:
-        """Whether the reader wants HTML beside the text."""
+        """Whether the reader wants HTML as well as the text."""
         return STORED_FORMS[self.form] != "text"
 
     @property
@@ -171,7 +171,7 @@ class Outbox(Questions):
         return self.value(query, board, userid) is not None
 
     def trim_waiting(self, userid: str, most: int) -> None:
-        """Delete all but the newest *most* of the mails that wait for an address of a user."""
+        """Delete the mails that wait for an address of a user, except the newest *most*."""
         waiting = "SELECT id FROM outbox WHERE userid = ? AND address IS NULL ORDER BY id DESC LIMIT -1 OFFSET ?"
         self.execute(f"DELETE FROM outbox WHERE id IN ({waiting})", userid, most)
 
@@ -195,7 +195,7 @@ class Outbox(Questions):
         self.insert("digests", held._asdict())
 
     def held_for(self) -> list[tuple[str, str]]:
-        """The users for whom mails wait for a digest, each with the game of the mails."""
+        """The users with mails that wait for a digest, each with the game of the mails."""
         return self.execute("SELECT DISTINCT userid, game FROM digests ORDER BY userid, game")
 
     def held(self, userid: str, game: str) -> list[HeldMail]:

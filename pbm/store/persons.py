@@ -102,7 +102,7 @@ class Persons(Questions):
         return False
 
     def erase(self, userid: str, now: datetime, server_name: str) -> str:
-        """Put a former player in the place of a user who has signed off: on boards, in results and in tournaments.
+        """Replace a user who has signed off by a former player: on boards, in results and in tournaments.
 
         What *server_name* has said on their boards names them no more. The userid itself stays known, so that nobody
         else can take it. Returns the name of the former player.
@@ -148,7 +148,7 @@ class Persons(Questions):
             self.update("boards", {"comment": name.sub(A_FORMER_PLAYER, text)}, "game = ? AND board = ?", game, board)
 
     def _rename_in_tournaments(self, userid: str, former: str) -> None:
-        """Put a former player in the place of a user in their tournaments."""
+        """Replace a user by a former player in their tournaments."""
         for column in "first", "second":
             self.execute(f"UPDATE meetings SET {column} = ?2 WHERE {column} = ?1 AND {OF_THEIR_POOLS}", userid, former)
         apart = f"SELECT game, pool, never FROM tournaments WHERE never <> '' AND {OF_THEIR_POOLS}"

@@ -104,7 +104,7 @@ class Players(Questions):
         return self.row(PlayerRow, query, game, userid) or PlayerRow(userid)
 
     def save(self, game: str, player: PlayerRow) -> None:
-        """Store a player, in the place of what was stored of them."""
+        """Store a player; this replaces what was stored of them."""
         self.insert("players", {"game": game, **player._asdict()}, replacing=True)
 
     def change(self, game: str, userid: str, **columns: Any) -> PlayerRow:

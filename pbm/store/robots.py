@@ -105,7 +105,7 @@ class Robots(Questions):
         return {robot.userid: robot for robot in self.rows(Robot, query, [*userids])}
 
     def save(self, robot: Robot) -> None:
-        """Store a robot, in the place of what was stored of it. The user has to exist."""
+        """Store a robot; this replaces what was stored of it. The user has to exist."""
         self.insert("robots", robot._asdict(), replacing=True)
 
     def boards_against_robots(self, userid: str) -> int:
@@ -198,7 +198,7 @@ class Robots(Questions):
         self.execute("INSERT OR IGNORE INTO analysis_requests VALUES (?, ?, ?, ?)", game, board, userid, now)
 
     def next_analysis(self) -> tuple[str, str] | None:
-        """The game and the number of the board whose analysis was asked for first; None if none is wanted."""
+        """The game and the number of the board of the oldest request for an analysis; None if there is none."""
         query = "SELECT game, board FROM analysis_requests ORDER BY asked, userid LIMIT 1"
         return next(iter(self.execute(query)), None)
 
@@ -219,8 +219,8 @@ class Robots(Questions):
     def boards_without_puzzles(self, game: str) -> list[str]:
         """The boards that are over and were not searched for a puzzle yet, the last one first.
 
-        Boards that began with a position of another one are left out, and those from which an active board began, also
-        by way of others: a puzzle would tell its players how to go on.
+        Boards that began with a position of another one are left out. So are boards that an active board began from,
+        directly or by way of others: a puzzle would tell its players how to go on.
         """
         query = """
             WITH RECURSIVE begun(board) AS (

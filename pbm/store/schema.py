@@ -19,7 +19,7 @@ PARTS = (
     "WHERE type IN ('trigger', 'view') OR name NOT GLOB 'sqlite_*' AND tbl_name NOT GLOB '_*'"
 )
 """The tables, indexes, triggers and views of a database. Tables of SQLite are left out, and those of other programs,
-whose names begin with ``_``. Triggers and views that somebody has added count, whatever their names."""
+which have names that begin with ``_``. Triggers and views that somebody has added count, whatever their names."""
 FOREIGN_TABLES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '_*' AND name <> '_sqlite_migrations' ORDER BY 1"
 )
@@ -451,7 +451,7 @@ NOTED = (
     ("tokens", "DELETE", "'proof', '', {row}.userid"),
     ("replies", "DELETE", "'proof', '', {row}.userid"),
 )
-"""The tables whose changes are noted: the table, the statements, and the kind, game and name of the `Change`."""
+"""The tables for which changes are noted: table, statements, and the kind, game and name of the `Change`."""
 FIRST_NOTED = {"boards", "analyses", "puzzles", "players", "users", "robots", "tournaments", "pool_players", "meetings"}
 """Those of them that the first release had; each of the others gets its triggers by the migration that makes it."""
 

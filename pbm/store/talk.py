@@ -52,7 +52,7 @@ class Talk(Questions):
         return self.rows(TalkRow, query, game, board)
 
     def newest(self, game: str, board: str, *, with_chats: bool, without: Sequence[str] = ()) -> str | None:
-        """When the newest comment was written, or chat, but for those of some users; None if there is none."""
+        """When the newest comment or chat was written, without those of some users; None if there is none."""
         query = f"""
             SELECT max(said) FROM talk WHERE {SAID_ON_BOARD} AND (kind = '{COMMENT}' OR ?3)
             AND coalesce(userid, '') NOT IN (SELECT value FROM json_each(?4))

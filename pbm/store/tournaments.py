@@ -57,7 +57,7 @@ class Tournaments(Questions):
         return [one._replace(kind=TOURNAMENT_KINDS[str(one.kind)]) for one in found]
 
     def save(self, one: Tournament) -> None:
-        """Store a tournament, in the place of what it was before."""
+        """Store a tournament; this replaces what it was before."""
         self.insert("tournaments", one._asdict() | {"kind": one.kind.name}, replacing=True)
 
     def forget(self, game: str, pool: str) -> None:
@@ -97,7 +97,7 @@ class Tournaments(Questions):
         for table, column in ("pool_players", "userid"), ("meetings", "first"), ("meetings", "second"):
             self.update(table, {column: new}, f"{OF_POOL} AND {column} = ?", game, pool, old)
 
-    # Who meets whom
+    # Meetings
 
     def meetings(self, game: str, pool: str) -> list[Meeting]:
         """The games and byes of a pool in their order; boards of the pool that no round has started come last.
@@ -132,7 +132,7 @@ class Tournaments(Questions):
         self.update("meetings", {"void": True}, OF_BOARD, game, board)
 
     def drop_meeting(self, game: str, board: str) -> None:
-        """Delete a meeting, because its game is started anew."""
+        """Delete a meeting, because its game is started again."""
         self.execute(f"DELETE FROM meetings WHERE {OF_BOARD}", game, board)
 
     def last_board_number(self, game: str, pool: str) -> int:

@@ -142,7 +142,7 @@ class Users(Questions):
         return self.value("SELECT muted FROM users WHERE userid = ?", userid) is not None
 
     def blocked_by(self, userid: str) -> list[str]:
-        """The users whom a user blocks, by name."""
+        """The users that a user blocks, by name."""
         return self.column("SELECT other FROM blocked WHERE userid = ? ORDER BY 1", userid)
 
     def block(self, userid: str, other: str) -> None:
@@ -204,7 +204,7 @@ class Users(Questions):
         return self.rows(Vacation, query, userid, since)
 
     def replace_vacations(self, userid: str, since: date, vacations: Iterable[Vacation]) -> None:
-        """Store these vacations in place of all that end on that day or later."""
+        """Store these vacations; they replace all that end on that day or later."""
         self.execute("DELETE FROM vacations WHERE userid = ? AND last >= ?", userid, since)
         for vacation in vacations:
             self.insert("vacations", vacation._replace(userid=userid)._asdict())
@@ -253,7 +253,7 @@ class Users(Questions):
         self._retire_addresses(userid, now)
 
     def add_address(self, userid: str, address: str, now: datetime) -> None:
-        """Give a user one more address, confirmed, or confirm one of theirs, and end its suspension.
+        """Give a user one more confirmed address, or confirm an old one, and end its suspension.
 
         Mails that have waited for an address go to it.
         """
@@ -317,7 +317,7 @@ class Users(Questions):
     def suspend_address(self, number: int, now: datetime) -> None:
         """Send no more mails to an address of a user.
 
-        Its mails in the outbox are deleted if another address of theirs works, which gets the same mails; else they
+        If another address of the user works, it gets the same mails, so those in the outbox are deleted. If not, they
         wait for an address.
         """
         query = "UPDATE addresses SET suspended = ? WHERE rowid = ? AND suspended IS NULL RETURNING userid, address"
@@ -348,7 +348,7 @@ class Users(Questions):
         return self.rows(UserRow, f"SELECT {FIELDS_OF_USER} FROM users WHERE {people} ORDER BY 1")
 
     def ids_from(self, prefix: str, most: int) -> list[str]:
-        """The users who are signed up and whose names begin with *prefix*, by name, at most *most*.
+        """The users who are signed up and have names that begin with *prefix*, by name, at most *most*.
 
         Without a prefix, robots are left out.
         """

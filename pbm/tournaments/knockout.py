@@ -106,9 +106,9 @@ def _winner(higher: str, lower: str, withdrawn: set[str], progress: Progress) ->
             return leader
     if len(over) >= best_of + MOST_TIES:
         return higher
-    if len(over) == len(games):  # a player a player who has withdrawn during a game loses it first
+    if len(over) == len(games):  # a player who has withdrawn during a game loses it first
         if lower in withdrawn:
-            return higher  # also if both have withdrawn withdrawn
+            return higher  # also if both have withdrawn
         if higher in withdrawn:
             return lower
     return None
@@ -120,7 +120,7 @@ def _games(higher: str, lower: str, meetings: Sequence[Meeting]) -> list[Meeting
 
 
 def _sides(higher: str, lower: str, meetings: Sequence[Meeting]) -> Pair:
-    """The order for the first game of a match: the one the one who has begun less often begins, else the lower seed."""
+    """The order for the first game of a match: the one who has begun less often begins, else the lower seed."""
     if lead(higher, meetings) < lead(lower, meetings):
         return higher, lower
     return lower, higher

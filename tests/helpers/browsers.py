@@ -104,9 +104,9 @@ class Screen:
         return self.one(selector).get_attribute("value")
 
     def tap(self, selector, right=0, down=0):
-        """Tap where an element is seen, as a thumb does; the page may draw it anew meanwhile.
+        """Tap where an element is seen, as a thumb does; the page may draw it again meanwhile.
 
-        A thumb can come down some pixels beside the middle.
+        A thumb can come down some pixels away from the middle.
         """
         self.driver.execute_script("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
         self.driver.execute_async_script(IS_DRAWN)

@@ -26,7 +26,7 @@ def empty_database() -> Path:
 
 
 def store_of_tests(path: Path) -> Store:
-    """A store in this process, whose plug nobody pulls; a database is made by copying one."""
+    """A store in this process, which does not sync to the disk; a database is made by copying one."""
     with suppress(OSError):  # which the store tells
         if not path.exists():
             shutil.copy(empty_database(), path)

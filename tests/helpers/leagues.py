@@ -104,5 +104,5 @@ class League:
             self.end(board, "draw" if rng.random() < draws else rng.choice(["first", "second"]))
 
     def mails(self, name, subject):
-        """The mails to a player whose subject has this pattern in it."""
+        """The mails to a player with this pattern in their subject."""
         return [mail for mail in self.club.mails(name) if re.search(subject, mail.subject)]

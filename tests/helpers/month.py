@@ -79,7 +79,7 @@ class Month(Club):
         actor = None if is_refused else name  # a refusal is all that a shell prints then
         wanted = Counter()
         for reader, subject in mails:
-            is_own = reader == actor and is_signed  # one's own move is answered at once
+            is_own = reader == actor and is_signed  # a player's own move is answered at once
             if is_own or not self.is_held_back(reader, subject):
                 wanted.update((place, subject) for place in self.places(reader, actor, sender, boxes))
         assert got == wanted, f"{line} ({way}): {got - wanted}, not {wanted - got}"
@@ -185,7 +185,7 @@ class Month(Club):
         self.command(None, f"{game} challenge {first} {second}", lambda: self.books.refused(game, [first, second]))
 
     def move(self, name, table, text=None, comment="", way="shell"):
-        """Move, or write something in the place of a move; without a text it is any legal move."""
+        """Move, or write something instead of a move; without a text it is any legal move."""
         text = text or table.state.random(self.rng)
         line = f"{table.game} move {table.number} {name} PASSWORD {text}"
         if way == "reply":
@@ -460,7 +460,7 @@ class Month(Club):
                 self.nagged.setdefault((address, title, number, len(table.turns)), []).append(self.time)
 
     def send(self):
-        """Send what is in the outbox to the maildirs beside the database."""
+        """Send what is in the outbox to the maildirs in the folder of the database."""
         due = [mail for mail in self.store.outbox.all() if mail.address]
         assert sending.flush(self.server, transport()) == (len(due), 0, None)
         self.waiting.clear()

@@ -20,7 +20,7 @@ def bye(number, name):
 def check_rules(field, meetings, rounds=None, never=()):
     """Nobody meets anybody twice, or is given two byes; byes go to the lowest who had none; sides follow FIDE's C3.
 
-    The lowest is the lowest of those without whom the others can be paired.
+    The lowest is the lowest player that can be left out so that the others can be paired.
     """
     assert max(Counter(frozenset(one.pair) for one in meetings if not one.is_bye or one.outcome).values()) == 1
     for one in (one for one in meetings if one.is_bye and one.outcome):

@@ -24,7 +24,7 @@ def until(condition: Callable[[], Any]) -> Any:
 
 
 def children_of(process: int) -> list[int]:
-    """The processes that a process has started, in whichever of its threads."""
+    """The processes that a process has started, in any of its threads."""
     lists = Path(f"/proc/{process}/task").glob("*/children")
     return sorted(int(number) for numbers in lists for number in numbers.read_text().split())
 

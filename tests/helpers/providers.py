@@ -120,7 +120,7 @@ class Provider:
         return False
 
     def browse(self, address):
-        """Where a browser ends whose user agrees at an address."""
+        """Where the browser of a user who agrees at an address ends."""
         asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
         assert (asked["response_type"], asked["client_id"], asked["scope"]) == ("code", CLIENT, SCOPE)
         assert asked["code_challenge_method"] == "S256"
@@ -138,7 +138,7 @@ class Answering(BaseHTTPRequestHandler):
             status, data = provider.answer(self.path, form)
         provider.may_answer.wait()
         body = json.dumps(data).encode() if isinstance(data, dict) else data
-        with suppress(OSError):  # whoever has asked was killed meanwhile
+        with suppress(OSError):  # the process that asked was killed meanwhile
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -30,12 +30,12 @@ class Relay:
         self.token = ""
 
     def authenticate(self, server, session, envelope, mechanism, login):
-        """Let in whoever knows the right password."""
+        """Let in a client that knows the right password."""
         self.logins.append((login.login, login.password))
         return AuthResult(success=login.password == b"right password", handled=False)
 
     async def auth_XOAUTH2(self, server, args):
-        """Let in whoever shows an access token that counts."""
+        """Let in a client that shows an access token that counts."""
         said = base64.b64decode(args[1]).decode()
         self.logins.append(said)
         if said.partition("Bearer ")[2].rstrip("\1") == self.token:

@@ -19,7 +19,7 @@ from helpers.patience import until
 
 
 class Certificate(NamedTuple):
-    """A certificate for localhost, which vouches for itself."""
+    """A certificate for localhost, which is signed by itself."""
 
     file: Path
     key: Path

@@ -22,7 +22,7 @@ class Import(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What stands in a file, wherever in it."""
+    """What stands anywhere in a file."""
 
     imports: list[Import]
     texts: list[str]

@@ -83,7 +83,7 @@ def token_of(shell, name, board):
 
 
 def shell_elsewhere(web, folder, **settings):
-    """A shell on another machine, whose commands go to a server; it has no database."""
+    """A shell on another machine, which sends its commands to a server; it has no database."""
     folder.mkdir(exist_ok=True)
     shell = Shell(folder)
     shell.environment |= {"PBM_SERVER": f"http://127.0.0.1:{web.port}", "PBM_DB": str(folder / "none.db"), **settings}

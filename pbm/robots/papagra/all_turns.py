@@ -118,7 +118,7 @@ class TimeIsUpError(Exception):
 
 
 class Half:
-    """A turn whose first action is done."""
+    """A turn after its first action."""
 
     def __init__(self, scan: "Scan", space: int, least: int, enemy_sizes: set[int]) -> None:
         """Act on a space. *least* is the size of the smallest group that matters if it gets matched."""

@@ -255,7 +255,7 @@ def _hits(track: Track) -> list[Hits]:
 
 
 def _chance(value: float) -> float:
-    """The probability whose odds have this logarithm."""
+    """The probability with odds of this logarithm."""
     return 1 / (1 + exp(-value))
 
 

@@ -112,7 +112,7 @@ class BestFirst:
         return Thought(line[0], chosen.value, looked, line, rival)
 
     def _go_on(self, root: Branch, rng: Random, limit: Limit) -> None:
-        """Look at the most promising position that was not looked at yet, and value anew all that led to it."""
+        """Look at the most promising position that was not looked at yet, and value again all that led to it."""
         path = [root]
         while path[-1].answers:
             branch = path[-1]

@@ -64,7 +64,7 @@ class SporaPosition(NamedTuple):
     """The pieces left to the player to move, and to the enemy."""
     have_dropped: tuple[bool, bool]
     lead: float
-    """What the player to move gets beside points: the komi for White, and its negative for Black."""
+    """What the player to move gets besides points: the komi for White, and its negative for Black."""
 
     @property
     def is_over(self) -> bool:
@@ -206,7 +206,7 @@ class Spora:
     def _sowings(self, position: SporaPosition, drops: Sequence[Candidate], most: int, limit: Limit) -> list[Candidate]:
         """Turns with a sowing after the best of these drops; if many are asked for, the best sowings after other drops.
 
-        Of all sowings after a drop, those are valued whose stacks alone are worth most.
+        Of all sowings after a drop, those with the highest worth of their stacks alone are valued.
         """
         best = 2 + most // 50
         candidates = self._sowings_after(position, drops[:best], most // 2, limit)
@@ -230,7 +230,7 @@ class Spora:
     def _sowings_after(
         self, position: SporaPosition, drops: Sequence[Candidate], most: int, limit: Limit
     ) -> list[Candidate]:
-        """After each of these drops, the *most* sowings whose stacks alone are worth most."""
+        """After each of these drops, the *most* sowings with the highest worth of their stacks alone."""
         candidates: list[Candidate] = []
         for drop in drops:
             if limit.is_time_up:
@@ -353,7 +353,7 @@ class Spora:
         return STACK_WORTH * stacks + FOUR_WORTH * fours
 
     def _stifled(self, stacks: int, others: int) -> int:
-        """How many groups have no more than one liberty."""
+        """How many groups have at most one liberty."""
         free = self.board.all & ~(stacks | others)
         number = 0
         while stacks:

@@ -19,7 +19,7 @@ def connected(start: Any, near: Callable[[Any], Iterable[Any]]) -> frozenset[Any
 
 
 def parts(places: set[Any], near: Callable[[Any], set[Any]]) -> list[frozenset[Any]]:
-    """The connected parts of a set of places, where *near* gives the places beside each."""
+    """The connected parts of a set of places, where *near* gives the places next to each."""
     found: list[frozenset[Any]] = []
     for place in sorted(places):
         if not any(place in part for part in found):

@@ -29,7 +29,7 @@ def spaces(size):
 
 
 def around(place):
-    """The six places beside a place, on the board or not."""
+    """The six places next to a place, on the board or not."""
     return {(place[0] + dx, place[1] + dy) for dx, dy in AROUND}
 
 

@@ -1,7 +1,7 @@
 """The server once more, from the command language alone: a secretary with a notebook, who forgets nothing.
 
 Each method is something that the secretary is told. It returns the mails that follow from it as pairs: the userid of
-the reader, None for whoever gave the command, and the subject. Only the rules of the games are not written down again.
+the reader, None for the sender of the command, and the subject. Only the rules of the games are not written down again.
 
 ``Secretary().message("alice", "bob")`` is ``[(None, "Message"), ("bob", "Message from alice")]``.
 """
@@ -461,7 +461,7 @@ class Secretary:
             mails += [(name, table.bare_subject) for name in notified - readers]
         return mails
 
-    # In the place of a move
+    # Instead of a move
 
     def resign(self, table, name, comment=""):
         if table.is_young:
@@ -623,7 +623,7 @@ class Secretary:
         for table in sorted(mine, key=lambda table: (table.game, len(table.number), table.number)):
             why, table.gave_up = f"{name} has signed off.", "signed off"
             mails += self.leave(table, name, why) if table.is_young else self.moved(table, name, RESIGN, why)
-            table.comment = ""  # whoever signs off takes along what they wrote, this sentence included
+            table.comment = ""  # a user who signs off takes along what they wrote, this sentence included
         for table in self.tables.values():
             is_by_nobody_known = not table.commenter and name in table.players
             if table.commenter == name or is_by_nobody_known:
@@ -674,7 +674,7 @@ class Secretary:
         return days
 
     def look_at_clock(self, table):
-        """What is due on a board whose clock grows."""
+        """What is due on a board with a clock that grows."""
         name, left = table.turn, table.left_now(self.now)
         if left > min(table.clock[0] / 4, 7 * DAY):
             return []
@@ -740,7 +740,7 @@ class Secretary:
         return [(name, "Vacation")]
 
     def remind(self, table, name):
-        """A player asks for the other one's move."""
+        """A player asks for the opponent's move."""
         last = table.reminded.get(name)
         if table.is_over or table.turn == name or table.vote or (last and self.now - last < 3 * DAY):
             return self.error(table)

@@ -20,7 +20,7 @@ class Refused(Exception):
 
 @cache
 def neighbours(size, x, y):
-    """The points beside a point of a board of that size."""
+    """The points next to a point of a board of that size."""
     return [(i, j) for i, j in ((x, y + 1), (x + 1, y), (x, y - 1), (x - 1, y)) if 0 <= i < size and 0 <= j < size]
 
 
@@ -55,7 +55,7 @@ class Reference:
         return True
 
     def canonical(self, text):
-        """A turn, whose items are in canonical form; None where the text is no legal turn."""
+        """A turn with its items in canonical form; None where the text is no legal turn."""
         return text if self.is_legal(text) else None
 
     def must_skip(self):

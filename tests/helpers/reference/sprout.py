@@ -144,7 +144,7 @@ def from_wall(lines):
 
 
 def inside_of_the_walls(lines, y, x):
-    """The places of a picture beside a place, as far as no wall is between."""
+    """The places of a picture next to a place, if no wall is between."""
     return [(y, x) for y, x in ((y + 1, x), (y - 1, x), (y, x + 1), (y, x - 1)) if lines[y][x] in " ."]
 
 

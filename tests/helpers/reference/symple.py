@@ -12,7 +12,7 @@ WHITE, BLACK = "white", "black"
 
 
 def neighbours(point):
-    """The points beside a point, on the board or not."""
+    """The points next to a point, on the board or not."""
     x, y = point
     return {(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)}
 
@@ -91,7 +91,7 @@ class Position:
         return False
 
     def spelled(self, stones):
-        """A legal turn, sorted by column and row but for a stone that founds."""
+        """A legal turn, sorted by column and row, except a stone that founds."""
         grow = sorted(stone for stone in stones if self.grows(stone))
         return ",".join(name(stone) for stone in [*grow, *(stone for stone in stones if stone not in grow)])
 

@@ -1,6 +1,6 @@
 """Time once more, from the command language alone (docs/command-language.md, section 6): who is reminded, who loses.
 
-A `Timekeeper` is told what happens, and says what follows. It keeps whole histories, and counts them anew each time: a
+A `Timekeeper` is told what happens, and says what follows. It keeps whole histories, and counts them again each time: a
 time is what lies between two moments, less all pauses between them.
 """
 
@@ -21,7 +21,7 @@ class Person:
     def __init__(self, name, zone):
         self.name, self.zone = name, zone
         self.vacations = []  # the first and the last day of each
-        self.taken = set()  # days of vacation that were taken in place of a loss
+        self.taken = set()  # days of vacation that were taken to avoid a loss
         self.wants_days_taken = False
         self.boxes = ["takes"]  # what becomes of mail to each address; a suspended one gets none
 
@@ -201,7 +201,7 @@ class Timekeeper:
         return "draw" if table.vote == "draw" else "lose"
 
     def due(self, table):
-        """What a clean-up does on a board, and to whom."""
+        """What a clean-up does on a board, and to which player."""
         if table.clock:
             step, person = self.due_by_clock(table), table.mover
         elif step := self.limit_reached(table):
