@@ -62,7 +62,8 @@ def test_a_worker_with_another_version_computes_nothing():
         computed_for("0.0.1", max, 1, 2)
 
 
-def test_a_scheduler_that_is_not_there_is_named():
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr("pbm.robot_players.cluster.ANSWERING_SECONDS", 0.1)
     with pytest.raises(Refused, match=r"There is no Dask scheduler at tcp://127\.0\.0\.1:1\."):
         Cluster("tcp://127.0.0.1:1")
 
