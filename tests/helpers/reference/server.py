@@ -625,8 +625,8 @@ class Secretary:
             mails += self.leave(table, name, why) if table.is_young else self.moved(table, name, RESIGN, why)
             table.comment = ""  # a user who signs off takes along what they wrote, this sentence included
         for table in self.tables.values():
-            is_by_nobody_known = not table.commenter and name in table.players
-            if table.commenter == name or is_by_nobody_known:
+            is_by_the_unknown = not table.commenter and table.comment != BY_SERVER and name in table.players
+            if table.commenter == name or is_by_the_unknown:
                 table.comment = ""
             table.subscribers.discard(name)
             table.notified.discard(name)
