@@ -70,7 +70,7 @@ class Option(NamedTuple):
     values: range | tuple[str, ...] | None = None
     """The numbers or the words that it takes; None for a flag."""
     default: Value | Callable[[Options], Value] = False
-    """Its value when it is not given, which may depend on the options before it."""
+    """The value of the option when it is not given; it may depend on the options before it."""
     excludes: tuple[str, ...] = ()
     """Options that may not be given together with this one."""
 

@@ -29,7 +29,7 @@ class Cell(NamedTuple):
     """A cell or a point of the board. Moves name it, and players tap it."""
 
     name: str
-    """Its name in the ``cells`` of a view."""
+    """The name of the cell in the ``cells`` of a view."""
     at: Place
     """Where its pieces stand."""
     outline: tuple[Place, ...]

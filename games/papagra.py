@@ -93,7 +93,7 @@ def _sixth(board: Hexagon) -> Mapping[int, int]:
 
 
 def shape(board: Hexagon, cells: int) -> int:
-    """The same number for all connected sets that moving and turning makes of this one."""
+    """A number that is the same for all connected sets that moving and turning makes of this one."""
     sixth = _sixth(board)
     spaces = list(bits(cells))
     turned = [cells]

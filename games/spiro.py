@@ -443,7 +443,7 @@ class _Fields(NamedTuple):
     no_inwards: bool = False
     turn: int = 0
     dice: tuple[int, ...] = ()
-    """As they fell: a double is two numbers. Empty until they are thrown."""
+    """The dice as they fell: a double is two numbers. Empty until they are thrown."""
     is_first: bool = False
     """Whether this is X's first turn, which has one die."""
 

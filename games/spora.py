@@ -319,13 +319,13 @@ class _Fields(NamedTuple):
     komi: int | None = None
     """X, where White gets X + 0.5; None before it is named."""
     pie: bool = False
-    """Whether the komi is still to be named, or a side to be chosen."""
+    """Whether the komi still has to be named, or a side has to be chosen."""
     stacks: tuple[Stacks, Stacks] = (NO_STACKS, NO_STACKS)
     has_dropped: tuple[bool, bool] = (False, False)
     turn: int = 0
     seats: tuple[int, int] = (0, 1)
     captures: tuple[Captures, ...] = ()
-    """Those of each turn with a drop, but not of turns before a position that was set up."""
+    """The captures of each turn with a drop, but not of turns before a position that was set up."""
 
 
 class State(_Fields, Position):
@@ -796,7 +796,7 @@ def _drop_text(name: str, count: int) -> str:
 MOST_LIFTED = 60
 """How many stacks are looked at to find those that can be sown; the nearest to the drop come first."""
 MOST_RESCUES = 8
-"""The same where the dropped stack is dead, because then few sowings are legal, and all of their paths are tried."""
+"""How many stacks are looked at if the dropped stack is dead: then few sowings are legal, and all paths are tried."""
 
 
 def _taps_of_pie(state: State, text: str) -> NextTaps:

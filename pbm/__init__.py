@@ -3,4 +3,4 @@
 import sys
 
 START_PBM = (sys.executable, "-P", "-m", "pbm")
-"""Starts pbm as a process of its own, whatever the current folder holds."""
+"""Starts pbm as a new process, no matter which files are in the current folder."""

@@ -13,7 +13,7 @@ def main_of_game() -> None:
 def main(*game: str) -> None:
     """Run `pbm` with the arguments of the process, perhaps for a *game*, and end the process."""
     for name in "stdin", "stdout", "stderr":
-        if getattr(sys, name) is None:  # whoever started us has closed it; a mail server may
+        if getattr(sys, name) is None:  # the parent process has closed it; a mail server may
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r+"))
     gc.disable()  # saves `show` a tenth of its CPU; the operator's commands, which may run on, switch it on again
     status = run(list(game) + sys.argv[1:])
@@ -36,7 +36,7 @@ def run(args: list[str]) -> int:
             from pbm.terminal import fail
 
             status = 1
-            if "deliver" in args:  # a mail that is piped to us waits until the settings are mended
+            if "deliver" in args:  # a mail that is piped to us waits until the settings are corrected
                 status = os.EX_TEMPFAIL
             return fail(str(error), status, as_json="--json" in args)
         if os.environ.get("PBM_SERVER"):
@@ -48,7 +48,7 @@ def run(args: list[str]) -> int:
         return shell.main(args)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # whoever read our answer has seen enough
+    except BrokenPipeError:  # the reader of our answer has seen enough
         pass
     except Exception as error:
         if "PBM_DEBUG" in os.environ:

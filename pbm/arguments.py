@@ -9,7 +9,7 @@ from typing import NamedTuple
 SHELL_OPTIONS = "--help", "--json", "--no-wait", "--picture"
 """Options that a shell understands and the language does not."""
 SHELL_ONLY = frozenset(SHELL_OPTIONS) | {"-h"}
-"""Arguments that are no part of the line, beside the comment."""
+"""Arguments that, like the comment, are no part of the line."""
 LACKS_COMMENT = "--comment needs a text: --comment=TEXT, or --comment=- for standard input."
 COMMANDS_OF_MODULES = {
     "lab.arena": "arena",

@@ -23,7 +23,7 @@ class Paragraph(NamedTuple):
 
 
 class Preformatted(NamedTuple):
-    """Lines that are of use in a fixed pitch only and do not wrap."""
+    """Lines that need a fixed-pitch font and do not wrap."""
 
     text: str
 
@@ -32,7 +32,7 @@ class Table(NamedTuple):
     """Cells in columns."""
 
     rows: Sequence[Sequence[str]]
-    """The first one is the heading."""
+    """The rows of the table; the first one is the heading."""
     numbers: Sequence[str] = ()
     """The headings of columns that hold numbers."""
     repeated: Sequence[str] = ()
@@ -40,7 +40,7 @@ class Table(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The columns beside each other."""
+        """The columns next to each other."""
         return table(self.rows, self.numbers, self.repeated)
 
 
@@ -86,7 +86,7 @@ class Drawing(NamedTuple):
     game: str
     text: str
     board: str = ""
-    """Its number; empty if no such board is stored."""
+    """The number of the board; empty if no such board is stored."""
     moves: int = 0
     """How many moves have led to this position."""
     height: int | None = None
@@ -99,7 +99,7 @@ class Curve(NamedTuple):
     caption: str
     """The line above the curve, such as ``How likely bob was to win:``."""
     chances: Sequence[float]
-    """From 0 to 1."""
+    """The chances to win, from 0 to 1."""
 
     @property
     def text(self) -> str:
@@ -117,7 +117,7 @@ class Comment(NamedTuple):
     """What somebody wrote to others."""
 
     writer: str | None
-    """None if it is not known who has started a board with this comment."""
+    """The name of the writer; None if it is not known who has started a board with this comment."""
     words: str
 
     @property
@@ -136,7 +136,7 @@ class NextCommand(NamedTuple):
 
     text: str
     bare: str = ""
-    """What a mail to the reply address says in its place, such as ``MOVE``; empty if nothing does."""
+    """What a mail to the reply address says instead of the command, such as ``MOVE``; empty for nothing."""
 
 
 Block = Paragraph | Preformatted | Table | Rule | Moves | Drawing | Curve | Comment | NextCommand

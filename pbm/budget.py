@@ -15,9 +15,9 @@ COMMAND_SECONDS_BY_MAIL = 0.45
 The last line of `multiple` may take as long again, and still has to end within SECONDS_OF_MAIL.
 """
 SECONDS_OF_MAIL = 1.0
-"""How long it may take to read a mail and prepare its command, and again to carry the command out."""
+"""How many seconds it may take to read a mail and prepare its command, and again to carry the command out."""
 NEVER_STOPPED = ("contextlib", "pbm.budget", "pbm.store")
-"""Modules whose names begin like this are not stopped: they must always finish what they begin."""
+"""Modules with names that begin like this are not stopped: they must always finish what they begin."""
 RETRY_SECONDS = 0.01
 """Seconds until `limited` tries again to stop code that was in one of `NEVER_STOPPED`."""
 

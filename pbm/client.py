@@ -23,7 +23,7 @@ from pbm.names import is_site
 ANSWER_SECONDS = 30.0
 """How long a server has to answer, from the beginning of the connection to the end of the answer."""
 LOOK_UP_SECONDS = 3.0
-"""How long an answer is waited for without which one can go on."""
+"""How long to wait for an answer that is useful, but not necessary."""
 ROBOT_SECONDS = 50
 """How long a server is asked to wait for robots before it answers; many proxies give up after a minute."""
 TRY_AGAIN_SECONDS = 0.3, 1.0
@@ -96,8 +96,8 @@ class Client(NamedTuple):
     ) -> RemoteAnswer:
         """Have the server carry out a command, once, even if it takes three tries to learn the answer.
 
-        *passwords* take the place of hyphens in the line. If robots have to move behind the command, the answer waits
-        for them for so many seconds. Raises NoAnswer.
+        *passwords* replace the hyphens in the line. If robots have to move behind the command, the answer waits for
+        them for so many seconds. Raises NoAnswer.
         """
         fields = {"line": line, "comment": comment, "id": os.urandom(16).hex(), "passwords": list(passwords)}
         headers = {"Content-Type": "application/json", "Accept": "text/plain"}
@@ -133,7 +133,7 @@ class Client(NamedTuple):
         return answer.data if answer.is_done else {}
 
     def signed(self, userid: str) -> str:
-        """What stands in the place of userid and password in a line."""
+        """What stands for userid and password in a line."""
         return "- -" if self.token else f"{userid} -"
 
     def _post(self, body: bytes, headers: Mapping[str, str], seconds: float) -> RemoteAnswer:
@@ -168,7 +168,7 @@ class Client(NamedTuple):
         return data
 
     def _no_pbm(self, code: int) -> NoAnswer:
-        """What to say of a response that is none of a pbm."""
+        """The error for a response that does not come from a pbm."""
         if code in range(300, 400):
             return NoAnswer(
                 f"{self.url} answers with a redirect, which is not followed; set PBM_SERVER to the address that it "
@@ -228,7 +228,7 @@ class Client(NamedTuple):
             connection.close()
 
     def _failure(self, why: Exception, *, is_sent: bool, is_late: bool) -> NoAnswer:
-        """What to say of a connection that has failed, perhaps after the request was sent."""
+        """The error for a connection that has failed, perhaps after the request was sent."""
         if is_late or isinstance(why, TimeoutError):
             what = "has not answered in time"
         elif is_sent:

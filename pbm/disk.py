@@ -123,6 +123,6 @@ def left_behind(folder: Path) -> list[Path]:
 
 
 def _parts(copy: Path) -> list[Path]:
-    """An incomplete file, if it is there, and the files that SQLite has put beside it."""
+    """An incomplete file, if it is there, and the files that SQLite has put next to it."""
     parts = [copy.with_name(f"{copy.name}{ending}") for ending in ("-wal", "-shm", "-journal", "")]
     return [part for part in parts if part.exists()]

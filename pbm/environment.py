@@ -1,7 +1,7 @@
-"""Settings from files: what a process's environment does not set, it gets from there.
+"""Settings from files, for variables that are not set in the environment.
 
-Every program sees the same settings then, whoever starts it. docs/installing.md says what the files look like. They
-have the form of systemd's EnvironmentFile, a setting a line.
+So every program sees the same settings, no matter how it is started. docs/installing.md says what the files look like.
+They have the form of systemd's EnvironmentFile, a setting a line.
 """
 
 import os
@@ -105,7 +105,7 @@ def read_secret_file(path: str) -> str:
 def read_safely(path: str) -> str | None:
     """The text of a file; None if there is none, or none that this user can read.
 
-    Raises SettingsError if somebody else can write to it, for then somebody else would say what we do.
+    Raises SettingsError if somebody else can write to it, because then somebody else would decide what we do.
     """
     try:
         with open(path, encoding="utf-8") as file:
@@ -128,7 +128,7 @@ def read_safely(path: str) -> str | None:
 def read_lines(text: str, path: str) -> Iterator[tuple[str, str]]:
     """The names and values in a file of settings. Raises SettingsError, with the number of the line.
 
-    A setting of ours that a shell would read in another way is refused: systemd takes remarks and ~ as parts of it.
+    One of our settings that a shell would read in another way is refused: systemd takes remarks and ~ as parts of it.
     """
     text = text.removeprefix("\ufeff").replace("\\\r\n", "").replace("\\\n", "")
     for number, line in enumerate(text.splitlines(), 1):

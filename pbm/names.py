@@ -18,12 +18,12 @@ RESERVED = frozenset(
         "reject server standard text tournament"
     ).split()
 )
-"""Words of the command language that cannot be userids; nor can the names of games."""
+"""Words of the command language that cannot be userids. Names of games cannot be userids either."""
 
 GUEST = "guest-"
 """The userid of a guest, who has not signed up, begins with this."""
 FORMER = "former-"
-"""What a player is called whose name was erased begins with this; a number follows."""
+"""The name of a player whose own name was erased begins with this; a number follows."""
 
 PLACEHOLDERS = frozenset("code newpassword password userid".split())
 """Words in our help that a reader replaces by their own, such as USERID."""
@@ -47,7 +47,7 @@ def is_guest(userid: str) -> bool:
 
 
 def is_former(userid: str) -> bool:
-    """Whether a userid stands for a player whose name was erased."""
+    """Whether a userid stands for a former player, whose own name was erased."""
     return re.fullmatch(f"{FORMER}[0-9]+", userid, re.ASCII) is not None
 
 

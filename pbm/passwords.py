@@ -20,7 +20,7 @@ class Passwords:
     """Hashes passwords and checks them.
 
     The cost is one of those that OWASP names for argon2id as equally safe (Password Storage Cheat Sheet): 7 MiB, 5
-    passes, 1 lane. A command in a shell gets its memory from the system anew, and computes half as long with these as
+    passes, 1 lane. A command in a shell has to get its memory from the system, and computes half as long with these as
     with 19 MiB and 2 passes. Each result of argon2 is remembered with the hash that it is about: a busy player waits
     for one slow hash only, and none runs again under the write lock. A new password has a new hash, to which no
     remembered result belongs.
@@ -74,7 +74,7 @@ _keeping = Lock()
 
 
 def _keep(results: dict[bytes, T], mark: bytes, result: T) -> None:
-    """Remember a result, in the place of the oldest one if there are too many. Several threads may do that."""
+    """Remember a result, and forget the oldest one if there are too many. Several threads may do that."""
     with _keeping:
         results[mark] = result
         if len(results) > REMEMBERED:

@@ -165,7 +165,7 @@ REQUESTS = ("new", "dice", "seed", "position", "play", "moves", "random", "undo"
 
 
 def followed(game: Game[Any], options: Options, view: Mapping[str, Any]) -> list[State] | None:
-    """The positions of the game whose moves are the view's ``history``, the one at the start first.
+    """The positions of the game with the moves in the view's ``history``, the one at the start first.
 
     None if the view has no history, or if it does not lead to the view. Of all dice only the last ones are known.
     """

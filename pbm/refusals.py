@@ -40,13 +40,13 @@ class Refused(Exception):
 
 
 class Misused(Refused):
-    """A line that names no command, or whose words do not fit its command."""
+    """A line that names no command, or has words that do not fit its command."""
 
     status = 2
 
 
 class WrongPassword(Refused):
-    """A command whose userid or password is wrong."""
+    """A command with a wrong userid or password."""
 
 
 class NotAllowed(Refused):
@@ -70,7 +70,7 @@ def told_of(error: Exception) -> str:
 
 
 def placeholder_objection(word: str, what: str) -> str:
-    """Why a word is refused that is a placeholder of our help, in place of *what* a reader means; empty for another."""
+    """The refusal of a word that is a placeholder of our help, and not *what* a reader means; empty for another."""
     if word.lower() not in PLACEHOLDERS:
         return ""
     return f"{word} is a placeholder; write {what} in its place."

@@ -1,4 +1,4 @@
-"""A shell whose server is on another machine: the line goes there by HTTP, and the answer is printed here.
+"""A shell for a server on another machine: the line goes there by HTTP, and the answer is printed here.
 
 It uses no database. What needs none, such as the referee, runs here as in any shell.
 """
@@ -10,7 +10,7 @@ from pbm.arguments import LACKS_COMMENT, MODULES, Arguments, is_operators, read_
 from pbm.client import ROBOT_SECONDS, Client, NoAnswer
 
 RUN_HERE = frozenset("arena complete completion duel play referee robot settings wait".split())
-"""Commands beside those of players that run here. `play` and `wait` ask the server, and the others need none."""
+"""Commands that run here, except those of players. `play` and `wait` ask the server, and the others need none."""
 SHORT_OF_PICTURES = "With PBM_SERVER no pictures are shown; here is the text."
 
 
@@ -83,7 +83,7 @@ def _send(given: Arguments) -> int:
 
 
 def _passwords_below(server: Client, comment: str) -> list[str]:
-    """The password for which hyphens in the lines of `multiple` stand, if there are any."""
+    """The password that the hyphens in the lines of `multiple` stand for, if there are any."""
     if server.token or not server.password or "-" not in comment.split():
         return []
     return [server.password]

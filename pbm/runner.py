@@ -53,7 +53,7 @@ class Effect(NamedTuple):
     """The result of a command."""
 
     letters: Sequence[Letter] = ()
-    """The answers to whoever gave the command."""
+    """The answers to the sender of the command."""
     why: Refused | None = None
     """Why the command was refused; None if it was not."""
 
@@ -211,7 +211,7 @@ def _do(ready: Ready, reader: str | None) -> list[Letter]:
         if call.command.takes_plan:
             session, plan_lines = function("language.typed_plans.without_plan")(session)
             given.append(plan_lines)
-        # notes and the like are for their writer alone: there a muted user may write as ever
+        # notes and similar texts are for their writer alone: a muted user may still write them
         heard = session if call.command.own_text else _without_muted_comment(session, name)
         if ready.lines:
             answers = [_do_lines(ready)]
@@ -219,13 +219,13 @@ def _do(ready: Ready, reader: str | None) -> list[Letter]:
             answers = function(call.command.deed)(heard, *given)
         if heard.comment != session.comment:
             answers = [_with_word_to_muted(letter, name) for letter in answers]
-    except Illegal as why:  # the refusal shows the board to whoever has signed for it
+    except Illegal as why:  # the refusal shows the board to the user who has signed for it
         point = None
         if name and given and isinstance(given[0], BoardRow):
             point = board_of(session, given[0]).present
         raise Refused(str(why), point=point, reader=name) from why
     except Refused as why:
-        if session.proved and why.point is None and not why.stands:  # and to whoever answers a mail about it
+        if session.proved and why.point is None and not why.stands:  # and to the user who answers a mail about it
             point = find_board(session, session.proved.game, session.proved.board).present
             why.reader = None
             if not point.is_over:
@@ -246,7 +246,7 @@ def _check_scope(token: Token, command: Command) -> None:
 def _without_muted_comment(session: Session, name: str | None) -> Session:
     """The session without its comment, if the operator has muted its writer.
 
-    That is whoever has signed the command, or else each user at the address that it came from.
+    The writer is the user who has signed the command, or else each user at the address that it came from.
     """
     writers = {name} if name else session.known_users
     if session.comment and any(map(session.store.users.is_muted, writers)):
@@ -313,7 +313,7 @@ def is_signed_by_token(session: Session, userid: str, password: str) -> bool:
 
 
 def _check_password(session: Session, userid: str, password: str) -> None:
-    """Check a password, and store its hash anew if that is outdated.
+    """Check a password, and store a new hash if the stored one is outdated.
 
     Raises Refused if it is wrong, or if there were too many wrong ones lately.
     """

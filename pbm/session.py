@@ -26,7 +26,7 @@ class Session:
     comment: str = ""
     """The text that goes with it."""
     body: str = ""
-    """That text as it was typed, for `multiple`, whose commands are its lines."""
+    """The comment as it was typed, for `multiple`: its lines are the commands."""
     message_id: str | None = None
     """The Message-ID of its mail, if that has a proper one."""
     as_json: bool = False
@@ -36,7 +36,7 @@ class Session:
     proved: Reply | None = None
     """The reply address that the command came to, which speaks for one user on one board."""
     peer: str | None = None
-    """The machine that it came from; None in a shell, and for a machine of ours, which brings everybody's mails."""
+    """The machine that it came from; None in a shell, and for our own relay, which brings everybody's mails."""
     bearer: Token | None = None
     """The token that came with it over HTTP, which speaks for one user."""
     is_trusted: bool = True
@@ -47,11 +47,11 @@ class Session:
     is_line: bool = False
     """Whether the command is a line of `multiple`."""
     guest: Reply | None = None
-    """The guest whom the command signs up, with their board; None if it does not sign up a guest."""
+    """The guest that the command signs up, with their board; None if it does not sign up a guest."""
     signers: set[str] = field(default_factory=set)
-    """Those who have proved who they are: one user, or several in the lines of `multiple`."""
+    """The users who have proved who they are: one, or several in the lines of `multiple`."""
     boards: dict[tuple[str, str], None] = field(default_factory=dict)
-    """The boards that a command which may write has named, and those that it has started, in this order."""
+    """The boards that a command which may write has named, then the boards that it has started."""
 
     def __post_init__(self) -> None:
         """Take the database from the server."""
@@ -88,7 +88,7 @@ class Session:
 
     @property
     def known_users(self) -> set[str]:
-        """The users who are known to give the command: those at its address, or those whom a token or password proves.
+        """The users who are known to give the command: those at its address, or those proved by a token or a password.
 
         A password proves them for the lines of `multiple` below its own, too. In a shell nobody is asked.
         """
@@ -100,7 +100,7 @@ class Session:
 
     @property
     def known_user(self) -> str | None:
-        """The one user whom a token or a password proves; None by mail, in a shell, and if there are several."""
+        """The one user proved by a token or a password; None by mail, in a shell, and if there are several."""
         if self.is_trusted or self.sender or len(self.known_users) != 1:
             return None
         [userid] = self.known_users
@@ -108,7 +108,7 @@ class Session:
 
     @property
     def holders(self) -> Holders:
-        """Those whose quotas the command uses up."""
+        """The user, the address and the peer that the command counts for in quotas."""
         signs = bool(self.proved or (self.guesses and self.guesses.was_right))
         address = self.sender or ""
         if not address and self.proved:
@@ -127,9 +127,10 @@ class Session:
     def take(self, what: str, amount: int = 1, *, is_own: bool = False, **whose: str) -> bool:
         """Use up an *amount* of something. Returns False, and uses up nothing, if less is left.
 
-        The quota is that of the sender and their machine, or of *whose*, such as ``user="bob"``. If *is_own*, commands
-        with the right password have a quota apart from others that come from the same address. Raises ValueError if the
-        quota is that of a user or an address, and none is known: a shell has no address, and is trusted.
+        The quota is that of the sender and their machine, or of another holder, such as ``user="bob"``. If *is_own*,
+        commands with the right password have their own quota, separate from others that come from the same address.
+        Raises ValueError if the quota is that of a user or an address, and none is known: a shell has no address, and
+        is trusted.
         """
         holders = self.holders
         if not is_own:

@@ -69,7 +69,7 @@ def site(name: str = "PBM_SITE") -> str | None:
 
 
 def transport() -> "Transport":
-    """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs in a folder beside the database, which is made.
+    """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs next to the database, in a folder that is made.
 
     A user of a mail server has their password in ``PBM_TRANSPORT_PASSWORD``, or else access tokens. Raises Refused if
     the variables name no transport.
@@ -123,7 +123,7 @@ def dkim_selector() -> str:
 
 
 def mailbox_tokens() -> "Tokens | None":
-    """The access tokens of the mailbox, whose file ``PBM_OAUTH`` names; None if it names none."""
+    """The access tokens of the mailbox, from the file that ``PBM_OAUTH`` names; None if it names none."""
     chosen = os.environ.get("PBM_OAUTH")
     if not chosen:
         return None
@@ -156,7 +156,7 @@ def _is_list_of_kinds(text: str) -> bool:
 
 
 def inner_networks() -> "Sequence[IPv4Network | IPv6Network]":
-    """The networks that are not public and to which notices go all the same: ``PBM_NOTICES_INNER``, none unless set.
+    """The networks that are not public, but may get notices: ``PBM_NOTICES_INNER``, none unless set.
 
     For example, ``10.0.0.5,192.168.1.0/24``. Raises Unusable.
     """

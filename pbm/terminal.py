@@ -21,7 +21,7 @@ SPINNER_SECONDS = 0.1
 
 
 def replace_errors(*streams: TextIO) -> None:
-    """Let streams read and write a replacement for what they cannot read or write, in place of an error."""
+    """Let streams replace what they cannot read or write, instead of raising an error."""
     for stream in streams:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -29,7 +29,7 @@ def replace_errors(*streams: TextIO) -> None:
 
 @cache
 def read_input() -> TextIO:
-    """Standard input, as text whatever its bytes are."""
+    """Standard input as text, no matter what its bytes are."""
     replace_errors(sys.stdin)
     return sys.stdin
 
@@ -78,7 +78,7 @@ def print_answer(text: str, data: Mapping[str, object], *, as_json: bool = False
 
 
 def warn_of_unprinted(error: OSError, *, has_changed: bool) -> int:
-    """Say that a command was done whose answer cannot be printed. Returns the exit status; see `print_answer`."""
+    """Say that a command was done, but its answer cannot be printed. Returns the exit status; see `print_answer`."""
     if has_changed or not isinstance(error, BrokenPipeError):
         warn(f"The command was done, but its answer cannot be printed: {disk.reason(error)}.")
     if has_changed:
@@ -87,7 +87,7 @@ def warn_of_unprinted(error: OSError, *, has_changed: bool) -> int:
 
 
 def warn(text: str) -> None:
-    """Print on standard error what went wrong beside an answer, such as a mail that could not be sent.
+    """Print on standard error what went wrong besides the answer, such as a mail that could not be sent.
 
     If that cannot be printed, nothing else may go wrong.
     """

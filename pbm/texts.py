@@ -9,24 +9,24 @@ from unicodedata import east_asian_width
 from pbm.names import PLACEHOLDERS, SHORTEST_PASSWORD
 
 WIDTH = 78
-"""Columns that a line of ours may have: what an 80-column screen shows of a mail, and of its quotation."""
+"""How many columns our lines may have: what an 80-column screen shows of a mail, and of its quotation."""
 NARROWEST = 60
 """The fewest columns at which mail programs break lines."""
 MOST_LINES = 200
 """How many lines of a comment are kept."""
 REST_CUT = "[The rest was cut.]"
-"""Stands in the place of what was too long to be kept."""
+"""Stands for what was too long to be kept."""
 MOST_COMMENT = MOST_LINES * WIDTH
 """How many characters of a comment are looked at."""
 FRONT_OF_CELL = r"(?=-[a-z][0-9])"
 """Where a part of a turn without commas can be broken, such as the removals of Papagra."""
 ZONELESS_TIME_FORMAT = "%Y-%m-%d %H:%M"
-"""For a place beside which the time zone stands."""
+"""The format of a time if the time zone stands next to it."""
 TIME_FORMAT = f"{ZONELESS_TIME_FORMAT} %Z"
 CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 """Characters that command a terminal, or turn the direction of writing, which can make a text look like another."""
 MASK = "PASSWORD"
-"""What stands in the place of each secret."""
+"""What each secret is replaced by."""
 PASSWORD_WORDS = frozenset(
     "password passwords passwd passwort kennwort passphrase pwd pw psw passcode wachtwoord lösenord hasło "
     "passe contraseña contrasena senha salasana jelszó heslo parola пароль".split()
@@ -37,7 +37,7 @@ LONGEST_SAID = 27
 QUOTATION = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`if (?!THEIRS\b)[^`]*`"""
 """What a refusal repeats of somebody's words: as `repr` writes it, or a reading of a line of a plan."""
 PROSE = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
-"""A word that may stand in a sentence of ours: of letters alone, but for hyphens and apostrophes between them."""
+"""A word that may stand in our own sentences: letters, with hyphens and apostrophes between them."""
 LOOKALIKES = str.maketrans(
     "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u043a\u0458\u0455\u0501\u051b\u051d"
     "\u0410\u0412\u0421\u0415\u041d\u0406\u0408\u041a\u041c\u041e\u0420\u0405\u0422\u0425\u0423\u050c"
@@ -48,7 +48,7 @@ LOOKALIKES = str.maketrans(
     "aeikopxcj"
     "ABEZHIKMNOPTYXC",
 )  # fmt: skip
-"""Cyrillic letters, then Greek ones, that look like ours; no small one whose capital looks like another of ours."""
+"""Cyrillic, then Greek letters that look like Latin ones, unless their capital looks like another Latin letter."""
 FILLER = "\0"
 """Stands behind a letter that takes two columns while a line is measured."""
 
@@ -56,14 +56,14 @@ FILLER = "\0"
 def clean(text: str) -> str:
     """A text that can be stored and shown: no control characters but line ends and tabs, no halves of characters.
 
-    Nor are there any that turn the direction of writing, which can make a text look like another one.
+    Characters that turn the direction of writing are removed, too: they can make a text look like another one.
     """
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
     return re.sub(CONTROLS, "", text)
 
 
 def latin(text: str) -> str:
-    """A text with our letters in place of Cyrillic and Greek ones that look the same.
+    """A text in which Cyrillic and Greek letters are replaced by Latin ones that look the same.
 
     Only for moves and the words of commands. A userid or a password with such a letter is another one.
     """
@@ -116,7 +116,7 @@ class _Wrapper(TextWrapper):
     """
 
     def __init__(self, width: int, indent: str = "") -> None:
-        """Make lines of that width, of which all but the first have the indent."""
+        """Make lines of that width; all except the first have the indent."""
         super().__init__(width, break_on_hyphens=False, subsequent_indent=indent)
 
     def _split(self, text: str) -> list[str]:
@@ -164,8 +164,8 @@ def _filled(letter: str) -> str:
 def table(lines: Sequence[Sequence[str]], numbers: Collection[str] = (), repeated: Collection[str] = ()) -> str:
     """Lines of words in columns; the first line is the heading. Under these headings *numbers* end below each other.
 
-    A table that is too wide is broken between columns into tables below each other, if there are *repeated* headings,
-    whose columns stand in each of them.
+    A table that is too wide is broken between columns into tables below each other, if there are *repeated* headings;
+    their columns stand in each of them.
     """
     headings = lines[0]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -174,7 +174,7 @@ def table(lines: Sequence[Sequence[str]], numbers: Collection[str] = (), repeate
     tables = []
     rest = list(range(len(widths)))
     fitting = _fitting(widths, rest)
-    # where no more than the repeated columns fit, a further table would be no narrower
+    # where only the repeated columns fit, a further table would be no narrower
     while kept and fitting < len(rest) and fitting != len(kept):
         tables.append(rest[:fitting])
         rest = kept + rest[fitting:]
@@ -192,7 +192,7 @@ def table(lines: Sequence[Sequence[str]], numbers: Collection[str] = (), repeate
 
 
 def _fitting(widths: Sequence[int], columns: Sequence[int]) -> int:
-    """How many of these columns, the first ones, stand beside each other on a line."""
+    """How many of these columns, from the first on, fit on a line."""
     ends = accumulate(widths[column] + 2 for column in columns)
     return sum(end - 2 <= WIDTH for end in ends)
 
@@ -249,7 +249,7 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 
 def reason_without(reason: str, secrets: Iterable[str]) -> str:
-    """A sentence of ours with the secrets masked that it repeats, also shortened, in parts or in lower case.
+    """One of our sentences with the secrets in it masked, also shortened ones, parts, and in lower case.
 
     A word of letters alone is masked only where the sentence has it in quotation marks. Elsewhere it is our own. Behind
     a secret, the sentence does not say either what is near it.

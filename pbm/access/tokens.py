@@ -160,7 +160,7 @@ def with_own_address(server: Server, mail: Mail) -> Mail:
     """A mail of the outbox with the server's address as it is here, which the command that queued it may not know."""
     with_own_host = partial(re.sub, "@[^@]*>$", f"@{server.host}>")
     mail = mail._replace(message_id=with_own_host(mail.message_id))
-    if mail.thread and mail.userid:  # the answer to a stranger is in a thread of theirs
+    if mail.thread and mail.userid:  # the answer to a stranger is in the stranger's own thread
         mail = mail._replace(thread=with_own_host(mail.thread))
     if mail.reply_to:
         # one without a token stays: the postmaster's mails are answered at an address of others

@@ -77,7 +77,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def _writers(session: Session, board: Board) -> list[str]:
-    """Those who may chat on a board while the game goes on: its players, and the director of its tournament."""
+    """The users who may chat on a board while the game goes on: its players, and the director of its tournament."""
     row = board.row
     writers = list(board.players)
     if row.pool:

@@ -190,5 +190,5 @@ def letters_about(session: Session, board: Board, *notes: str) -> list[Letter]:
 
 
 def readers_of(board: Board) -> list[str]:
-    """Those who get every mail about a board: its players, and its subscribers."""
+    """The users who get every mail about a board: its players and its subscribers."""
     return list(dict.fromkeys(list(board.players) + list(board.about.subscribers)))

@@ -124,7 +124,7 @@ class Board:
 
     @property
     def number(self) -> str:
-        """Its number, such as ``101``, or its name in a tournament, such as ``a1``; ``new`` in a preview."""
+        """The board's number, such as ``101``, or its name in a tournament, such as ``a1``; ``new`` in a preview."""
         return self.row.board
 
     def judge(self) -> None:

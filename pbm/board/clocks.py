@@ -20,7 +20,7 @@ from pbm.texts import counted
 DAY = timedelta(days=1)
 MOST_DAYS = growing.LONGEST_DAYS
 SATURDAY = 5
-"""As `date.weekday` counts."""
+"""The number of the day in `date.weekday`."""
 CLOCK_STEP = timedelta(hours=1)
 """How far the clock of a machine may step back, for example by NTP, before the operator is told."""
 NOTICE = timedelta(hours=48)

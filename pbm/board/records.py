@@ -342,7 +342,7 @@ class NamesHere(NamedTuple):
     """What the players of a record are called on this server."""
 
     userids: Mapping[str, str]
-    """Their userids here, by their names in the record, in lower case; others keep their names."""
+    """The userids of players here, by their names in the record, in lower case; others keep their names."""
 
     def of(self, name: str) -> str:
         """The userid of a player. Raises Unsound if the name can be none."""
@@ -395,7 +395,7 @@ def _turn(fields: Mapping[str, Any], names: NamesHere) -> TurnRow:
 
 
 def _row(fields: Mapping[str, Any], players: Sequence[str], last: datetime, names: NamesHere) -> BoardRow:
-    """The row of the board in a record, whose *last* step was at that time. Raises Unsound."""
+    """The row of the board in a record; its *last* step was at that time. Raises Unsound."""
     times = fields["clocks"]
     result = fields["result"]
     comment = fields["comment"]

@@ -185,7 +185,7 @@ class Ring(NamedTuple):
     cell: str
     at: Place
     size: float
-    """Its radius."""
+    """The radius of the ring."""
     side: int | None
     """The side of the piece that it surrounds; None if there is no piece."""
 

@@ -33,7 +33,7 @@ class Match(NamedTuple):
 
     game: str
     options: Words
-    """As in a challenge."""
+    """The options of the game, as in a challenge."""
     programs: tuple[Words, Words]
     patience: float
     """How many seconds a program has for a move."""

@@ -32,7 +32,7 @@ class Explained(NamedTuple):
     """The words that lead to it, such as ``change password``."""
     syntax: str
     text: str
-    """Its first paragraph is the summary."""
+    """The help of the command; its first paragraph is the summary."""
 
 
 class ShellContext(NamedTuple):

@@ -25,7 +25,7 @@ class Line(NamedTuple):
 
     typed: str
     words: Sequence[str]
-    """Its words without what mail programs add, command words first."""
+    """The words of the line without what mail programs add, command words first."""
     game: str
     """The game that the line begins with; empty if it begins with none."""
     command: Command | None
@@ -33,7 +33,7 @@ class Line(NamedTuple):
     names: str
     """The words that name the command, in full, such as ``spiro move``."""
     rest: Sequence[str]
-    """The words behind those that name the command."""
+    """The words behind the name of the command."""
 
     @classmethod
     def read(cls, typed: str) -> Self:

@@ -27,7 +27,7 @@ class TournamentTable(Progress):
 
     @property
     def title(self) -> str:
-        """Its name at the beginning of a sentence, such as ``Pool s of Symple``."""
+        """The tournament's name at the beginning of a sentence, such as ``Pool s of Symple``."""
         return f"Pool {self.tournament.pool} of {self.tournament.game.capitalize()}"
 
     @property

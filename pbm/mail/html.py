@@ -69,7 +69,7 @@ body {{ margin: 8px; -webkit-text-size-adjust: none; text-size-adjust: none; }}
 <div
 style="max-width: 640px; margin: 0 auto">
 """
-"""It keeps Apple from making links of throws and dates, and Outlook from scaling pictures."""
+"""The head of the page. It keeps Apple from making links of throws and dates, and Outlook from scaling pictures."""
 LETTERS = "font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; font-size: 13px"
 # a line of HTML may break inside a tag, and so stays short however many pieces stand in a line of the board
 FIXED = f"{LETTERS}; line-height: 1.25; white-space: pre; overflow-x: auto"
@@ -87,7 +87,7 @@ PICTURE = (
     '<img\nsrc="cid:{name}"\nalt="{text}"\nwidth="{width}" style="display: block; width: 100%; max-width: {width}px; '
     'height: auto; margin: 0 0 12px">\n'
 )
-"""It is as wide as the screen, but no wider than its own pixels."""
+"""The picture is as wide as the screen, but no wider than its own pixels."""
 TURN_LINK = (
     '<a\nhref="{link}"\nstyle="display: inline-block; margin: 3px 6px 3px 0; padding: 6px 10px; '
     'border: 1px solid; border-radius: 6px">{turn}</a> '

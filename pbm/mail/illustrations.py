@@ -28,7 +28,7 @@ class SeatLine(NamedTuple):
     player: str
     side: str
     colour: str
-    """That of their pieces, such as ``#161616``."""
+    """The colour of their pieces, such as ``#161616``."""
     standing: str
     """How they stand, such as ``stones 15, groups 3, score -9``; empty if the game does not say."""
 

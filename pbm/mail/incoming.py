@@ -59,7 +59,7 @@ MOST_BOUNCES = 5
 BOUNCING_FOR = timedelta(days=3)
 """An address that has bounced so often in a row, and for so long, gets no more mail."""
 BOUNCES_COUNT_FOR = timedelta(days=60)
-"""So long after the first bounce of a row, the next one begins another row: mails have arrived in between."""
+"""How long a row of bounces lasts. The next bounce after that begins another row: mails have arrived in between."""
 DOUBTFUL = "Nothing was done: the command has characters that cannot be decoded. Please write it once more."
 GUESTS = "A command with a userid comes by mail, or from a page of a user who has a mail address."
 
@@ -118,7 +118,7 @@ class ReceivedMail(NamedTuple):
     sender: str | None
     """The sender of the envelope: empty for a bounce, and None if it is not known."""
     recipients: Sequence[str] = ()
-    """Those of the envelope; a reply address among them counts."""
+    """The recipients of the envelope; a reply address among them counts."""
     peer: str | None = None
     """The address of the machine that brought it; None if it came by a local socket or through a pipe."""
     post: Incoming | None = None

@@ -114,7 +114,7 @@ class Incoming(NamedTuple):
     fault: str = ""
     """Why nothing of it can be believed, as a sentence for its sender; empty if it can be read."""
     doubtful: frozenset[str] = frozenset()
-    """Its lines with characters that could not be decoded, and are guessed."""
+    """The lines of the mail with characters that could not be decoded, and are guessed."""
 
 
 class Opened(NamedTuple):

@@ -89,7 +89,7 @@ class Maildirs(Transport):
 
     batch = 8
     folder: Path
-    """It is made if it is not there; the folder that it is in has to be."""
+    """The folder with the maildirs. It is made if it does not exist; the folder above it has to exist."""
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Write the message to a file, and show it to mail programs; a second time it is the same file."""
@@ -125,7 +125,7 @@ class Sendmail(Transport):
     """The sendmail program of the mail server on this machine."""
 
     program: str
-    """Its path."""
+    """The path of the program."""
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Pipe the message to the program."""
@@ -154,7 +154,7 @@ class Smtp(Transport):
     user: str = ""
     """Who logs in; empty if nobody does."""
     credentials: str | Tokens = ""
-    """Their password, or the access tokens of their mailbox."""
+    """The password of the user, or the access tokens of their mailbox."""
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Send the message over a connection of its own."""

@@ -21,7 +21,7 @@ BLOCKS = frozenset(
 )
 """Elements that begin on a new line."""
 CELLS = frozenset({"td", "th"})
-"""Elements that stand beside each other, with a blank between them."""
+"""Elements that stand next to each other, with a blank between them."""
 VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 UNSEEN = re.compile(
     r"display:none|visibility:hidden|mso-hide:all|font-size:0(?:px|pt|em|%)?(?:;|$)|max-height:0(?:px)?(?:;|$)|opacity:0(?:;|$)"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 INSTALLED_VERSION = version("pbm-server")
-"""That of the program on this machine."""
+"""The version of the program on this machine."""
 ANSWERING_SECONDS = 5
 """How long a scheduler may take to answer."""
 RECONNECT_SECONDS = 10.0
@@ -40,7 +40,7 @@ class Question(NamedTuple):
     """What a robot is asked on another machine."""
 
     position: str
-    """As the request `state` of the referee prints it, with the history of the game."""
+    """The position as the request `state` of the referee prints it, with the history of the game."""
     level: int | None
     seconds: float | None
     playouts: int | None

@@ -95,7 +95,7 @@ class Program:
     last_errors: bytes = b""
     """The end of its standard error, if that is kept."""
     process: Process | None = None
-    """None until it is started, and after it has failed."""
+    """The process; None until it is started, and after it has failed."""
     logging: asyncio.Future[None] | None = None
     """Reads its standard error, if that is a PIPE or kept."""
 

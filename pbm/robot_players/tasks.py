@@ -182,7 +182,7 @@ class RobotAnswer(NamedTuple):
     """What a robot does on a board."""
 
     move: str
-    """Its move, or a word instead of one, such as ``accept``."""
+    """The robot's move, or a word instead of one, such as ``accept``."""
     comment: str = ""
     hopeless: int = 0
     """For how many turns in a row it has had no hope."""

@@ -12,7 +12,7 @@ from pbm.robots.search import Knowledge
 CUT_AFTER = 400
 """After how many turns a game that is played at random is cut, at first."""
 CUT_AT_LEAST = 50
-"""That number is halved each time that a game was cut, but not below this."""
+"""The number of turns is halved each time that a game was cut, but not below this."""
 
 
 class Rules(Knowledge[State, str]):

@@ -43,12 +43,12 @@ class Limit:
         self.until = None if seconds is None else clock() + seconds
 
     def part(self, share: float) -> "Limit":
-        """The same limit, but with only that share of the time that is left."""
+        """A limit with only that share of the time that is left."""
         seconds = None if self.until is None else share * (self.until - self.clock())
         return Limit(seconds, self.playouts, self.clock)
 
     def earlier(self, seconds: float) -> "Limit":
-        """The same limit, but so many seconds earlier."""
+        """A limit that ends so many seconds earlier."""
         left = None if self.until is None else self.until - self.clock() - seconds
         return Limit(left, self.playouts, self.clock)
 

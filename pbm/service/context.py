@@ -28,7 +28,7 @@ class WebContext:
     """What the handlers of requests share."""
 
     connections: Connections
-    """Those of the mail server: a post is handled as a mail is, and noted as one."""
+    """The connections of the mail server: a post is handled as a mail is, and noted as one."""
     work: Work
 
     def __init__(self, server: Server, site: str | None, url: str) -> None:

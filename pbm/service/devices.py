@@ -240,7 +240,7 @@ def boards_of(server: Server, userid: str) -> PlayerBoards:
 
 
 def _waiting_boards(store: Store, userid: str, rows: Sequence[BoardRow], now: datetime) -> list[WaitingBoard]:
-    """Those of some boards that wait for a player, the most urgent one first."""
+    """The boards among these that wait for a player, the most urgent one first."""
     boards = []
     for row in rows:
         if clocks.awaited(row) == userid:

@@ -103,7 +103,7 @@ class Stream:
         self.reader = reader
         self.connection = connection
         self.send: Send | None = None
-        """None before the response has begun, and when it has ended."""
+        """Sends a part of the response; None before it has begun, and after its end."""
         self.waiting: dict[tuple[str, str], bytes] = {}
         """The events that wait to be sent, by their boards, in the order of their numbers."""
         self.last = b""

@@ -181,7 +181,7 @@ class StalePages:
             yield self._map()
 
     def _drawn(self, boards: Sequence[tuple[str, str]], *, is_first: bool) -> set[tuple[str, str]]:
-        """Those of the boards that get a PNG: all that have changed, but of a first build only the latest."""
+        """The boards that get a PNG: all that have changed, but in a first build only the latest ones."""
         if not self.site.has_pictures:
             return set()
         if not is_first:

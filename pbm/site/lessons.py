@@ -31,7 +31,7 @@ class LessonsView(NamedTuple):
 def lessons_view(game: str) -> LessonsView | None:
     """The rules of a game for a stranger; None if it has no lessons.
 
-    They are kept, because to make them anew takes up to 5 ms, as long as the rest of the page of a short game.
+    They are kept, because to make them again takes up to 5 ms, as long as the rest of the page of a short game.
     """
     lessons = None
     with suppress(games.Unloadable):

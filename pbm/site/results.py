@@ -1,4 +1,4 @@
-"""The table of results on the page of a tournament: who has played whom, and how each game has ended."""
+"""The table of results on the page of a tournament: who has played against each other, and how each game has ended."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -30,11 +30,11 @@ class ResultLine(NamedTuple):
     name: str
     points: str
     cells: Sequence[Sequence[ResultCell]]
-    """Their games, against each player or in each round."""
+    """The games of the player, against each other player or in each round."""
 
 
 class ResultTable(NamedTuple):
-    """Who has played whom in a tournament, as a table that fits the screen of a telephone."""
+    """The results of all games of a tournament, as a table that fits the screen of a telephone."""
 
     heads: Sequence[str]
     """The headings of the games: numbers of lines, or rounds such as ``R1``."""

@@ -56,7 +56,7 @@ def _after_turn(state: State, turn: str) -> State:
 
 
 def _after_any_turn(board: Board, state: State) -> State:
-    """The same position with the other player to move, for an answer to whatever is played before."""
+    """A position with the other player to move, for an answer to any move before."""
     view = state.view() | {"turn": board.rules.SIDES[1 - state.turn]}
     view.pop("dice", None)
     after: State = board.rules.setup(view, **board.options)

@@ -11,7 +11,7 @@ class Event(NamedTuple):
     """Something that has happened. Anybody may know all of it."""
 
     id: int
-    """Its number; a later event has a higher one."""
+    """The number of the event; a later event has a higher one."""
     moment: datetime
     kind: str
     game: str | None

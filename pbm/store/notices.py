@@ -35,7 +35,7 @@ class Target(NamedTuple):
     kind: str
     """What stands in front of ``://`` in its URL, such as ``ntfy``."""
     url: str
-    """As the user has written it. Most have a secret in them."""
+    """The URL as the user has written it. Most have a secret in them."""
     secret: str | None
     """The key with which a webhook of the user checks what it gets; None for other kinds."""
     is_full: bool

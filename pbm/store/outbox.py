@@ -31,7 +31,7 @@ class Mail(NamedTuple):
     userid: str | None
     """The user it is for; None if it answers the sender of a command."""
     address: str | None
-    """None while the user has no confirmed address."""
+    """The address that it goes to; None while the user has no confirmed address."""
     subject: str
     blocks: str
     """Its content, as `pbm.blocks` stores it."""
@@ -46,7 +46,7 @@ class Mail(NamedTuple):
     problem: str | None = None
     """What went wrong at the last try."""
     id: int | None = None
-    """Its number, which the outbox gives it."""
+    """The number of the mail, which the outbox gives it."""
     reply_to: str | None = None
     """The address for answers, if it is not the server's own."""
     unsubscribe: str | None = None
@@ -75,7 +75,7 @@ class Mail(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its content as text."""
+        """The content of the mail as text."""
         return blocks.mailed(blocks.from_json(self.blocks))
 
 
@@ -89,16 +89,16 @@ class HeldMail(NamedTuple):
     """Its content, as `pbm.blocks` stores it."""
     queued: datetime
     id: int | None = None
-    """Its number, which the database gives it."""
+    """The number of the held mail, which the database gives it."""
 
 
 class Waiting(NamedTuple):
     """The numbers of mails in the outbox."""
 
     to_send: int
-    """Those that are due, or will be tried again."""
+    """How many mails are due, or will be tried again."""
     unaddressed: int
-    """Those for users without an address that works."""
+    """How many mails are for users without an address that works."""
     given_up: int
     oldest: datetime | None
     """When the oldest of `to_send` was queued; None if there is none."""

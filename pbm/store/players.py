@@ -16,7 +16,7 @@ class PlayerRow(NamedTuple):
 
     userid: str
     rating: int | None = None
-    """None before their first rated game."""
+    """The player's rating; None before their first rated game."""
     won: int = 0
     lost: int = 0
     tied: int = 0

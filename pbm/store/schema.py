@@ -453,7 +453,7 @@ NOTED = (
 )
 """The tables for which changes are noted: table, statements, and the kind, game and name of the `Change`."""
 FIRST_NOTED = {"boards", "analyses", "puzzles", "players", "users", "robots", "tournaments", "pool_players", "meetings"}
-"""Those of them that the first release had; each of the others gets its triggers by the migration that makes it."""
+"""The tables of NOTED in the first release. Each of the others gets its triggers by the migration that makes it."""
 
 migrations = Migrations("pbm")
 

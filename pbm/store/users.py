@@ -43,7 +43,7 @@ class Vacation(NamedTuple):
 
     @property
     def days(self) -> list[date]:
-        """Its days, in order."""
+        """The days of the vacation, in order."""
         return [self.first + timedelta(days=day) for day in range((self.last - self.first).days + 1)]
 
 
@@ -59,7 +59,7 @@ class Address(NamedTuple):
     suspended: datetime | None
     """Since when nothing is sent there, because mails have bounced; None if mails are sent."""
     number: int
-    """Its number in the addresses to which our mails bounce."""
+    """The number of the address in the addresses to which our mails bounce."""
 
     @property
     def is_usable(self) -> bool:

@@ -34,9 +34,9 @@ class _Seat(NamedTuple):
     """Where a player stands before a round."""
 
     group: int
-    """The number of their score group; 0 for the one with the most points."""
+    """The number of the player's score group; 0 for the one with the most points."""
     place: int
-    """Their place in the group, from 0."""
+    """The player's place in the group, from 0."""
     group_size: int
 
 

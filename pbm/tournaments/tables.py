@@ -33,11 +33,11 @@ class TieBreak(NamedTuple):
     """A score that decides between players with equal points."""
 
     title: str
-    """Its name in a sentence."""
+    """The name of the tie-break in a sentence."""
     heading: str = ""
     """The heading of its column; empty if it has none."""
     key: str = ""
-    """Its name for programs."""
+    """The name of the tie-break for programs."""
 
 
 TIE_BREAKS: Mapping[str, TieBreak] = {

@@ -49,7 +49,7 @@ class Choice(NamedTuple):
     """What the position after it is worth for the mover."""
     turn: Actions
     after: PapagraPosition
-    """That position, as the other player sees it."""
+    """A position, as the other player sees it."""
 
 
 class Papagra:

@@ -45,7 +45,7 @@ class Grid:
                 if not row & ~there
             }
         self.shape = lru_cache(SHAPES_KEPT)(partial(shape, self.hexagon))
-        """The same number for all sets of one shape, as of `games.papagra.shape`."""
+        """A number that is the same for all sets of one shape, as of `games.papagra.shape`."""
 
     def split(self, part: int, space: int) -> Parts:
         """The connected parts of a connected set after one of its spaces is taken away."""

@@ -78,7 +78,7 @@ ROLLOUTS_OF_ANSWERS = 100
 LONG_GAME = {"small": 100, "medium": 40}
 """After this many turns, a robot with a network plays by the linear values instead, so that the game ends."""
 PATIENT_LONG_GAME = 100
-"""The same on both boards where only time limits the robot: it wins more so, and games take longer."""
+"""LONG_GAME on both boards if only time limits the robot: it wins more then, and games take longer."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
 """At most this many ways to use the dice are kept after each die of a double: for own turns, and for answers."""
 MOST_USES = 2_000

@@ -26,11 +26,11 @@ class SpiroPosition(NamedTuple):
     """A position as one side sees it: how many pieces stand on each cell, a byte for each."""
 
     own: bytes
-    """Its free pieces."""
+    """The free pieces of the side."""
     foe: bytes
     """Free pieces of the enemy."""
     own_pinned: bytes
-    """Its pieces under enemy pieces, at most one on a cell."""
+    """The pieces of the side under enemy pieces, at most one on a cell."""
     foe_pinned: bytes
     """Pieces of the enemy under its own."""
 

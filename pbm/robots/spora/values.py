@@ -197,7 +197,7 @@ class Spora:
         return drops
 
     def _higher(self, position: SporaPosition, candidate: Candidate) -> Iterator[Candidate]:
-        """The same turn with more pieces dropped, which changes no captures, because that stack is not sown."""
+        """The turn with more pieces dropped, which changes no captures, because that stack is not sown."""
         turn = candidate.turn
         for count in range(2, min(TALLEST, position.reserves[0]) + 1):
             higher = turn._replace(own=raised(turn.own, turn.dropped, count - 1), pieces=count)
