@@ -46,6 +46,13 @@ def is_guest(userid: str) -> bool:
     return userid.startswith(GUEST)
 
 
+def display_name(userid: str) -> str:
+    """What readers call a player: the userid, but guests have not chosen one."""
+    if is_guest(userid):
+        return "a guest"
+    return userid
+
+
 def is_former(userid: str) -> bool:
     """Whether a userid stands for a former player, whose own name was erased."""
     return re.fullmatch(f"{FORMER}[0-9]+", userid, re.ASCII) is not None

@@ -18,11 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games
-from pbm.actions import cleanup, directing, tournaments
+from pbm import letters, runner
+from pbm.access import tokens
+from pbm.actions import cleanup, directing, tournaments, users
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.drawing.images import board_svg
 from pbm.language.help import of_game
+from pbm.mail import own_mails
+from pbm.mail.incoming import handle_prepared, posted, prepare_mail
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.site.boards import page_canvas, page_figure
@@ -749,6 +753,75 @@ def test_the_name_of_a_button_begins_with_what_is_read_on_it(played, folder):
     assert ("Play now: Symple", "Play now") in named
     assert ("See it: Symple 102", "See it") in named
     assert all(name.startswith(read) for name, read in named)
+
+
+def play_as_guest(club):
+    """A board of Symple on which a guest and robot1 have moved, the guest with a comment. Returns place and address."""
+    reply, token = users.begin_as_guest(club.server, "symple", "1", ["-size=5"], None)
+    address = tokens.address_with(club.server, token)
+    say_as_guest(club, address, "e5", "hello")
+    with club.store.writing():
+        runner.play(Session(club.server), reply._replace(userid="robot1"), "a1", "robot1")
+    return reply, address
+
+
+def say_as_guest(club, address, text, comment=""):
+    """What a guest posts on the page of their board. Returns the answer, as it is printed."""
+    _, mail = posted(club.server, address, text, comment, text)
+    return letters.printed(handle_prepared(club.server, prepare_mail(club.server, mail)).letters)
+
+
+def test_no_page_names_a_guest_otherwise_than_a_guest(club, folder):
+    _, address = play_as_guest(club)
+    written(club, folder)
+    board = (folder / "symple" / "101.html").read_text()
+    for words in (
+        '<p class="say" role="status" tabindex="-1">a guest is to move</p>',
+        "<p><b>a guest</b>",
+        '<small class="soft">a guest, turn 1, ',
+        '<span class="sr by">a guest</span>',
+        "<title>Symple board 101: a guest (white) against robot1 (black)</title>",
+    ):
+        assert words in board
+    assert "<b>a guest to move</b></a><br>against robot1" in (folder / "index.html").read_text()
+    assert "a guest&#39;s turn" in (folder / "symple" / "running.html").read_text()
+
+    say_as_guest(club, address, "resign")
+    written(club, folder)
+    assert "robot1 won: a guest resigned</p>" in (folder / "symple" / "101.html").read_text()
+    assert "won against a guest<br>" in (folder / "symple" / "index.html").read_text()
+    assert "with a guest, 3 turns" in (folder / "users" / "robot1.html").read_text()
+    named = [path.name for path in files(folder) if re.search("guest-[0-9a-f]", path.read_text())]
+    assert named == ["101.json"]  # the record, by which programs tell players apart
+    assert not [path for path in files(folder) if "guest" in path.name]
+
+
+def test_a_guest_is_called_you_on_their_own_page(club):
+    reply, address = play_as_guest(club)
+    pages = Pages(Session(club.server), PLAIN, reply.userid, address)
+    news = pages.news("symple", "101", [], "")
+    assert news["headline"] == "Your turn"
+    assert "<b>You</b>" in news["html"]["seats"]
+    assert '<span class="sr by">you</span>' in news["turns"]
+    assert '<small class="soft">you, turn 1, ' in news["talk"]["html"]
+    shown = "".join([*news["html"].values(), news["turns"], news["talk"]["html"], news["title"]])
+    assert "guest-" not in shown
+    say_as_guest(club, address, "resign")
+    pages = Pages(Session(club.server), PLAIN, reply.userid, address)
+    assert pages.news("symple", "101", [], "")["headline"] == "robot1 won: you resigned"
+
+
+def test_a_mail_about_the_board_of_a_guest_calls_them_a_guest_and_is_known_when_it_is_quoted(club):
+    _, address = play_as_guest(club)
+    shown = say_as_guest(club, address, "show")
+    assert shown.startswith(
+        "Summary: Symple board 101, a guest (white) against robot1 (black)\n\na guest's turn (white)."
+    )
+    assert "1.    e5               a1" in shown
+    assert "a guest writes:\n\nmine" in say_as_guest(club, address, "e4", "mine")
+    assert "guest-" not in shown.partition("symple move 101 ")[0]
+    assert own_mails.STATUS.fullmatch("a guest's turn (white).")
+    assert own_mails.is_beginning(["a guest is reminded of Symple board 101."])
 
 
 def test_a_page_asks_once_until_when_there_is_time(played):

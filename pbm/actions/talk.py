@@ -9,6 +9,7 @@ from pbm.actions.lists import on_page, with_next
 from pbm.blocks import Block, Paragraph, Preformatted
 from pbm.board import records
 from pbm.letters import Letter
+from pbm.names import display_name
 from pbm.refusals import Misused
 from pbm.session import Session
 from pbm.store import BoardRow, Store, TalkRow
@@ -90,7 +91,8 @@ def _lines(entry: TalkRow, zone: tzinfo) -> list[str]:
     where = f"Move {entry.moves}" if entry.moves else "The start"
     if entry.taken_back:
         where += " (taken back)"
-    heading = f"{where}, {entry.said.astimezone(zone):{texts.ZONELESS_TIME_FORMAT}}, {entry.userid or UNKNOWN_WRITER}"
+    writer = display_name(entry.userid) if entry.userid else UNKNOWN_WRITER
+    heading = f"{where}, {entry.said.astimezone(zone):{texts.ZONELESS_TIME_FORMAT}}, {writer}"
     if entry.kind == CHAT:
         heading += ", chat"
     whole = f"{heading}: {entry.text}"

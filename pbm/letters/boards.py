@@ -14,7 +14,7 @@ from pbm.board.growing import Clock
 from pbm.letters import headings
 from pbm.letters.headings import HeadingKind, heading
 from pbm.letters.letter import OVER, WAITING, Letter, plain_letter
-from pbm.names import is_former
+from pbm.names import display_name, is_former, is_guest
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, BoardState, Robot, TurnRow
@@ -58,7 +58,9 @@ def of_board(
     comment = None
     if point.is_present and kind != "Notification":
         comment = row.comment
-    turn = f" {point.mover}" if point.mover else ""
+    turn = ""
+    if point.mover and not is_guest(point.mover):
+        turn = f" {point.mover}"
     new = "New " if is_new else ""
 
     above: list[Block] = [Paragraph(heading("board", kind=kind, title=shown))]
@@ -73,7 +75,7 @@ def of_board(
     below += picture(point)
     below += _about(point, is_full=is_full)
     if comment:
-        below.append(Comment(row.commenter, comment))
+        below.append(Comment(display_name(row.commenter or ""), comment))
 
     public_data = data(point, session)
     letters = []
@@ -157,12 +159,12 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     If the server writes it, the player has not come in time.
     """
     name = f"{board.row.game.capitalize()} board {board.number}"
-    why = heading("left", player=leaver, board=name)
+    why = heading("left", player=display_name(leaver), board=name)
     if writer == SERVER:
-        why = heading("absent", player=leaver, board=name)
+        why = heading("absent", player=display_name(leaver), board=name)
     blocks: list[Block] = [Paragraph(f"{why}\nThe board is removed. Nobody has won or lost.")]
     if comment:
-        blocks.append(Comment(writer, comment))
+        blocks.append(Comment(display_name(writer), comment))
     letter = plain_letter(
         blocks,
         subject=f"{name} has been removed{_mark(comment)}",
@@ -287,12 +289,13 @@ def position(point: Point) -> dict[str, Any]:
 def status(row: BoardRow | BoardState) -> str:
     """Who is to move or has won, in a few words."""
     if row.ended and row.winner:
-        return f"won by {row.winner}"
+        return f"won by {display_name(row.winner)}"
     if row.ended:
         return "tie"
+    mover = display_name(row.turn or "")
     if row.moves:
-        return f"{row.turn}'s turn"
-    return f"{row.turn} to start"
+        return f"{mover}'s turn"
+    return f"{mover} to start"
 
 
 def state_of(row: BoardRow | BoardState) -> dict[str, Any]:
@@ -315,12 +318,13 @@ def status_of(point: Point) -> str:
     if point.is_over:
         return _result_of(point.board)
     state = point.state
+    mover = display_name(point.mover or "")
     side = point.board.rules.SIDES[state.turn]
     if games.needs_dice(state) and state.dice:
         side += f", dice {' and '.join(map(str, state.dice))}"
     if not point.moves:
-        return headings.status_line("start", player=point.mover, side=side)
-    return headings.status_line("turn", player=point.mover, side=side)
+        return headings.status_line("start", player=mover, side=side)
+    return headings.status_line("turn", player=mover, side=side)
 
 
 def _result_of(board: Board) -> str:
@@ -331,12 +335,12 @@ def _result_of(board: Board) -> str:
     elif board.resigned:
         is_forfeit = board.turns[-1].text == FORFEIT
         verb = "forfeited" if is_forfeit else "resigned"
-        how = f" ({board.resigned} {verb})"
+        how = f" ({display_name(board.resigned)} {verb})"
     elif board.row.drawn:
         how = " (agreed)"
     if board.winner is None:
         return headings.status_line("tie", how=how)
-    return headings.status_line("won", player=board.winner, how=how)
+    return headings.status_line("won", player=display_name(board.winner), how=how)
 
 
 def title(point: Point, separator: str = ",") -> str:
@@ -349,7 +353,7 @@ def sides(point: Point) -> list[str]:
     """The players with their sides, in the order of the players."""
     board = point.board
     by_seat = sorted(zip(point.state.seats, board.rules.SIDES, strict=True))
-    return [f"{board.players[seat]} ({side})" for seat, side in by_seat]
+    return [f"{display_name(board.players[seat])} ({side})" for seat, side in by_seat]
 
 
 def private_data_for(point: Point, reader: str) -> dict[str, object]:
@@ -630,7 +634,9 @@ def _moves(point: Point, *, is_full: bool) -> list[Block]:
 
     blocks: list[Block] = []
     if rounds:
-        blocks.append(Moves(board.players, sides(point), listed))
+        first_player, second_player = board.players
+        players = display_name(first_player), display_name(second_player)
+        blocks.append(Moves(players, sides(point), listed))
     if throws:
         thrown = ", ".join("-".join(map(str, throw)) for throw in throws)
         blocks.append(Paragraph("\n".join(wrapped_line(f"Throws: {thrown}"))))

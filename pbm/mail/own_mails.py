@@ -12,7 +12,7 @@ BOARD = r"[A-Z]\S{0,20} board \S{1,12}"
 PATTERNS = {
     "kind": f"(?:{'|'.join(get_args(HeadingKind))})",
     "title": rf"{BOARD}(?:,| after \d+ of its )",
-    "player": r"\S{1,16}",
+    "player": r"(?:\S{1,16}|a guest)",
     "board": BOARD,
     "removal": r"(?:was|is) removed\b",
 }

@@ -12,7 +12,7 @@ from pbm import letters
 from pbm.board import clocks, ratings
 from pbm.board.board import Board, Point
 from pbm.drawing import images, svg
-from pbm.names import is_former, is_guest
+from pbm.names import display_name, is_former, is_guest
 from pbm.session import Session
 from pbm.site import markup
 from pbm.site.lessons import lessons_view
@@ -115,20 +115,22 @@ class BoardView:
     @property
     def headline(self) -> str:
         """Whose turn it is, or who has won and why, in a few words."""
-        if not self.is_over:
-            return "Your turn" if self.is_readers_turn else f"{self.board.mover} is to move"
+        if self.is_readers_turn:
+            return "Your turn"
+        if self.board.mover:
+            return f"{display_name(self.board.mover)} is to move"
         if self.board.winner is None:
             return f"A tie{self._ending}"
-        winner = "You" if self.board.winner == self.reader else self.board.winner
-        return f"{winner} won{self._ending}"
+        if self.board.winner == self.reader:
+            return f"You won{self._ending}"
+        return f"{display_name(self.board.winner)} won{self._ending}"
 
     @property
     def _ending(self) -> str:
         """Why the game is over, behind its result, such as ``: bob resigned`` or `` by 10 to -1``."""
         reason = self.row.reason or self.board.reasons[0]
         loser = self.row.opponent(self.board.winner) if self.board.winner else ""
-        if loser == self.reader:
-            loser = "you"
+        loser_name = "you" if loser == self.reader else display_name(loser)
         if reason == "rules":
             return self._by_score
         if reason == "agreed":
@@ -136,12 +138,12 @@ class BoardView:
         if reason == "adjudicated":
             return ": adjudicated by the director"
         if reason == "forfeited":
-            return f": {loser} took too long for a turn"
+            return f": {loser_name} took too long for a turn"
         if reason == "total time":
-            return f": the time of {loser} was used up"
+            return f": the time of {loser_name} was used up"
         if reason == "withdrawn":
-            return f": {loser} left the tournament"
-        return f": {loser} {reason}"  # resigned, or signed off
+            return f": {loser_name} left the tournament"
+        return f": {loser_name} {reason}"  # resigned, or signed off
 
     @property
     def _by_score(self) -> str:
@@ -219,14 +221,17 @@ class BoardView:
         state = self.board.states[number - 1]
         sides = [side for side in (0, 1) if self.board.player(state, side) == turn.userid]
         side = state.turn if len(sides) != 1 else sides[0]
-        return Turn(number, turn.userid, letters.turn_text(turn), turn.dice, self.hues[side])
+        player = display_name(turn.userid)
+        if self.is_guest and turn.userid == self.reader:
+            player = "you"
+        return Turn(number, player, letters.turn_text(turn), turn.dice, self.hues[side])
 
     @property
     def talk(self) -> list[TalkEntry]:
         """What was said, in order."""
         return [
             TalkEntry(
-                writer="you" if entry.userid and entry.userid == self.reader else entry.userid or "the challenger",
+                writer=self._writer(entry),
                 text=entry.text,
                 is_own=bool(entry.userid) and entry.userid == self.reader,
                 is_chat=entry.kind == CHAT,
@@ -236,6 +241,13 @@ class BoardView:
             )
             for entry in self.said
         ]
+
+    def _writer(self, entry: TalkRow) -> str:
+        if not entry.userid:
+            return "the challenger"
+        if entry.userid == self.reader:
+            return "you"
+        return display_name(entry.userid)
 
     @property
     def mine(self) -> dict[str, Any]:

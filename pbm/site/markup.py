@@ -17,6 +17,7 @@ from markupsafe import Markup
 from pbm import letters, texts
 from pbm.language.help import SPACED
 from pbm.levels import GUEST_LEVELS
+from pbm.names import display_name, is_guest
 from pbm.store import BoardRow
 
 MOST_PLACES = 60
@@ -98,6 +99,7 @@ TEMPLATES = Environment(
 """The templates of all pages."""
 TEMPLATES.filters |= {
     "status": letters.status,
+    "display_name": display_name,
     "help": _help,
     "minutes": lambda moment: f"{moment:{texts.TIME_FORMAT}}",
     "turn_text": letters.turn_text,
@@ -107,4 +109,5 @@ TEMPLATES.filters |= {
     "path_to_play": path_to_play,
     "quoted": partial(quote, safe="@+"),
 }
+TEMPLATES.tests["guest"] = is_guest
 TEMPLATES.globals["levels"] = GUEST_LEVELS

@@ -17,7 +17,7 @@ from pbm.board import records
 from pbm.board.board import Board
 from pbm.drawing import images, svg, thumbnails
 from pbm.language.help import of_game
-from pbm.names import is_former
+from pbm.names import is_former, is_guest
 from pbm.server import Server
 from pbm.session import Session
 from pbm.site import markup
@@ -383,7 +383,9 @@ class Pages:
         )
 
     def user(self, userid: str) -> str:
-        """A player: their ratings and boards."""
+        """A player: their ratings and boards. Guests have no page."""
+        if is_guest(userid):
+            raise Gone
         all_running = BoardFilter(self.games, [userid], over=False)
         all_finished = BoardFilter(self.games, [userid], over=True)
         running = self.store.boards.latest(all_running, ON_PAGE)
