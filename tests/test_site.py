@@ -32,7 +32,7 @@ from pbm.session import Session
 from pbm.site.boards import page_canvas, page_figure
 from pbm.site.build import MANIFEST, NAMES, build
 from pbm.site.pages import Pages, SiteSettings
-from pbm.store import BoardRow
+from pbm.store import BoardRow, PlayerRow
 from pbm.store.boards import BoardFilter
 from pbm.store.robots import Puzzle
 from pbm.tournaments import TOURNAMENT_KINDS
@@ -837,6 +837,32 @@ def test_the_page_of_a_game_shows_a_position_in_the_middle_of_it(first):
         [picture] = Elements((first / game / "index.html").read_text()).all("img", src="example.svg")
         assert picture["class"] == "pic"
         assert "fill=" in (first / game / "example.svg").read_text()
+
+
+def rate(club, userid, rating, **fields):
+    """Give a user, who need not be there yet, a rating in Symple."""
+    if not club.store.users.is_taken(userid):
+        club.store.users.add(userid, "", club.time)
+    club.store.players.save("symple", PlayerRow(userid, rating, **{"rated": club.time, **fields}))
+
+
+def test_the_page_of_a_game_names_the_ten_best_of_those_whose_rating_is_established(played, folder):
+    for number in range(12):
+        rate(played, f"p{number}", 1500 + number, won=15, lost=5)
+    rate(played, "provisional", 2000, won=19)
+    rate(played, "inactive", 2000, won=20, inactive=True)
+    written(played, folder)
+    page = (folder / "symple" / "index.html").read_text()
+    table = page.partition("<h2>Top ten</h2>")[2].partition("</table>")[0]
+    assert re.findall(r"users/(\w+)\.html", table) == [f"p{number}" for number in range(11, 1, -1)]
+    assert '<td class="number">1511</td><td class="number">15</td><td class="number">5</td>' in table
+    assert '<a href="standings.html">All players by rating</a>' in page
+
+    rate(played, "robot1", 1600, won=20)
+    assert "symple/index.html" in written(played, folder)  # though no board has changed
+    page = (folder / "symple" / "index.html").read_text()
+    assert 'robot1</a> <span class="soft">robot</span></td><td class="number">1600</td>' in page
+    assert "Top ten" not in (folder / "spora" / "index.html").read_text()
 
 
 def image_of(file):

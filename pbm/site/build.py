@@ -160,11 +160,7 @@ class StalePages:
             yield from self._fixed()
         if about.listed or about.ranked:
             yield Page("index.html", self.pages.index)
-        for game in about.listed:
-            changed = {board for game_of_board, board in about.boards if game_of_board == game}
-            yield from self._of_game(game, changed)
-        for game in about.ranked:
-            yield from self._standings(game)
+        yield from self._of_games(about)
         for userid in about.users:
             yield Page(f"users/{userid}.html", partial(self.pages.user, userid))
         for game, pool in about.pools:
@@ -229,9 +225,18 @@ class StalePages:
             if self.site.has_pictures:
                 yield Page(f"{game}/example.png", partial(self.pages.example_png, game))
 
-    def _of_game(self, game: str, changed: Collection[str]) -> Iterator[Page]:
-        """The page of a game, its feed, and the pages of its lists of boards, of which these have *changed*."""
-        yield Page(f"{game}/index.html", partial(self.pages.game, game))
+    def _of_games(self, about: Subjects) -> Iterator[Page]:
+        """The pages of the games whose lists of boards or whose standings may have changed."""
+        for game in sorted({*about.listed, *about.ranked}):
+            yield Page(f"{game}/index.html", partial(self.pages.game, game))
+        for game in about.listed:
+            changed = {board for game_of_board, board in about.boards if game_of_board == game}
+            yield from self._of_lists(game, changed)
+        for game in about.ranked:
+            yield from self._standings(game)
+
+    def _of_lists(self, game: str, changed: Collection[str]) -> Iterator[Page]:
+        """The feed of a game, and the pages of its lists of boards, of which these have *changed*."""
         yield Page(f"{game}/feed.atom", partial(self.pages.feed, game))
         for name, over, order in (("running", False, BY_NUMBER), ("finished", True, BY_END)):
             boards = self.store.boards.names(BoardFilter([game], over=over), order)

@@ -13,6 +13,7 @@ from markupsafe import Markup
 import games
 from pbm import letters, texts
 from pbm.actions import finding, talk, tournaments
+from pbm.actions.standings import SECTIONS
 from pbm.board import records
 from pbm.board.board import Board
 from pbm.drawing import images, svg, thumbnails
@@ -99,6 +100,8 @@ EXAMPLE_ZOOM = 3
 """How many times as large as in lists that position is as a PNG."""
 MOST_AT_TOP = 4
 """How many running boards stand at the top of the home page."""
+MOST_AT_TOP_OF_STANDINGS = 10
+"""How many players with an established rating the page of a game names."""
 POLICY = (
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'self'"
@@ -260,6 +263,7 @@ class Pages:
         """The page of a game."""
         boards, running = self.store.boards.totals(game)
         among = BoardFilter([game])
+        best_players = self.store.players.by_rating(game, SECTIONS["Established"], MOST_AT_TOP_OF_STANDINGS)
         return self.render(
             "game.html",
             f"{game}/index.html",
@@ -270,6 +274,7 @@ class Pages:
             finished=boards - running,
             pools=[tournament.pool for tournament in self.store.tournaments.all(game)],
             rows=self._running(among, MOST_THUMBNAILS),
+            top=[(player, self.store.robots.get(player.userid) is not None) for player in best_players],
             over=self.store.boards.latest(among._replace(over=True), MOST_FINISHED),
         )
 
