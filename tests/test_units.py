@@ -9,6 +9,8 @@ import click
 import pytest
 
 from pbm.console import OPERATORS
+from pbm.environment import PREFIX, read_lines
+from pbm.operator.settings import SETTING_NAMES
 
 UNITS = Path(__file__).parent.parent / "docs/systemd"
 SITE = "pbm-site.conf"
@@ -47,6 +49,13 @@ def test_pbm_knows_the_command_of_a_unit_and_its_options(name):
     about = click.Context(OPERATORS)
     row = OPERATORS.get_command(about, first)
     row.make_parser(click.Context(row)).parse_args(words)  # raises NoSuchOption
+
+
+def test_each_line_of_the_settings_of_the_units_can_be_read_and_sets_what_there_is():
+    lines = UNITS.joinpath("pbm.env").read_text().splitlines()
+    set_lines = [line.removeprefix("#") for line in lines if line.removeprefix("#").startswith(PREFIX)]
+    assert len(set_lines) == 10
+    assert {name for name, _ in read_lines("\n".join(set_lines), "pbm.env")} <= {*SETTING_NAMES}
 
 
 def test_with_a_site_the_server_listens_as_without_and_may_write_into_the_folder_that_others_read():
