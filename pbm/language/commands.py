@@ -43,11 +43,11 @@ OF_A_GAME = (
 
         `help GAME` lists the options of the game. A player is reminded after 7 days without a move and forfeits after
         21. --nagtime and --forfeittime change that. --totaltime limits the days that each player has in the whole game.
-        A clock that grows takes their place: with --clock=10+2/14 each player has 10 days, gets 2 days for each move,
-        and has 14 at most behind a move. Who moves after 3 days has 10 - 3 + 2 = 9 days for the next move; quick moves
-        bring that up to 14, and no further. Who has none left forfeits. --clock=240h+36h is in hours; without /MAX,
-        BASE is the most. A player is reminded when the days of --nagtime are left, or else a quarter of BASE, at most 7
-        days. The clock stands still on vacation.
+        A clock that grows replaces them. With --clock=10+2/14 each player has 10 days, gets 2 days for each move, and
+        has 14 at most after a move. A player who moves after 3 days has 10 - 3 + 2 = 9 days for the next move; quick
+        moves bring that up to 14, and no further. A player who has none left forfeits. --clock=240h+36h is in hours;
+        without /MAX, BASE is the most. A player is reminded when the days of --nagtime are left, or else a quarter of
+        BASE, at most 7 days. The clock stands still on vacation.
 
         With --novacation, vacations spare nobody on the board. With --noweekends, no clock runs on Saturdays and
         Sundays, in the time zone of the player to move.
@@ -56,15 +56,15 @@ OF_A_GAME = (
         chances. If a robot begins, the command in a shell ends after its move; with --no-wait it ends at once.
 
         --from=101#4 starts from the position of board 101 after 4 moves. The new board has the options of that board
-        and dice of its own, and is not rated. No robot plays there while two people still play on the old board. --name
+        and other dice, and is not rated. No robot plays there while two people still play on the old board. --name
         names a board of a tournament, in a shell only.
         """),
     Command("move", ON_BOARD + [MOVE], "actions.play.move", takes_plan=True,
         text="""Play a move. With #n behind it, the move is played as move number n or not at all.
 
-        In the place of a move, `resign` gives up. `unresign` takes that back while it is not your turn. `propose`
-        proposes a draw, and `undo` proposes to take the last move back. The other player answers with `accept` or
-        `reject`. A robot accepts `undo` at once: your last move and its answer are taken back.
+        Instead of a move, you can write some words. `resign` gives up. `unresign` takes that back while it is not your
+        turn. `propose` proposes a draw, and `undo` proposes to take the last move back. The other player answers with
+        `accept` or `reject`. A robot accepts `undo` at once: your last move and its answer are taken back.
 
         In a shell, this and every other command about a board ends when a robot that is to move there has moved. With
         --no-wait it ends at once.
@@ -89,11 +89,11 @@ OF_A_GAME = (
         a row.
         """),
     Command("queue", ON_BOARD + [MOVE], "actions.play.queue", takes_plan=True,
-        text="""Store a move that is played as soon as it is your turn, whatever the other player does.
+        text="""Store a move that is played as soon as it is your turn, no matter what the other player does.
 
-        It is the plan `if any then MOVE`. The server looks at the move only then. If it is not legal, you are told. A
-        new move replaces the one before. `clear` in the place of the move forgets it. If it is your turn already, the
-        move is played at once.
+        It is the plan `if any then MOVE`. The server looks at the move when it is your turn. If it is not legal then,
+        you are told. A new move replaces the one before. `clear` instead of the move forgets it. If it is your turn
+        already, the move is played at once.
         """),
     Command("submit", ON_BOARD + [MOVE], "actions.play.submit",
         text="""Show yourself what a move leads to. `confirm` then plays it."""),
@@ -106,7 +106,7 @@ OF_A_GAME = (
     Command("show", [BOARDS], "actions.lists.show", reads=True,
         text="""Show boards as they are, or after n moves; #-1 is one move ago.
 
-        In place of boards you can write a selector: userids, `active`, `inactive` or `next` (one of them is to move),
+        Instead of boards you can write a selector: userids, `active`, `inactive` or `next` (one of them is to move),
         and `tournament` or `standard`.
         """),
     Command("showas", [USERID, PASSWORD, BOARDS], "actions.lists.showas", reads=True,
@@ -115,8 +115,8 @@ OF_A_GAME = (
         "actions.play.preview", reads=True, takes_options=True,
         text="""Show what moves lead to, on a board or on a new one for 2 players (`preview new 2`). Nothing is played.
 
-        In games with dice, the first move on the present board uses the dice that lie there. Each later move needs
-        `dice=4,2` in front of it.
+        In games with dice, the first move on the present board uses the dice that were thrown for it. Each later move
+        needs `dice=4,2` in front of it.
         """),
     Command("games", [arguments("boards", "[BOARD|SELECTOR]...")], "actions.lists.table", reads=True,
         text="""List boards in a table: those that you name or select, or else the active ones and those that ended
@@ -139,8 +139,8 @@ OF_A_GAME = (
 
         Comments are for anybody. Chats are for the players, who sign with userid and password; when the game is over,
         they are for anybody, too. The last 400 are kept, of each at most 4000 bytes. What was said about a move stays
-        when the move is taken back, and is marked. You do not read what users have written whom you block. Who signs
-        off takes away what they have written. A mail has a page of 200 lines.
+        when the move is taken back, and is marked. You do not see what users that you block have written. When users
+        sign off, what they have written is deleted. A mail has a page of 200 lines.
         """),
     Command("note", ON_BOARD + [argument("word", "[clear]")], "actions.messages.add_note", own_text=True,
         text="""Note something for yourself on a board. The text stands in the body, or in --comment=TEXT in a shell.
@@ -152,11 +152,11 @@ OF_A_GAME = (
         text="""Play again, against the same opponent, a game that has ended: the options and clocks are the same, and
         the sides are exchanged.
 
-        There is one rematch of a board. Limits, and who takes no challenges, count as with `challenge`.
+        There is one rematch of a board. Limits, and players who take no challenges, count as with `challenge`.
         """),
     Command("analyse", ON_BOARD, "actions.analyses.ask",
-        text="""Get a mail about a game that is over: how likely a player was to win, which three turns cost most, and
-        what would have been better.
+        text="""Get a mail about a game that is over. It says how likely a player was to win, which three turns cost
+        most, and what would have been better.
 
         A robot thinks about it when no other robot has to move, which takes some minutes. You can ask for three games a
         day. A game that began with a position of another one waits until two people do not play that any more.
@@ -201,12 +201,11 @@ OF_A_GAME = (
         takes_options=True, named={"rating": "LOW-HIGH", "options": "OPTIONS"},
         text="""Tell others that you want to get N challenges. Without N, it says how many you seek.
 
-        With --rating=1500-1700 you say from whom, and with --options='-size=9' how you want to play. These are wishes:
-        a challenge that does not fit them is made all the same.
+        With --rating=1500-1700 you say from which players, and with --options='-size=9' how you want to play. These are
+        wishes: a challenge that does not fit them is still made.
 
         The standings, `all seekers` and the site show it, but not while you take no challenges, have reached your
-        limit, or are on vacation. It ends when you have got so many challenges, or have given
-        no command for 60 days.
+        limit, or are on vacation. It ends when you have got N challenges, or have given no command for 60 days.
         """),
     Command("join", IN_POOL, "actions.tournaments.join_pool",
         text="""Take part in a tournament that is open. `GAME table` lists these tournaments."""),
@@ -215,10 +214,10 @@ OF_A_GAME = (
     Command("bye", IN_POOL, "actions.tournaments.ask_for_bye",
         text="""Miss the next round of a Swiss tournament that allows it. This counts as half a point."""),
     Command("table", [argument("pool", "[POOL]")], "actions.tournaments.table", reads=True,
-        text="""Show how a tournament stands: the places, what decides about them, and who has met whom.
+        text="""Show how a tournament stands: the places, what decides about them, and all results.
 
-        Players with equal points share a place only if nothing under the table tells them apart, not even their games
-        against each other (direct encounter).
+        Players with equal points share a place only if they are equal in all that the line below the table names,
+        including their games against each other (direct encounter).
 
         Without POOL, it lists the tournaments that are open or running, and says who can join them.
         """),
@@ -262,47 +261,47 @@ OF_ALL = (
         A userid has 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter. A password has 6
         characters or more, without blanks, quotes or colons, and does not begin with a hyphen.
 
-        If you began a board as a guest on the site, you keep it: mail this command, within seven days, to the address
-        that its page names.
+        If you began a board as a guest on the site, you can keep it. Mail this command, within seven days, to the
+        address that its page names.
         """),
     Command("confirm-address", [argument("code")], "actions.users.confirm_address",
         text="""Confirm a mail address with the code that was mailed to it."""),
     Command("signoff", SIGNED, "actions.users.sign_off", named={"erase": ""},
         text="""Stop being a user. You resign all your boards, and what you have played stays on record. What you have
-        written goes.
+        written is deleted.
 
-        With --erase, your name goes, too: on your boards and in results stands a former player, such as `former-3`,
-        and all ratings stay as they are. Nobody else can ever take your name.
+        With --erase, your name is deleted, too. On your boards and in results, a former player, such as `former-3`,
+        takes its place. All ratings stay as they are. Nobody else can ever take your name.
         """),
     Command("reset",
         [USERID, argument("one_time_password", "[CODE"), argument("new_password", "NEWPASSWORD]")],
         "actions.users.reset", check="actions.users.check_reset",
-        text="""Get another password when you have lost yours. A code is mailed to you, which is good once and for a
+        text="""Get another password when you have lost yours. A code is mailed to you. You can use it once, within a
         day. Answer that mail with the new password alone, or give this command with the code."""),
     Command("vacation", [USERID, PASSWORD, arguments("days", "[FIRST] [LAST] | off | auto | noauto")],
         "actions.vacations.vacation",
         text="""Be away from one day through another, written like 2027-01-31. With one day, you are away from today
         through it.
 
-        During a vacation you are not reminded, and you do not forfeit; nor for 3 days after it, if it began before the
-        time of your move was over. You have 30 days in a calendar year, and at most 21 in one go. `off` ends the
-        vacation. Without days, it says what is planned.
+        During a vacation you are not reminded, and you do not forfeit. You do not forfeit for 3 days after it either,
+        if it began before the time of your move was over. You have 30 days in a calendar year, and at most 21 in one
+        go. `off` ends the vacation. Without days, it says what is planned.
 
-        With `auto`, one of the 30 days is taken each day that you would lose by the time of a move, as long as there
-        are any. `noauto` ends that. No clock stops: the total time of a board runs on in any vacation. On a board with
-        --novacation, you are reminded and forfeit as if you were not away. Days begin and end in UTC.
+        With `auto`, you do not lose by the time of a move as long as you have days left: each day, one of the 30 is
+        taken instead. `noauto` ends that. No clock stops: the total time of a board runs on in any vacation. On a board
+        with --novacation, you are reminded and forfeit as if you were not away. Days begin and end in UTC.
         """),
     Command("message", [USERID, PASSWORD, arguments("readers", "USERID...")], "actions.messages.message",
         text="""Write to other users. The text stands in the body, or in --comment=TEXT in a shell. Nobody sees an
         address."""),
     Command("block", [USERID, PASSWORD, argument("other", "[OTHER]")], "actions.messages.block",
         text="""Hear no more of a user: OTHER cannot challenge you, write to you, or chat with you. Without OTHER, it
-        lists whom you block.
+        lists the users that you block.
 
-        Games that are on go on. OTHER is told that you take no challenges, and no more.
+        Games that are on go on. OTHER is told only that you take no challenges.
         """),
     Command("unblock", [USERID, PASSWORD, argument("other", "OTHER")], "actions.messages.unblock",
-        text="""Let a user whom you block challenge you and write to you again."""),
+        text="""Let a user that you have blocked challenge you and write to you again."""),
     Command("broadcast", [USERID, PASSWORD, argument("switch", "[on|off]")], "actions.messages.broadcast",
         text="""Write to all users who have said `broadcast USERID PASSWORD on`, at most once a week.
 
@@ -319,9 +318,9 @@ OF_ALL = (
         text="""Make a token, with which a program gives commands for you over HTTP: it stands for your userid and
         password.
 
-        It is shown once. With `read` it is for commands that change nothing, with `play` or nothing for nearly all.
-        `revoke` ends the token of that NAME. A new password ends all tokens. You have at most 20. By mail there is no
-        token, but you get a mail about each.
+        It is shown once. With `read` it is for commands that change nothing. With `play`, or without a word, it is for
+        nearly all commands. `revoke` ends the token of that NAME. A new password ends all tokens. You have at most 20.
+        You cannot make a token by mail, but you get a mail about each.
         """),
     Command("tokens", SIGNED, "actions.tokens.list_tokens", reads=True,
         text="""List your tokens: their names, what they are for, when you made them, and when they were last used.
@@ -334,13 +333,13 @@ OF_ALL = (
         text="""Be notified by other ways than mail: that it is your turn, that a game is over, that somebody has
         written to you.
 
-        `add URL` says where your notices go. URL is one of those that Apprise knows, such as `ntfy://TOPIC`, or that of
-        a program of yours that takes webhooks (`https://...`), as far as the operator allows the kind. A code comes
-        there; `confirm CODE` confirms it. Before that, nothing else is sent.
+        `add URL` says where your notices go. URL is one that Apprise knows, such as `ntfy://TOPIC`, or that of your own
+        program, which takes webhooks (`https://...`). The operator decides which kinds are allowed. A code comes there;
+        `confirm CODE` confirms it. Before that, nothing else is sent.
 
         A notice is a sentence, with a link to the page of the board. What others write is in it only after `add URL
-        full`. `list` shows where your notices go, and `drop N` ends number N. You can have 10. What cannot be reached
-        for 3 days gets nothing more, and you get a mail. A new password asks for a new code.
+        full`. `list` shows where your notices go, and `drop N` ends number N. You can have 10. A target that cannot be
+        reached for 3 days gets nothing more, and you get a mail. A new password asks for a new code.
         """),
     Command("multiple", [], "",
         text="""Carry out the commands in the body, one in each line. In a shell they stand in --comment=TEXT or come
@@ -355,13 +354,13 @@ OF_ALL = (
         text="""Check all dice of a finished board against the secret that they came from.
 
         Without a board, count all dice that were thrown in a game, and compare them with honest ones by a chi-square
-        test; that is for a shell only.
+        test. This works in a shell only.
 
-        You can check them by yourself. The first mail about a board tells the SHA-256 of its secret, the last one the
+        You can check them by yourself. The first mail about a board has the SHA-256 of its secret. The last one has the
         secret, 32 bytes in hexadecimal. The dice of a turn come from the bytes of HMAC-SHA256(secret, "GAME BOARD TURN
-        BLOCK"), where TURN is how many moves were played before and BLOCK is 0, then 1 and so on if more are needed:
-        `spiro 101 0 0` for the first throw of Spiro board 101. Bytes of 252 and more are left out; of each other one,
-        the remainder of a division by 6, plus 1, is a die.
+        BLOCK"). TURN is how many moves were played before. BLOCK is 0, then 1 and so on if more bytes are needed. For
+        the first throw of Spiro board 101 the text is `spiro 101 0 0`. Bytes of 252 and more are left out. Of each
+        other byte, the remainder of a division by 6, plus 1, is a die.
         """),
     Command("timezone", [USERID, PASSWORD, argument("zone", "NAME")], "actions.mail_settings.choose_zone",
         text="""See times in your own time zone, such as Europe/Berlin. Without this, times are in UTC.
@@ -372,11 +371,11 @@ OF_ALL = (
         "actions.mail_settings.choose_for_all",
         text="""Get mails with a picture of the board, in HTML without pictures, or as text alone.
 
-        Pictures and HTML stand beside the text; a mail program shows the one or the other.
+        A mail with pictures or HTML also has the plain text; a mail program shows one of them.
 
-        With `each`, `digest` or `none`, you get the mails about boards of all games one by one, in one digest a day for
-        each game, or not at all. `GAME mail` chooses for one game. Reminders, errors, answers to your own moves and the
-        ends of games come at once in any case.
+        With `each`, you get the mails about boards of all games one by one. With `digest` you get one mail a day for
+        each game, and with `none` no such mails. `GAME mail` chooses for one game. Reminders, errors, answers to your
+        own moves and the ends of games come at once in any case.
         """),
 )
 
@@ -384,7 +383,7 @@ OF_ONESELF = (
     Command("password",
         [USERID, argument("password", "OLD"), argument("new_password", "NEW")],
         "actions.users.change_password",
-        text="""Set another password."""),
+        text="""Set a new password."""),
     Command("address", [USERID, PASSWORD, ADDRESSES], "actions.users.change_address",
         text="""Get your mail at other addresses. The old ones serve until a new one is confirmed."""),
 )
@@ -393,21 +392,21 @@ OF_ALL_GAMES = (
     Command("show", [USERID, argument("state", "[next|active]")], "actions.lists.show_all", reads=True,
         text="""Show the boards of all games where it is a user's turn, or all boards that they play (`active`)."""),
     Command("games", [arguments("selector", "USERID... [SELECTOR...]")], "actions.lists.table_of_all", reads=True,
-        text="""List the boards of users in all games: whose turn it is, since when, and how many days are left for
-        whom.
+        text="""List the boards of users in all games: whose turn it is, since when, and how many days that player has
+        left.
 
         These are the active boards. `next` selects those where one of the users is to move, and `inactive` those that
         are over. `tournament` or `standard` selects further. A mail has a page of 200 lines, and says how to get the
         next one.
 
-        If you mail this about yourself from your own address, the answer can have a link for your calendar program: it
-        shows until when you have to move. A new password ends it.
+        If you mail this about yourself from your own address, the answer can have a link for your calendar program. The
+        calendar shows until when you have to move. A new password ends it.
         """),
     Command("seekers", [PAGE], "actions.challenges.seekers", reads=True,
         text="""List the players who want to be challenged, in all games, with their ratings. A mail has a page of 200
         lines.
 
-        Who takes no challenges at the moment, has reached their limit or is on vacation is not listed.
+        Players who take no challenges at the moment, have reached their limit or are on vacation are not listed.
         """),
 )
 
