@@ -1,8 +1,8 @@
 """Boards for games of stones on cells: squares, hexagons, and any other graph, all behind one small Board.
 
-A set of cells is an int with one bit a cell, so that ``a | b``, ``a & b`` and ``a & ~b`` read as for sets, and a
-position is a few ints: compared at once, copied for nothing. On squares and hexagons the neighbours of all cells of
-a set are found at once by shifting the whole set; on other graphs there is a mask for each cell.
+A set of cells is an int with one bit a cell, so that ``a | b``, ``a & b`` and ``a & ~b`` read as for sets. A position
+is a few ints, which are fast to compare and to copy. On squares and hexagons the neighbours of all cells of a set are
+found at once, by shifting the whole set. On other graphs there is a mask for each cell.
 """
 
 from abc import ABCMeta, abstractmethod

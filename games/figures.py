@@ -223,8 +223,8 @@ def rows_of_hexagons(board: Board) -> list[list[tuple[int, int, int]]]:
 def honeycomb(board: Board) -> Template:
     """A board of hexagons, with the letters of its rows and the numbers of its diagonals.
 
-    As in the pictures in text, a row below the longest one counts the lines that rise to the left, one above it those
-    that rise to the right; a number stands where such a line leaves the board.
+    As in the pictures in text, a row below the longest one counts the lines that rise to the left. A row above it
+    counts those that rise to the right. A number stands where such a line leaves the board.
     """
     rows = [
         [(board.name[bit], column / 2, row * ROW) for bit, row, column in cells] for cells in rows_of_hexagons(board)
@@ -255,8 +255,8 @@ def hexagon(x: float, y: float) -> tuple[Place, ...]:
 def pile(name: str, at: Place, sides: tuple[int, ...], *, size: float, most: float) -> tuple[Piece, ...]:
     """A stack of pieces of these sides, the lowest first. *size* is their radius.
 
-    Each is drawn half of the radius higher than the one below it, but the highest at most *most* above the lowest, and
-    those above the sixth no higher than that.
+    Each is drawn half of the radius higher than the one below it. The highest is at most *most* above the lowest, and
+    those above the sixth are drawn at its height.
     """
     steps = min(len(sides), MOST_VISIBLE) - 1
     rise = min(size / 2, most / max(1, steps))

@@ -4,9 +4,9 @@ Pink and Black take turns on a hexagon of hexagonal spaces. Pink begins with one
 actions, each of which adds an own stone to an empty space or removes one from the board. With ``-removals=x`` a third
 action may remove up to x stones at once. A group is matched while some region of empty spaces has its size and its
 shape; shapes may be turned, but not flipped. After every action the marks go up to the sizes of the matched groups that
-it created: first the mover's mark, then the other one, never to a number that is covered. The higher mark leads. The
-leader wins when too few spaces are free of their stones for the other side to overtake them, and when an arrangement of
-stones stands for the third time; without a leader that is a draw.
+it created. The mover's mark goes first, then the other one, never to a number that is covered. The higher mark leads.
+The leader wins when too few spaces are free of their stones for the other side to overtake them. The leader also wins
+when an arrangement of stones stands for the third time; without a leader that is a draw.
 
 The rules in full, with the notation, are in help/papagra.txt.
 """

@@ -1,11 +1,11 @@
 """Spora: stacks of one to four pieces, which are dropped, sown, and captured when they are cut off.
 
-A turn drops 1 to 4 pieces from the reserve on an empty point or an own stack, and may then sow another own stack, or
-part of it: one piece on each point of a path. A hand of at least twice its height captures an enemy stack in its way.
-A group is alive while a path of empty points leads from it to another group of its colour. The only group of a colour
-is alive, too, unless the colour had several at the end of an earlier turn, or has lost one by enclosure in this turn.
-Dead groups are captured at once, after the drop and after every sown piece: first the enemy's, then the mover's own.
-Only the group of the stack just dropped is spared; it has to be alive when the turn ends.
+A turn drops 1 to 4 pieces from the reserve on an empty point or an own stack. It may then sow another own stack, or
+part of it: one piece on each point of a path. A hand of at least twice its height captures an enemy stack in its way. A
+group is alive while a path of empty points leads from it to another group of its colour. The only group of a colour is
+alive, too, unless the colour had several at the end of an earlier turn, or has lost one by enclosure in this turn. Dead
+groups are captured at once, after the drop and after every sown piece: first the enemy's, then the mover's own. Only
+the group of the stack just dropped is spared; it has to be alive when the turn ends.
 
 When a reserve is empty, the other player has a last turn of single pieces. Stacks and the empty regions that only one
 colour touches count a point each; White adds the komi and a half. A player without stacks ends the game as well.

@@ -1,9 +1,9 @@
 """Sprout-R-Out: a stone next to each enemy group, or the group is removed; eyes make territory.
 
-A turn begins with a stone outside both players' territories. Then each other enemy group on the board is played to,
-in any order: a stone is put next to it, or, if that is not possible, the group is removed. No stone may be next to
-two enemy groups. An empty cell surrounded by one group is an eye, and stays one when the enemy fills it; a group with
-an eye is immortal. Territory is a player's immortal groups and eyes, and more than half of the cells win.
+A turn begins with a stone outside both players' territories. Then each other enemy group on the board is played to, in
+any order. A stone is put next to it; if that is not possible, the group is removed. No stone may be next to two enemy
+groups. An empty cell surrounded by one group is an eye, and stays one when the enemy fills it; a group with an eye is
+immortal. Territory is a player's immortal groups and eyes, and more than half of the cells win.
 
 The rules in full, with the notation, are in help/sprout.txt.
 """

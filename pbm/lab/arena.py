@@ -59,13 +59,13 @@ def arena(
 ) -> int:
     """Let programs play each other, each two as many games with each side, and print the table.
 
-    The programs are asked as by `pbm play` and `pbm duel`; they stay alive from game to game, the rules are looked
-    after here, and no database is used, so that it takes no longer than the programs think. A program loses a game in
-    which it ends, takes too long, or has three moves in a row refused, and by the answer `resign`. If it fails, its
-    exit status or signal is told, and the last that it has written to standard error.
+    The programs are asked as by `pbm play` and `pbm duel`, and stay alive from game to game. This command checks the
+    rules and uses no database, so it takes only as long as the programs think. A program loses a game in which it ends,
+    takes too long, or has three moves in a row refused, and by the answer `resign`. If it fails, its exit status or
+    signal is told, and the last that it has written to standard error.
 
-    With --save, programs have the names of users or robots of the server, and each game is stored when it ends, to be
-    looked at like any other; nobody is mailed. Such games are not rated.
+    With --save, programs have the names of users or robots of the server. Each game is stored when it ends, and can be
+    looked at like any other. Nobody gets mail. Such games are not rated.
     """
     game, options, named = read_words(words, ctx)
     programs = _programs(named)

@@ -196,15 +196,15 @@ def duel(
 ) -> int:
     """Let two programs play many games against each other, and tell which one is stronger.
 
-    The programs are asked as by `pbm play`, each of them for both sides of a pair of games, one after the other, and in
-    games with dice they get the same ones in both. `pbm robot` is such a program. A program goes on through all games
+    The programs are asked as by `pbm play`, each of them for both sides of a pair of games, one after the other. In
+    games with dice, both games have the same ones. `pbm robot` is such a program. A program goes on through all games
     of a worker; when a new game begins, its `history` is shorter. It loses a game in which it ends, takes too long, or
     has three moves in a row refused, and by the answer `resign`. After 5000 turns a game is a draw. If it fails, its
     exit status or signal is told, and the last that it has written to standard error.
 
     The difference of ratings comes with an interval of 95 %, from Wilson's interval of the score. --sprt=0,50 stops as
-    soon as the pairs decide between a difference of 0 and one of 50, each with a risk of 5 % (a generalized sequential
-    probability ratio test).
+    soon as the pairs decide between a difference of 0 and one of 50. The risk of either mistake is 5 % (a generalized
+    sequential probability ratio test).
 
     With --dask the games are played on the workers of a cluster, on which pbm has to be installed, and both programs.
     """

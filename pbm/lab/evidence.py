@@ -43,8 +43,8 @@ def likelihood_ratio(outcomes: Mapping[float, int], low: float, high: float) -> 
     """How much likelier the outcomes are if a player expects *high* than if they expect *low*, as a logarithm.
 
     *outcomes* counts, for each share of the points of a pair of games, how many pairs ended so. This is the generalized
-    sequential probability ratio test: each hypothesis is a mean, and the likeliest distribution with that mean stands
-    for it (Van den Bergh, "A practical introduction to the GSPRT"; the method of Lagrange finds the maximum).
+    sequential probability ratio test (Van den Bergh, "A practical introduction to the GSPRT"). Each hypothesis is a
+    mean, and the likeliest distribution with that mean stands for it. The method of Lagrange finds the maximum.
     """
     counts = {share: max(count, NEVER_SEEN) for share, count in outcomes.items()}
     total = sum(counts.values())

@@ -30,8 +30,8 @@ def boards() -> None:
 def list_boards(words: tuple[str, ...], *, wants_all: bool) -> None:
     """List boards with their options and their ages in days since the last move.
 
-    A SELECTOR is a userid (boards where this user plays) or one of the words `active`, `inactive`, `next` (one of the
-    users is to move), `tournament` and `standard`. You can give several.
+    A SELECTOR is a userid, for boards where this user plays, or one of these words: `active`, `inactive`, `next` (one
+    of the users is to move), `tournament` and `standard`. You can give several.
     """
     server = open_existing()
     selectors = [word.lower() for word in words]
@@ -84,7 +84,8 @@ def list_boards(words: tuple[str, ...], *, wants_all: bool) -> None:
 def remove_board(game: str, board: str, *, yes: bool) -> None:
     """Remove a board with all its moves; its number is not given out again.
 
-    Its players and subscribers are told. Who answers an older mail about it, or on its page, learns that it is gone.
+    Its players and subscribers are told. Players who answer an older mail about it, or answer on its page, are told
+    that it is gone.
     """
     server = open_existing()
     session = Session(server)

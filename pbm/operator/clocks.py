@@ -25,7 +25,7 @@ def clocks() -> None:
 @click.argument("game", required=False)
 @click.argument("board", required=False)
 def add_time(days: float, game: str | None, board: str | None) -> None:
-    """Give everybody DAYS more for what they owe, such as 2 or 0.5; or on the boards of a game, or on one board.
+    """Give everybody DAYS more for what they owe, such as 2 or 0.5; on all boards, those of a game, or one board.
 
     Rounds end later, and so do seeks and guests if no game is named. The players read of it in the next mail about
     their board. After an outage that is not needed: `pbm cleanup` finds out for itself how long the server was away.

@@ -70,7 +70,7 @@ commands = Commands("pbm")
 def doctor(
     processes: int | None, sample: int | None, resolver: str | None, addresses: tuple[str, ...], *, wants_dns: bool
 ) -> int:
-    """Check whether all is well, and say what is wrong and how to mend it. If anything is wrong, the exit status is 1.
+    """Check whether all is well, and say what is wrong and how to fix it. If anything is wrong, the exit status is 1.
 
     It checks the database file, plays every board in it again, and adds up ratings. Then it checks the settings
     and the games. It changes nothing, and can run while the server runs. `pbm status` says how the server is doing.
@@ -200,7 +200,7 @@ def foreign_table_notes(path: Path) -> Iterator[str]:
 
 
 def idle_bars(path: Path, now: datetime) -> Iterator[str]:
-    """A sentence for each bar that holds nobody: the operator may have mistyped it, or need it no more.
+    """A sentence for each bar that holds nobody: the operator may have mistyped it, or may no longer need it.
 
     That is no fault, because the barred sender may come back.
     """

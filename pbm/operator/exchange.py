@@ -139,8 +139,8 @@ def _present(file: Path) -> Path:
 def export(game: str, boards: tuple[str, ...], *, wants_all: bool) -> int:
     """Print the records of games as JSON, a line each, for `pbm import` and for other programs.
 
-    A record has the secret of its dice only when the game is over. If a board cannot be read, the others are printed,
-    the error is told, and the exit status is 1.
+    A record has the secret of its dice only when the game is over. If a board cannot be read, the others and the error
+    are printed, and the exit status is 1.
     """
     if bool(boards) == wants_all:
         raise click.UsageError("Name boards, or all by --all.")

@@ -76,12 +76,12 @@ def make_key(*, new: bool) -> None:
 
 
 @mail_setup.command("login", answers=False)
-@click.option("--provider", type=click.Choice(["google", "microsoft"]), help="Whose mailbox it is.")
+@click.option("--provider", type=click.Choice(["google", "microsoft"]), help="The provider of the mailbox.")
 @click.option("--client", metavar="ID", help="Under which pbm is registered with the provider.")
 @click.option("--scope", metavar="WORDS", help="At another provider: what pbm may do.")
 @click.option("--token-url", metavar="URL", help="At another provider: where tokens come from.")
 @click.option("--device-url", metavar="URL", help="At another provider: where the code for the browser comes from.")
-@click.option("--browser-url", metavar="URL", help="In place of such a code: where the browser begins.")
+@click.option("--browser-url", metavar="URL", help="Instead of such a code: where the browser begins.")
 def log_in_to_mailbox(provider: str | None, **options: str | None) -> None:
     """Log in to a mailbox that takes no passwords, for example at Google or Microsoft.
 

@@ -36,17 +36,17 @@ TOURNAMENT = """Start a tournament, let it be joined, direct it, or show how it 
   pbm tournament symple a withdraw bob
 
 With players, it makes a pool of them and starts its games: boards a1, a2 and so on in the pool a. In a round robin,
-every two players get a board at once. A Swiss tournament, a knockout, a ladder and an arena go on by themselves: the
+every two players get a board at once. A Swiss tournament, a knockout, a ladder and an arena go on by themselves. The
 next round starts when the last game of the round before ends. Options of the game are written as in a challenge.
 Players who reject or limit challenges play nevertheless.
 
 With --open, players join by `GAME join POOL USERID PASSWORD`.
 
 Without players, it prints the table of the pool. A win or a bye is 1 point, a tie 0.5. The line below the table says
-what decides between equal points. Usually their games against each other (direct encounter) do, too; players share a
-place only if these games do not decide either. The results are: 1 won, 0 lost, = tied, a dot for a game that is still
-to be played, x for one that was cancelled. If there are rounds, the line of the opponent stands in front, such as 7:1,
-in CSV 7+ won, 7= tied, 7- lost, 7? still to be played.
+what decides between equal points. Usually their games against each other (direct encounter) do, too. Players share a
+place only if these games do not decide either. The results are: 1 won, 0 lost, = tied, a dot for a game that is not yet
+played, x for one that was cancelled. If there are rounds, the line of the opponent stands in front, such as 7:1. In CSV
+that is 7+ won, 7= tied, 7- lost, 7? not yet played.
 A bye is 1 point; bye= is half a point, for players who have asked for it by `GAME bye POOL USERID PASSWORD`.
 
 Without a pool, it lists the pools.
@@ -56,7 +56,7 @@ A DIRECTION is one of these:
   start                         start a tournament that was open
   status                        how far it is
   add USERID                    one more player, from the next round on
-  replace USERID NEW            another player in their place
+  replace USERID NEW            another player replaces them
   withdraw USERID               they lose the games that are on, unrated
   adjudicate BOARD win [USERID] the player who waits, or that one, has won
   adjudicate BOARD draw|cancel  a draw, or it counts for nobody
@@ -80,7 +80,7 @@ commands = Commands("pbm")
 @click.option("--most", metavar="N", help="How many players can join.")
 @click.option("--until", metavar="TIME", help="When an arena ends, such as 2027-01-31T18:00 in UTC.")
 @click.option("--never", multiple=True, metavar="A:B", help="Players who never meet in a Swiss tournament.")
-@click.option("--byes", metavar="N", help="For how many byes of half a point a player of a Swiss tournament can ask.")
+@click.option("--byes", metavar="N", help="How many byes of half a point a player of a Swiss tournament can ask for.")
 @click.option("--round-days", metavar="DAYS", help="How long a round lasts; then the players who are to move lose.")
 @click.option("--tiebreaks", metavar="LIST", help="What decides between equal points: direct,sb,buchholz,cut1,wins.")
 @click.option(
@@ -90,7 +90,7 @@ commands = Commands("pbm")
 @click.option("--nagtime", metavar="DAYS", help="Until the player to move is reminded.")
 @click.option("--forfeittime", metavar="DAYS", help="Until they have lost.")
 @click.option("--totaltime", metavar="DAYS", help="What a player has for all their moves.")
-@click.option("--clock", metavar="BASE+INC[/MAX]", help="In place of both: a clock that grows, such as 10+2/14.")
+@click.option("--clock", metavar="BASE+INC[/MAX]", help="Instead of both: a clock that grows, such as 10+2/14.")
 @click.option("--novacation", flag_value="yes", help="Vacations spare nobody.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the list as CSV.")
 @click.option("--trf", "as_trf", is_flag=True, help="Print a Swiss tournament as a report for FIDE's programs (TRF16).")

@@ -56,11 +56,11 @@ def robot(level: str | None, seconds: float | None, playouts: int | None, seed: 
     A line on standard input that begins with { is a position in JSON, as the request `state` of the referee prints it.
     The robot answers with one line on standard output, a move. A line that begins with ? says that the move was
     refused; the robot answers with another move. The line `quit` ends the robot. For each position, it writes a line to
-    standard error: its chance to win, how many games it has played out, and how it expects the game to go on.
+    standard error. This has its chance to win, how many games it has played out, and how it expects the game to go on.
 
     One of --level, --seconds and --playouts says how long it thinks about a move. With a seed, and a level or a number
     of playouts, it answers the same lines with the same moves. It resigns if its chance to win is less than --resign in
-    three of its turns in a row, but never in a game with dice.
+    three turns in a row, but never in a game with dice.
     """
     if (level, seconds, playouts).count(None) < 2:
         raise click.UsageError("Only one of --level, --seconds and --playouts can be given.")

@@ -34,9 +34,9 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
     """Wait until something happens on one of these boards, and list the boards on which it has.
 
     By default, that is any change after the command began: a move, a move taken back, a proposal or the end of the
-    game. --until=over waits for the end of a game, and --until=turn=USERID for the turn of that player; if that is so
-    already, the command ends at once. The end of one of their games ends the wait for their turn, too, and the removal
-    of a board ends any wait.
+    game. --until=over waits for the end of a game, and --until=turn=USERID for the turn of that player. If that has
+    happened already, the command ends at once. The end of one of their games ends the wait for their turn, too, and the
+    removal of a board ends any wait.
 
     The pool of a tournament can be named instead of a board. It stands for all its boards, also those that begin later.
     --until=over then waits for the end of the tournament and all its games, and --until=turn=USERID goes on until that.
@@ -74,11 +74,11 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
 def play(game: str, board: str, userid: str, program: str, timeout: float | None) -> int:
     """Let a program play for a user on a board, until the game is over.
 
-    At each turn of that user, the program gets one line on its standard input: the position in JSON, as the request
-    `state` of the referee prints it. It answers with one line on its standard output, a move. If the move is refused,
-    the program gets a line with `? ` and the reason, and answers again. After the third refusal in a row, the command
-    ends with status 1. It also does so if the program ends, or takes longer than the timeout. At the end of the game
-    the program gets the line `quit`, and the status is 0.
+    At each turn of that user, the program gets one line on its standard input. It is the position in JSON, as the
+    request `state` of the referee prints it. It answers with one line on its standard output, a move. If the move is
+    refused, the program gets a line with `? ` and the reason, and answers again. After the third refusal in a row, the
+    command ends with status 1. It also does so if the program ends, or takes longer than the timeout. At the end of the
+    game the program gets the line `quit`, and the status is 0.
 
     The words of PROGRAM are split as a shell splits them, but there is no shell: write --with 'sh -c "..."' if you need
     one. No password is asked for. Mails go out as for any move, but the user gets none about their own moves.

@@ -1,7 +1,7 @@
 """Monte Carlo tree search over what is known of a game (Kocsis and Szepesvári 2006, Coulom 2006).
 
-Turns are sampled and sorted by the knowledge, and the tree widens in that order: progressive widening (Coulom 2007,
-"Computing Elo ratings of move patterns in the game of Go"; Chaslot and others 2008, "Progressive strategies for
+Turns are sampled and sorted by the knowledge, and the tree widens in that order. This is progressive widening (Coulom
+2007, "Computing Elo ratings of move patterns in the game of Go"; Chaslot and others 2008, "Progressive strategies for
 Monte-Carlo tree search"). Dice are thrown again at each visit, and each throw has a child (Couëtoux and others 2011).
 Wins and losses are proven from the ends of the game on (Winands, Björnsson and Saito 2008, "Monte-Carlo tree search
 solver"). A loss is proven only where all turns were listed: sampled turns prove nothing of those that were not sampled.

@@ -1,9 +1,10 @@
 """How a robot plays Papagra: it looks at all of its turns, at the answers to the best of them, and so on.
 
 Games at random tell little here, but what an action does to the marks can be counted. So this is an alpha-beta search
-(Knuth and Moore 1975), one turn deeper each time while there is time for it: all turns of the position, then those
-that leave the best value, to each the best answers, and at the end whatever raises a mark, with the raises that answer
-it. Without these answers, the last raise would look too good, and a deeper search would bring little.
+(Knuth and Moore 1975), one turn deeper each time while there is time for it. It looks at all turns of the position,
+then at those that leave the best value, and at the best answers to each. At the end it looks at everything that raises
+a mark, and the raises that answer it. Without these answers, the last raise would look too good, and a deeper search
+would bring little.
 
 Hundreds of turns leave the same value. Of these it looks first at those that stop most threats. A threat is a turn with
 which the enemy would take the lead. A value still depends on who raises last, so a chance is that of the last even
