@@ -117,7 +117,7 @@ def test_nor_are_a_picture_and_the_links_below_it(board, monkeypatch):
     monkeypatch.setattr(Illustration, "width", 300)
     mail = mail_that_begins(board, "Summary: ")
     for turns_to_tap, page in ((("a1", "a2"), ""), ((), "https://pbm.example/#a"), (("a1",), "https://pbm.example/#a")):
-        shown = html.page(mail, ADDRESS, Illustration(b"", turns=turns_to_tap, page=page), "board.png")
+        shown = html.page(mail, ADDRESS, Illustration(b"", turns=turns_to_tap, page=page, opponent="bob"), "board.png")
         assert quotes.own(f"{TYPED}\n\n{to_text(shown)}") == TYPED
 
 

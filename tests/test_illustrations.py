@@ -239,7 +239,7 @@ def test_where_few_turns_are_legal_whoever_is_to_move_taps_one(board):
         target = urlsplit(href)
         assert (target.scheme, unquote(target.path)) == ("mailto", got["alice"].message["Reply-To"])
         assert parse_qs(target.query) == {"subject": ["Re: Symple Board 101 alice"], "body": [move]}
-    assert len(got["bob"].page.links) == 2
+    assert [text for _, text in got["bob"].page.links][1:] == ["Only write to alice", "symple show 101"]
     assert "Your turn" not in got["bob"].page.text
 
 
@@ -254,7 +254,39 @@ def test_where_there_are_many_a_link_leads_to_the_page_of_the_site_with_the_toke
         assert tokens.meaning(club.server, f"pbm+{token}@pbm.example").reply.userid == name
     club.server = club.server._replace(site=None)
     club.say("symple challenge -size=7 alice bob")
-    assert [href.partition(":")[0] for href, _ in sent(club)["bob"].page.links] == ["mailto"]
+    assert {href.partition(":")[0] for href, _ in sent(club)["bob"].page.links} == {"mailto"}
+
+
+def test_links_below_the_button_begin_an_answer_and_a_chat(club):
+    club.server = club.server._replace(site=SITE)
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=7 alice bob")
+    got = sent(club)
+    links = {name: {text: urlsplit(href) for href, text in got[name].page.links} for name in ("alice", "bob")}
+    assert "Begin an answer" not in links["bob"]  # alice moves first
+    begun = links["alice"]["Begin an answer"]
+    assert unquote(begun.path) == got["alice"].message["Reply-To"]
+    assert begun.query.endswith("&body=")
+
+    chat = links["bob"]["Only write to alice"]
+    [text] = parse_qs(chat.query)["body"]
+    assert text == "chat\r\n\r\n"
+    raw = mail_of("bob@players.example", "Re: Symple Board 101", f"{text}Hello, alice!", unquote(chat.path))
+    outcome_of(club.server, raw, "bob@players.example", [unquote(chat.path)])
+    assert club.store.talk.of_board("symple", "101")[-1].text == "Hello, alice!"
+
+
+def test_nobody_is_asked_to_write_to_a_robot_nor_one_who_only_reads_to_anybody(club):
+    club.server = club.server._replace(site=SITE)
+    club.signed_up("alice", "bob", "carol")
+    club.say("symple challenge -size=7 alice robot1")
+    club.say("symple challenge -size=7 alice bob")
+    club.say("symple subscribe 102 carol carol-secret")
+    sent(club)
+    club.say("symple move 102 alice alice-secret c3")
+    assert "Only write" not in sent(club)["carol"].page.text
+    club.say("symple show 101", sender="alice@players.example")
+    assert "Only write" not in sent(club)["alice"].page.text
 
 
 def test_a_subscriber_gets_a_token_of_his_own_and_no_turns(board):

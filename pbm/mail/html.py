@@ -92,6 +92,9 @@ TURN_LINK = (
     '<a\nhref="{link}"\nstyle="display: inline-block; margin: 3px 6px 3px 0; padding: 6px 10px; '
     'border: 1px solid; border-radius: 6px">{turn}</a> '
 )
+TEXT_LINK = '<a\nhref="{link}">{text}</a>'
+BEGIN_ANSWER = "Begin an answer"
+ONLY_WRITE = "Only write to {}"
 BUTTON = (
     '<a\nhref="{link}"\nclass="go" style="display: block; max-width: {width}px; box-sizing: border-box; '
     "padding: 12px; border-radius: 8px; "
@@ -248,11 +251,24 @@ def _illustrated(
         yield _Part(f"{TAP}\n{links}", style=PROSE_STYLE, gap=GAP)
     for block in ordered.hints:
         yield _prose(block.text)._replace(gap=GAP)
+    if beginnings := _links_to_answer(illustration, mail):
+        yield _Part("   ".join(beginnings), style=PROSE_STYLE, gap=GAP)
 
     yield _Part(DIVIDER, is_whole=True)
     yield from _with_gaps(ordered.rest, mail, server_address)
     plainer = PLAINER.format(mail.userid or "USERID", illustration.what)
     yield _Part(f"\n{plainer}", style=LABEL_STYLE)
+
+
+def _links_to_answer(illustration: Illustration, mail: Mail) -> list[str]:
+    """The links that begin an answer with a turn, unless turns are links already, or a chat to the opponent."""
+    links = []
+    if mail.reply_to and illustration.is_to_mover and not illustration.turns:
+        links.append(TEXT_LINK.format(link=escape(_answer("", mail)), text=BEGIN_ANSWER))
+    if mail.reply_to and illustration.opponent:
+        text = ONLY_WRITE.format(_escaped(illustration.opponent))
+        links.append(TEXT_LINK.format(link=escape(_answer("chat\r\n\r\n", mail)), text=text))
+    return links
 
 
 def _beginning(above: Sequence[Block], illustration: Illustration) -> Iterator[_Part]:
@@ -284,10 +300,10 @@ def _seat(seat: SeatLine, reader: str) -> str:
     return SEAT.format(colour=seat.colour, text=text)
 
 
-def _answer(move: str, mail: Mail) -> str:
-    """The mailto link that begins an answer with nothing but a move in it."""
+def _answer(text: str, mail: Mail) -> str:
+    """The mailto link that begins an answer with nothing but a text in it, such as a move."""
     return (
-        f"mailto:{quote(mail.reply_to or '', safe='@+')}?subject={_quoted(f'Re: {mail.subject}')}&body={_quoted(move)}"
+        f"mailto:{quote(mail.reply_to or '', safe='@+')}?subject={_quoted(f'Re: {mail.subject}')}&body={_quoted(text)}"
     )
 
 
@@ -312,7 +328,7 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
             target = link(block, mail, server_address)
             shown = _wrapping(texts.wrapped_text(block.text))
             if len(target) <= LONGEST_LINK:
-                shown = f'<a\nhref="{escape(target)}">{shown}</a>'
+                shown = TEXT_LINK.format(link=escape(target), text=shown)
             yield _Part(shown)
         case Moves():
             yield _Part(_wrapping("\n".join(_turn_by_turn(block))))

@@ -50,6 +50,8 @@ class Illustration(NamedTuple):
     seats: tuple[SeatLine, ...] = ()
     remarks: tuple[str, ...] = ()
     """What the game says of both sides, such as how the score is counted."""
+    opponent: str = ""
+    """The opponent of the player who reads the mail; empty if it is a robot, or the reader does not play."""
 
     @property
     def is_to_mover(self) -> bool:
@@ -104,7 +106,18 @@ class Illustrator:
             page = f"{self.server.site}/{drawing.game}/{drawing.board}.html"
         if page and player:
             page += f"#{tokens.token_of(address)}"
-        return drawn._replace(turns=turns, page=page, reader=mail.userid or player)
+        opponent = self._opponent_of(player, drawn)
+        return drawn._replace(turns=turns, page=page, reader=mail.userid or player, opponent=opponent)
+
+    def _opponent_of(self, player: str, drawn: Illustration) -> str:
+        """The person against whom that player plays on the board; empty if there is none."""
+        players = [seat.player for seat in drawn.seats]
+        if player not in players:
+            return ""
+        opponent = next((userid for userid in players if userid != player), "")
+        if self.server.store.robots.get(opponent):
+            return ""
+        return opponent
 
 
 def _drawn(server: Server, drawing: Drawing) -> Illustration | None:
