@@ -93,7 +93,8 @@ def _take(handle: int) -> bool:
 def whole(file: Path) -> Iterator[Path]:
     """Make a new file with a hidden name, which the caller renames to *file* when it is complete. Raises OSError.
 
-    A file that was not renamed is removed at the end; so are those that killed processes have left in the folder.
+    A file that was not renamed is removed at the end. Files that killed processes have left in the folder are removed,
+    too.
     """
     for left in left_behind(file.parent):
         left.unlink(missing_ok=True)

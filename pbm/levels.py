@@ -19,7 +19,7 @@ class Level(NamedTuple):
 
 
 GAMES = "papagra", "spiro", "spora", "sprout", "symple"
-"""The games of which a module of `pbm.robots` knows more than their rules."""
+"""The games that have a module of `pbm.robots`, which knows more than their rules."""
 LEVELS: Sequence[Sequence[Level]] = (
     (Level(1, 0.5), Level(1, 0.6), Level(1, 0.65), Level(8), Level(8), Level(8, 0.3)),
     (Level(1), Level(1, 0.4), Level(1, 0.45), Level(24), Level(32), Level(16, 0.1)),

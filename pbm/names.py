@@ -29,8 +29,8 @@ PLACEHOLDERS = frozenset("code newpassword password userid".split())
 """Words in our help that a reader replaces by their own, such as USERID."""
 
 API_TOKENS = "(?ai:pbm_(?:webhook_)?[0-9a-f]{16,})"
-"""A token with which a program gives commands over HTTP, the secret of a webhook, or a part of one of them that is too
-long to be shown."""
+"""A token that lets a program give commands over HTTP, the secret of a webhook, or a long part of one of them, which
+must not be shown either."""
 
 IsUser = Callable[[str], bool]
 """Whether a word in lower case is the userid of a user."""

@@ -22,8 +22,8 @@ class Passwords:
     The cost is one of those that OWASP names for argon2id as equally safe (Password Storage Cheat Sheet): 7 MiB, 5
     passes, 1 lane. A command in a shell has to get its memory from the system, and computes half as long with these as
     with 19 MiB and 2 passes. Each result of argon2 is remembered with the hash that it is about: a busy player waits
-    for one slow hash only, and none runs again under the write lock. A new password has a new hash, to which no
-    remembered result belongs.
+    for one slow hash only, and none runs again under the write lock. A new password has a new hash, so no remembered
+    result belongs to it.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Passwords:
         return is_right
 
     def is_outdated(self, stored: str) -> bool:
-        """Whether a stored hash was made with other parameters than those of today."""
+        """Whether a stored hash was made with other parameters than are used now."""
         return HASHER.check_needs_rehash(stored)
 
     def _mark(self, stored: str | None, password: str) -> bytes:

@@ -44,7 +44,7 @@ MOST_ANSWERED = 200_000
 ANSWERED_FOR = timedelta(days=30)
 """How long after the end of a game an answer to its mails counts."""
 NEVER_BY_TOKEN = frozenset({"token", "tokens", "notices", "password", "address", "reset", "signup", "signoff"})
-"""Commands that need a password: a token that is stolen must not take the user's place for ever."""
+"""Commands that need a password: with a stolen token, nobody may take over an account for ever."""
 LEFT_OUT = "What you have written with this was left out, because the operator of this server has muted you."
 TOO_MUCH = "This has grown too much; the commands from here on are not carried out."
 

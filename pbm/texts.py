@@ -105,7 +105,7 @@ def wrapped_line(line: str, *, breaks_words: bool = True) -> list[str]:
 
 
 def wrapped_text(text: str) -> str:
-    """A text of which no line has more than 78 columns; lines that are too long break at blanks or behind commas."""
+    """A text in lines of at most 78 columns; lines that are too long break at blanks or behind commas."""
     return "\n".join(part for line in text.split("\n") for part in _lines_by_columns(line.expandtabs()))
 
 

@@ -31,7 +31,7 @@ class Guesses:
     """The failures that this mail has changed."""
 
     def failures_of(self, userid: str) -> tuple[FailuresByHolder, datetime | None]:
-        """The failures of a user and of the peer, those of this mail included; and until when they have to wait.
+        """The failures of a user and of the peer, including those of this mail; and until when they have to wait.
 
         That is None if the next password is looked at now.
         """

@@ -61,7 +61,7 @@ class Meaning(NamedTuple):
 def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
     """What one of our addresses is for, by the token behind its last *mark*; None if the token is wrong or revoked.
 
-    Our Message-IDs have a token, too, behind a dot: that of the address to which the mail bounces.
+    Our Message-IDs have a token, too, behind a dot. It is the token of the address that gets the bounce.
     """
     local, _, host = written.lower().rpartition("@")
     own, _, own_host = server.address.lower().rpartition("@")
@@ -101,7 +101,7 @@ def _meaning_of_code(server: Server, number: int, code: str) -> Meaning | None:
 
 
 def password_address(server: Server, code: str, address_number: int) -> str:
-    """The address at which a user sets a new password with a code; they are known by the number of an address."""
+    """The address at which a user sets a new password with a code; the number of their mail address is in it."""
     return address_with(server, f"{RESET}{address_number}-{code}")
 
 

@@ -150,10 +150,10 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
 def _beginning(
     session: Session, game: str, source: str, options: Sequence[str], board_name: str | None, *, has_robot: bool
 ) -> Point:
-    """The position of another board with which a new one begins. Raises Refused.
+    """The position of another board that a new one begins with. Raises Refused.
 
     The *source* is that board, perhaps with its game and a number of moves, such as `symple-101#5`. A robot may not
-    take part while two people still play that board, or one from which it began: it would show them how to go on.
+    take part while two people still play that board, or a board that it began from. It would show them how to go on.
     """
     word = source
     if source_game := re.match("([a-z][a-z0-9]*)-", source.lower()):
@@ -288,7 +288,7 @@ def reject(session: Session, game: str, name: str) -> list[Letter]:
 
 
 def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
-    """Take challenges up to a number of active boards; without a word, tell that number."""
+    """Take challenges up to a number of active boards; without a word, show that number."""
     title = game.capitalize()
     player = session.store.players.get(game, name)
     if word:
@@ -321,7 +321,7 @@ def _letter_to(game: str, player: PlayerRow, text: str, subject: str, answer: st
 def seek(
     session: Session, game: str, options: Sequence[str], name: str, word: str, named: Mapping[str, str | None]
 ) -> list[Letter]:
-    """Store how many challenges a player seeks, from which ratings, with which options; without a word, tell it."""
+    """Store how many challenges a player seeks, with which ratings and options; without a word, show it."""
     title = game.capitalize()
     player = session.store.players.get(game, name)
     subject = f"{title} seek status"

@@ -107,7 +107,7 @@ def board_of_player(session: Session, row: BoardRow, name: str) -> Board:
 
 
 def played_source(session: Session, row: BoardRow) -> str | None:
-    """The first of a board, the one from which it began, and so on, on which two people still play; None if none is."""
+    """Of a board, the board that it began from, and so on, the first one that two people still play; None if none."""
     store = session.store
     seen: set[str] = set()
     while row.board not in seen:  # records that were imported may name each other

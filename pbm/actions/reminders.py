@@ -22,7 +22,7 @@ MOST_GIVEN = 30
 
 
 def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
-    """Remind the other player in the name of this one. Raises Refused, and Illegal if they are not to be reminded."""
+    """Remind the other player in the name of this one. Raises Refused, and Illegal if they may not be reminded."""
     board = board_of_player(session, row, name)
     late = clocks.awaited(row)
     if name == board.mover:
@@ -82,7 +82,7 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
 
 
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
-    """Note on a board that a player is reminded. Returns the letter, which tells when, and by which rule, they lose."""
+    """Note on a board that a player is reminded. Returns the letter, which says when they lose, and by which rule."""
     row = board.row
     store = session.store
     now = session.now

@@ -63,7 +63,7 @@ def play_answer(session: Session, board: Board, name: str) -> str | None:
 
 
 def _with_known_conditions(board: Board, lines: Sequence[PlanLine]) -> list[PlanLine]:
-    """The lines of a plan, of which the first conditions are in canonical form if they are legal now.
+    """The lines of a plan, with their first conditions in canonical form if they are legal now.
 
     Behind `any`, these were not known before. A move of the opponent is then compared with texts, which is fast.
     """

@@ -14,7 +14,7 @@ from pbm.session import Session
 from pbm.store import BoardRow, TurnRow
 
 EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}
-"""The events of these turns; that of any other turn is a ``move``."""
+"""The kinds of events for these turns; any other turn is a ``move``."""
 
 
 def start(
@@ -103,7 +103,7 @@ def play_turn(session: Session, board: Board, name: str, text: str, reason: str 
 
 
 def commenter(name: str, text: str) -> str:
-    """The writer of the comment of a player's turn: the server for FORFEIT, for which the comment is the reason."""
+    """The writer of the comment of a player's turn. For FORFEIT it is the server, because the comment is the reason."""
     if text == FORFEIT:
         return SERVER
     return name

@@ -323,7 +323,7 @@ class Board:
     def _add_state(self, turn: TurnRow | None) -> None:
         """Add the position after a turn, or the first position for None.
 
-        Its dice are those of the turn that was played in it; if there is none yet, they are thrown now.
+        Its dice are the dice of the turn that was played in it. If there is none yet, they are thrown now.
         """
         number = len(self.states)
         state: State

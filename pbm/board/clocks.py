@@ -143,7 +143,7 @@ def limits(row: BoardRow) -> tuple[int, int]:
 
 
 def next_time(row: BoardRow, now: datetime) -> datetime:
-    """The time with which the next step on a board is stored: *now*, but never before that of its last step.
+    """The time to store with the next step on a board: *now*, but never before the time of its last step.
 
     The clock of the machine may have stepped back since then.
     """

@@ -1,4 +1,4 @@
-"""Ratings: how a game that has ended changes those of its players. `pbm help ratings` explains the system."""
+"""Ratings: how a game that has ended changes the ratings of its players. `pbm help ratings` explains the system."""
 
 from datetime import datetime
 from typing import NamedTuple

@@ -29,7 +29,7 @@ def drawn_over(canvas: Canvas, figure: Figure, taps: NextTaps, side: int, *, is_
 
 
 CROSS_EDGE = 7
-"""Pixels: how wide the edge of a cross is, without which a red cross is not seen on a black stone."""
+"""Pixels: how wide the edge of a cross is. Without it, a red cross cannot be seen on a black stone."""
 
 
 class _Over:

@@ -206,7 +206,7 @@ def duel(
     soon as the pairs decide between a difference of 0 and one of 50. The risk of either mistake is 5 % (a generalized
     sequential probability ratio test).
 
-    With --dask the games are played on the workers of a cluster, on which pbm has to be installed, and both programs.
+    With --dask the games are played on the workers of a cluster. Each worker needs pbm and both programs.
     """
     game, options, named = read_words(words, ctx)
     if len(named) != 2:

@@ -1,8 +1,8 @@
 """Passwords in texts that go out: found by where they stand, and replaced by the word PASSWORD.
 
 A word is taken for a password where the grammar of a command has one (``symple move 101 alice swordfish e5``), next to
-the userid of a user if that stands next to the number of a board, and behind a word such as "password:". So is a URL
-for notices. What was found once is masked everywhere else, too. Other prose stays as it is.
+the userid of a user if that stands next to the number of a board, and behind a word such as "password:". A URL for
+notices is masked, too. What was found once is masked everywhere else, too. Other prose stays as it is.
 """
 
 import re
@@ -31,7 +31,7 @@ IN_FRONT = words.REPLIES | frozenset("subject betreff objet asunto oggetto new p
 BETWEEN = frozenset("is was are ist war of for von für to my mine the new old".split())
 """Words between "password" and the password."""
 PLACES = frozenset({"board", "boards", "followed", "userid"})
-"""The arguments by which a command is told from prose."""
+"""The arguments that distinguish a command from prose."""
 NOTICE_URL = "(?ai)(?!(?:https?|ftp)://)[a-z][a-z0-9]*://"
 """How a URL for notices begins, such as ``ntfy://``, which may have a password in it."""
 MOST_WORDS = 8
@@ -211,7 +211,7 @@ def _named(text: str, tokens: Sequence[TypedToken], is_user: IsUser | None) -> I
 
 
 def _place_behind(tokens: Sequence[TypedToken], place: int, is_user: IsUser | None) -> int | None:
-    """The place of the word to which "password" at a place belongs; None if there is none in the next four words."""
+    """The place of the word that "password" at a place speaks of; None if none of the next four words can be it."""
     for number in range(place + 1, min(place + 5, len(tokens))):
         token = tokens[number]
         if token.plain.lower() in BETWEEN:

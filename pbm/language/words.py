@@ -50,8 +50,8 @@ GOES_ON = (
     r"[,\uff0c\u3001]\n|\n[,\uff0c\u3001]|(?:^|[\s,])x\n[a-z]\d|,[-+\u2010-\u2015\u2212]\n[a-z]\d"
     r"|[-\u2010-\u2015\u2212][a-z]\d+\n[-\u2010-\u2015\u2212][a-z]\d\S*$"
 )
-"""Two lines of which the second one goes on with the turn of the first: they meet at a comma, behind the x of a
-removal, behind a sign of Papagra, or between two removals without commas, such as those of Papagra.
+"""Two lines, if the second one goes on with the turn of the first. They meet at a comma, behind the x of a removal,
+behind a sign of Papagra, or between two removals without a comma, as in Papagra.
 
 Examples are ``a1,`` and ``b2``, ``e5,x`` and ``d4``, ``e3,+`` and ``f6``, ``-a1`` and ``-b2``."""
 MEANT_AS_MOVES = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}

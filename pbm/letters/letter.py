@@ -48,7 +48,7 @@ class Letter(NamedTuple):
     reader: str = ""
     """The player who gets it, if it goes to the sender of the command."""
     reply_to: str | None = None
-    """The address at which it is answered, if that is not the one of the board or our own."""
+    """The address for answers, if it is neither the reply address of the board nor our own address."""
     point: Point | None = None
     """The position of the board that it shows."""
     has_next: bool = False

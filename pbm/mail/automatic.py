@@ -67,7 +67,7 @@ PAST = re.compile(
     r"|geweest|var|varit|vært|været|olin|byłem|byłam|był|была?|yesterday|last week|gestern)\b",
     re.IGNORECASE,
 )
-"""What stands in a sentence by which somebody says that they are back, as in ``I was on vacation``."""
+"""What stands in a sentence that says that somebody is back, as in ``I was on vacation``."""
 RECEIPTS = frozenset(
     phrase.strip()
     for phrase in """

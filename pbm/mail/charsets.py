@@ -133,7 +133,7 @@ codecs.register_error("pbm.mark", _mark_undecodable)
 
 
 def _codec_of(charset: str) -> str:
-    """Python's name of a charset; that of UTF-8 if there is none."""
+    """Python's name of a charset; the name of UTF-8 if Python has none."""
     if not charset.isascii() or len(charset) >= 40:
         return "utf_8"
     name = normalize_encoding(charset).lower().strip("_")

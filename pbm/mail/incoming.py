@@ -295,7 +295,7 @@ def give_up(server: Server, raw: bytes, why: TimeoutError) -> Outcome:
 
 
 def prepare_mail(server: Server, received: ReceivedMail) -> PreparedMail:
-    """Read a mail, and prepare its command: all that is slow is done here, without a lock for which others wait.
+    """Read a mail, and prepare its command: all that is slow is done here, without a lock that others wait for.
 
     Raises Unusable if the database cannot be used.
     """

@@ -127,7 +127,7 @@ def count_lines(post: Post) -> int:
 
 
 def with_passwords(line: str, comment: str, passwords: Sequence[str]) -> tuple[str, str]:
-    """A line and its comment with the passwords for which hyphens stand. One alone stands for all. Raises Misused."""
+    """A line and its comment, with the hyphens replaced by passwords. One alone stands for all. Raises Misused."""
     if not passwords:
         return line, comment
     if any(len(word.split()) != 1 or word == "-" for word in passwords):
@@ -209,7 +209,7 @@ def _session(server: Server, post: Post) -> Session:
 
 
 def prepare_post(server: Server, post: Post) -> PreparedPost:
-    """Read a post, and prepare its command: all that is slow is done here, without a lock for which others wait."""
+    """Read a post, and prepare its command: all that is slow is done here, without a lock that others wait for."""
     session = _session(server, post)
     line, call = runner.read_for(session, post.line)
     if post.token and session.bearer is None:

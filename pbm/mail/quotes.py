@@ -184,7 +184,7 @@ FIRST_CONTACT = re.compile(
     r"|\n[^\n]{0,60}\b(?:important|wichtig ist|importante|belangrijk is)\W*(?=\n|$))?",
     re.IGNORECASE,
 )
-"""What Outlook puts above a mail of somebody who has seldom written: their address, and a link that says why.
+"""What Outlook puts above a mail of somebody who rarely writes: their address, and a link that says why.
 
 An example is ``You don't often get email from bob@example.org. Learn why this is important``, which may go on with
 ``https://aka.ms/LearnAboutSenderIdentification`` in the next line.
@@ -318,7 +318,7 @@ def _is_of_warning(line: str, *, is_joined: bool) -> bool:
 
 
 def _length_of_warning(lines: Sequence[str], index: int) -> int:
-    """How many lines, one or more of which a mail program has broken, begin a warning; 0 if they do not."""
+    """How many of the first lines begin a warning, which a mail program may have broken; 0 if they do not."""
     near = "\n".join(lines[index : index + 4])  # the sentence in two lines, a line next to the link, and the link
     if contact := FIRST_CONTACT.match(near[: 2 * LONGEST_ATTRIBUTION]):
         return contact[0].count("\n") + 1

@@ -21,7 +21,7 @@ from pbm.texts import clean, one_line
 MOST_TEXT = 100_000
 """How many characters of a text are looked at."""
 MOST_HTML = 300_000
-"""How many characters of HTML are looked at, of which many are tags."""
+"""How many characters of HTML are looked at; many of them are tags."""
 MOST_BODY = 100_000
 """How many characters are kept of what somebody wrote themselves."""
 MOST_PARTS = 1000
@@ -197,7 +197,7 @@ def _read(raw: bytes, envelope_sender: str | None) -> Incoming:
 
 
 def _sender(addresses: Sequence[str], envelope_sender: str | None) -> str | None:
-    """The one address that a mail is from, to judge by those of its From; None if there are several or none."""
+    """The one address that a mail is from, by the addresses in its From; None if there are several or none."""
     if len(addresses) > 1:
         return None
     for address in addresses:
@@ -212,7 +212,7 @@ def _sender(addresses: Sequence[str], envelope_sender: str | None) -> str | None
 def _parted(raw: bytes) -> tuple[bytes, bytes]:
     """The header of a mail, and its body with the line end in front of it.
 
-    The parser wants nothing in front of the header, nor between a name and its colon.
+    The parser wants nothing in front of the header, and nothing between a name and its colon.
     """
     raw = CARRIED.sub(b"\n", raw)
     begin = 0
@@ -228,7 +228,7 @@ def _parted(raw: bytes) -> tuple[bytes, bytes]:
 
 
 def _opened(raw: bytes) -> Opened:
-    """Take a mail apart, but not one that is too intricate to be a person's, or of which the parser makes nothing."""
+    """Take a mail apart, but not if it is too intricate to be a person's, or if the parser fails."""
     raw = b"".join(_parted(raw))
     lowered = raw.lower()
     is_small = (

@@ -67,7 +67,7 @@ def typed_command(mail: Incoming, is_user: IsUser) -> Typed:
     """The command in a mail to the server's own address: its subject, or the first line of its text.
 
     The line of the text counts where the subject names no command. It also counts where the words of the subject only
-    begin like one, as those of ``Message from Alice`` do, which a mail program writes by itself.
+    begin like one, as in ``Message from Alice``, which a mail program writes by itself.
     """
     subject = plain_line(mail.subject)
     above = Typed(subject, mail.body, subject.command is not None)
@@ -210,7 +210,7 @@ def _is_word_of_answers(line: Line) -> bool:
 
 
 def _copied_answer(reply: Reply, line: Line) -> str | None:
-    """The answer that a command stands for which names the board and the player of a *reply*; None for another command.
+    """The answer that a command stands for, if it names the board and the player of a *reply*; None if not.
 
     Every board mail ends with a command like ``spiro move 101 alice PASSWORD MOVE#3``. With a move instead of the last
     word, it is the answer ``move e5``. At the address for answers it needs no password, so the password may be missing.

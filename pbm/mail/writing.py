@@ -26,9 +26,9 @@ LONGEST_WORD = 70
 def compose(mail: Mail, server_address: str, illustration: Illustration | None = None, web: str | None = None) -> bytes:
     """The message of a row of the outbox: its text, and also the same in HTML where that is wanted.
 
-    The HTML begins with a picture if there is one. *web* is the address of the web server, to which the button that
-    unsubscribes posts. Lines end as in files; to send the message by SMTP, end them with CR LF. Raises ValueError if a
-    value does not fit into the header.
+    The HTML begins with a picture if there is one. *web* is the address of the web server; the button that unsubscribes
+    posts there. Lines end as in files; to send the message by SMTP, end them with CR LF. Raises ValueError if a value
+    does not fit into the header.
     """
     part = _text(mail.text)
     if mail.html:

@@ -23,9 +23,8 @@ def guard_this_process(inner: Sequence[Network] = ()) -> None:
     """Let this process connect only to public addresses, and to *inner* networks that the operator allows.
 
     This cannot be undone. It holds for all Python code, no matter which library connects: Python asks the hook at each
-    connection, with the address that is really connected to. So neither a name that changes what it stands for, nor a
-    redirection, leads anywhere else. Names are looked up before, by `socket.getaddrinfo`, which needs no socket of
-    Python.
+    connection, with the address that is really connected to. So a name that changes its address, or a redirection, does
+    not lead anywhere else. Names are looked up before, by `socket.getaddrinfo`, which needs no socket of Python.
     """
 
     def check(event: str, arguments: tuple[object, ...]) -> None:

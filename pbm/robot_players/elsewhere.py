@@ -134,7 +134,7 @@ class BoardsElsewhere:
             time.sleep(min(pause, max(0.0, end - time.monotonic())))
 
     def wait(self, seconds: float) -> None:
-        """Wait until something may have happened on one of the boards, but no longer than that."""
+        """Wait until something may have happened on one of the boards, but at most so long."""
         try:
             event = self._events.get(timeout=max(0.0, seconds))
         except Empty:

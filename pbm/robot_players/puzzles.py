@@ -55,10 +55,10 @@ class TooLongError(Exception):
 def puzzles(game: str, scheduler: str | None) -> None:
     """Look for puzzles in games that are over: positions in which a single turn wins, and no other.
 
-    That is proven by the rules, or else two searches agree, of which one is a hundred times as long as the other.
-    What was found is kept: the site shows it, and each week one puzzle is mailed to those who want that. Each board is
-    looked at once, which can take a minute, and a command that was ended goes on where it was. Boards are left out if a
-    game that goes on may have the same positions.
+    That is proven by the rules; or else two searches agree, one of them a hundred times as long as the other. What was
+    found is kept: the site shows it, and each week one puzzle is mailed to those who want that. Each board is looked at
+    once, which can take a minute, and a command that was ended goes on where it was. Boards are left out if a game that
+    goes on may have the same positions.
     """
     session = Session(open_existing())
     let_server_go_first()

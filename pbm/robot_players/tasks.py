@@ -61,7 +61,7 @@ IDLE_NICENESS = 19
 THINKER = (*START_PBM, "robots", "think")
 """The command of a process that thinks in idle time."""
 IDLE_FACTOR = 10
-"""How many times as long as its thinking, which counts time of the processor, a task of idle time may take."""
+"""The limit of a task of idle time, by the clock: this many times its thinking time, which is processor time."""
 MOST_PROGRAMS = 16
 """How many programs of the operator's one process asks at once."""
 MOST_GIVEN_OUT = 64
@@ -81,8 +81,8 @@ def claim_next_task(
     """Claim the next task, or the next one on a board, its game and number, and return it; None if there is none.
 
     Tasks that another living process does are left to it, and those of *busy* robots wait. In idle time, these are the
-    tasks of robots of the last level; at other times, those of all others. If boards are named by *among*, the others
-    are left alone, and so are those that this process has *given out*.
+    tasks of robots of the last level; at other times, the tasks of all other robots. If boards are named by *among*,
+    the others are left alone, and so are those that this process has *given out*.
     """
 
     def free() -> list[Task]:

@@ -63,7 +63,7 @@ class PlayerBoards(NamedTuple):
     others: list[BoardRow]
     """The other running ones, the last change first."""
     seekers: list[tuple[str, PlayerRow]]
-    """The others who want to be challenged, with the game."""
+    """The other users who want to be challenged, with the game."""
     sought: list[str]
     """The games in which they want to be challenged themselves."""
     robot: str
@@ -79,7 +79,7 @@ def secret_of(request: Request) -> str:
 
 
 def keep_cookie(request: Request, response: Response, secret: str) -> None:
-    """Have a browser keep the token of a device for as long as that holds; if it is empty, have it forget the token."""
+    """Have a browser keep the token of a device as long as it holds, or forget its token if *secret* is empty."""
     response.set_cookie(
         _cookie_name(request),
         secret,

@@ -363,7 +363,7 @@ class Streams:
                 stream.cut()
 
     def _send_comments(self) -> None:
-        """Send a comment to each stream for which it is time."""
+        """Send a comment to each stream that is due for one."""
         now = asyncio.get_running_loop().time()
         while self.open:
             stream, due = next(iter(self.open.items()))

@@ -19,7 +19,7 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 class Metrics(Collector):
     """What is counted while the server runs, and what the database holds.
 
-    The database is read by a connection of its own, for which no mail waits.
+    The database is read by a separate connection, so that no mail waits for it.
     """
 
     def __init__(self, path: Path, now: Callable[[], datetime]) -> None:

@@ -29,7 +29,7 @@ WATCH_SECONDS = 2.0
 M_MMAP_THRESHOLD = -3
 """The parameter of glibc's mallopt for what is so large that it is given back to the system as soon as it is freed."""
 LARGE_BYTES = 128 * 1024
-"""The value of that parameter with which glibc begins. It raises it with each mail that is larger, up to 32 MB."""
+"""glibc's first value of M_MMAP_THRESHOLD. It raises it with each mail that is larger, up to 32 MB."""
 
 
 def give_back_memory() -> None:

@@ -368,7 +368,7 @@ def _digest(what: object) -> str:
 
 
 def step_ids(board: Board) -> list[str]:
-    """A name for the start and for the position after each turn, which tells it from that of any other history."""
+    """An id for the start and for the position after each turn. Positions with another history have other ids."""
     digest = _digest((board.thread, board.row.options))
     ids = [digest]
     for turn in board.turns:

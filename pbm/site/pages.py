@@ -46,7 +46,7 @@ class ListPage(NamedTuple):
     first: int
     """How many items stand on the pages before it; 0 if pages are numbered from the last one."""
     before: str
-    """The name of the page before it; empty for the first one, and so is the next for the last one."""
+    """The name of the page before it; empty for the first page. `after` is empty for the last page."""
     after: str
 
 
@@ -427,7 +427,7 @@ class Pages:
         return " ".join(sentences)
 
     def _ratings(self, userid: str) -> list[RatingView]:
-        """The ratings of a player, that in the game of which they have finished most first."""
+        """The ratings of a player, first in the game that they have finished most often."""
         views = []
         for game in self.games:
             player = self.store.players.get(game, userid)

@@ -158,7 +158,7 @@ class BoardRow(NamedTuple):
         return self.second_player if userid == self.first_player else self.first_player
 
     def secret_of(self, turn: int) -> bytes:
-        """The secret from which the dice come that are thrown behind *turn* turns."""
+        """The secret of the dice that are thrown after *turn* turns."""
         if self.earlier_secret and turn < self.earlier_throws:
             return self.earlier_secret
         return self.secret
@@ -232,7 +232,7 @@ class Boards(Questions):
         return str(self.value(query, game))
 
     def reserve_number(self, game: str, number: int) -> None:
-        """Let `next_number` never return this number, nor a lower one."""
+        """Let `next_number` never return this number or a lower one."""
         query = "INSERT INTO numbers VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)"
         self.execute(query, game, max(number, 100))
 

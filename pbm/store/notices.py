@@ -101,7 +101,7 @@ class Notices(Questions):
         self.execute("DELETE FROM notice_targets WHERE id = ?", number)
 
     def ask(self, number: int, code: str, now: datetime) -> None:
-        """Let a target wait for the code that confirms it, of which the digest is given. What waits for it goes."""
+        """Let a target wait for the code that confirms it, which is given by its digest. What waits for it goes."""
         self.execute("DELETE FROM notices WHERE target = ?", number)
         self.update("notice_targets", {"code": code, "made": now, "confirmed": None}, "id = ?", number)
 

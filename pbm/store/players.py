@@ -175,8 +175,8 @@ class Players(Questions):
     def take_back_result(self, result: ResultRow, lowest: int) -> None:
         """Delete the result of a rated game for one player, as if the games after it had been rated without it.
 
-        What it changed is taken from the ratings after it, none of which falls below *lowest*. The caller changes what
-        is stored of the player.
+        What it changed is taken from the ratings after it; none falls below *lowest*. The caller changes what is stored
+        of the player.
         """
         of_player = "game = ? AND userid = ?"
         gain = result.after - result.before

@@ -102,7 +102,7 @@ class Tournaments(Questions):
     def meetings(self, game: str, pool: str) -> list[Meeting]:
         """The games and byes of a pool in their order; boards of the pool that no round has started come last.
 
-        Outcomes are those of seats, not of userids: a player who has replaced another one has their results.
+        Outcomes belong to seats, not to userids: a player who has replaced another one has their results.
         """
         meetings = []
         rows = self.execute(MEETINGS, game, pool)

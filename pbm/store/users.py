@@ -113,7 +113,7 @@ class Users(Questions):
         self.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", userid)
 
     def _forget_words(self, userid: str) -> None:
-        """Delete the comments and chats of a user, and the comments of unknown writers with which their boards began.
+        """Delete the comments and chats of a user, and the comments of unknown writers at the start of their boards.
 
         Of these, nobody knows whether the user has written them.
         """

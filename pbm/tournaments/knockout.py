@@ -18,7 +18,7 @@ class Knockout(Kind):
     explained = "A player's place is set by the round in which they lose. The winner is first."
 
     def due(self, progress: Progress) -> Round:
-        """The next game of each open match of which no game is running."""
+        """The next game of each open match that has no running game."""
         rounds = matches(progress)
         pairs = []
         if progress.tournament.state == "running":
