@@ -209,14 +209,17 @@ class Month(Club):
         """
         state, steps = table.state, []
         has_dice = games.needs_dice(state)
-        while len(steps) < self.rng.choice([1, 2, 3]) and not state.result() and table.mover_in(state) != name:
+        while len(steps) < self.rng.choice([1, 2, 3]) and not state.result():
             theirs, after = self.some(state)
             if after.result() or (has_dice and steps):
                 break
-            if not has_dice and table.mover_in(after) != name:
+            if not has_dice and table.mover_in(after) == table.mover_in(state):
                 break
-            mine, state = (theirs, state) if has_dice else self.some(after)
+            mine, following = (theirs, state) if has_dice else self.some(after)
             steps.append((reference_plans.ANY if has_dice or self.rng.random() < 0.1 else theirs, mine))
+            if not has_dice and table.mover_in(following) == table.mover_in(after):
+                break
+            state = following
         steps = steps or [(reference_plans.ANY, "a1")]
         text = " ".join(f"if {theirs} then {mine}" for theirs, mine in steps)
         line = f"{table.game} plan {table.number} {name} PASSWORD {text}"
