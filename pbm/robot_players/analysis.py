@@ -143,8 +143,9 @@ class Critic:
         self.board = board
         self.clock = clock
         self.throws = THROWS if board.has_dice else 1
+        # a third to find the best turn; the rest for what it and the turn that was played lead to
         self.finder = self._player(seconds / 3)
-        self.judge_of_one = self._player(seconds / 3 / self.throws)
+        self.valuer = self._player(seconds / 3 / self.throws)
 
     def _player(self, seconds: float) -> Player:
         """A player who thinks for so long about a position. It plays by chance, and for the same board alike."""
@@ -192,7 +193,7 @@ class Critic:
         chances = []
         reply = ""
         for _ in range(self.throws):
-            chance, reply = self._valued([*states, played], userid, rng)
+            chance, reply = self._valued(list(states) + [played], userid, rng)
             chances.append(chance)
         if self.throws > 1:
             reply = ""  # it was the answer to one throw of several
@@ -209,7 +210,7 @@ class Critic:
             state = thrown(line[-1], rng)
             line[-1] = state
             if not state.must_skip:
-                thought = self.judge_of_one.think(line)
+                thought = self.valuer.think(line)
                 if self.board.player(state, state.turn) == userid:
                     return thought.chance, ""
                 return 1 - thought.chance, answer or thought.move

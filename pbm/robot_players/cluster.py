@@ -85,7 +85,8 @@ class Cluster:
         self.distributed = distributed
         self.address = address
         self.client: Client | None = None
-        self.tried = 0.0
+        self.tried: float | None = None
+        """When it was last tried to reach the scheduler, by the monotonic clock."""
         if not self.is_there():
             raise Refused(f"There is no Dask scheduler at {address}.")
 
@@ -93,7 +94,7 @@ class Cluster:
         """Whether the scheduler answers. One that was away is tried again now and then."""
         if self.client and self.client.status == "running":
             return True
-        if time.monotonic() < self.tried + RECONNECT_SECONDS and self.tried:
+        if self.tried is not None and time.monotonic() < self.tried + RECONNECT_SECONDS:
             return False
         self.close()
         try:

@@ -154,7 +154,9 @@ class BoardsElsewhere:
         if self._ids.get(name, event.id) != event.id:
             self.changed.add(name)
         self._ids[name] = event.id
-        self.rows[name] = self._row(event.data) if event.kind == "board" else None
+        self.rows[name] = None
+        if event.kind == "board":
+            self.rows[name] = self._row(event.data)
 
     def _row(self, data: Mapping[str, Any]) -> BoardRow:
         """The row of a board with what is told of it, in an event or to programs."""
@@ -228,11 +230,11 @@ def _wait_for(boards: BoardsElsewhere, until: str, timeout: float | None) -> Non
     before = {name: row for name, row in boards.rows.items() if row}
     happened = condition(until, list(before.values()))
     while True:
-        found = [name for name, row in before.items() if happened(row, boards.rows[name])]
+        names = [name for name, row in before.items() if happened(row, boards.rows[name])]
         if until == "change":
-            found = [name for name in before if name in found or name in boards.changed]
-        if found:
-            boards.print(found)
+            names = [name for name in before if name in names or name in boards.changed]
+        if names:
+            boards.print(names)
             return
         left = end - time.monotonic()
         if left <= 0:

@@ -70,7 +70,7 @@ def located(words: Sequence[str]) -> list[str]:
     path = which(words[0]) or which(words[0], path=str(Path(sys.executable).parent))
     if path is None:
         return list(words)  # starting it fails, and says so
-    return [path, *words[1:]]
+    return [path] + list(words[1:])
 
 
 def startable_words(program: str) -> list[str]:

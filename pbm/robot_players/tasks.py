@@ -58,7 +58,7 @@ NICENESS = 10
 """The niceness of processes that think."""
 IDLE_NICENESS = 19
 """The niceness of a process that thinks in idle time."""
-THINKER = (*START_PBM, "robots", "think")
+THINKER = START_PBM + ("robots", "think")
 """The command of a process that thinks in idle time."""
 IDLE_FACTOR = 10
 """The limit of a task of idle time, by the clock: this many times its thinking time, which is processor time."""
@@ -310,10 +310,8 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
             except Refused:  # it is damaged, and holds up no other board
                 continue
             subscribers = board.about.subscribers
-            delivery.queue(
-                session,
-                *letters.of_board(session, board.present, waiting_task.opponent, *subscribers, notes=[note]),
-            )
+            board_letters = letters.of_board(session, board.present, waiting_task.opponent, *subscribers, notes=[note])
+            delivery.queue(session, *board_letters)
             if waiting_task == task and session.server.operator:
                 [letter] = letters.of_board(session, board.present, None, notes=[f"{note}\n{why}"])
                 add_to_outbox(session, session.server.operator, letter)
@@ -343,15 +341,17 @@ class Playing:
         done = 0
         while not until():
             ended = [name for name, doing in self.busy.items() if doing.done()]
-            done += sum(self.busy.pop(name).result() for name in ended)
+            for name in ended:
+                if self.busy.pop(name).result():
+                    done += 1
             task = claim_next_task(self.session, busy=self.busy, among=self.among)
             if task is None:
                 break
             robot = self.session.store.robots.get(task.robot)
             if robot and robot.program:
                 self.busy[task.robot] = self.threads.submit(self._try_apart, task)
-            else:
-                done += _try(Session(self.session.server), task)  # a session keeps the names of its boards
+            elif _try(Session(self.session.server), task):  # a session keeps the names of its boards
+                done += 1
         return done
 
     def _try_apart(self, task: Task, cluster: Cluster | None = None) -> bool:
@@ -365,7 +365,7 @@ class Playing:
         Returns False if there are no workers now.
         """
         threads = self.cluster.threads if self.cluster else 0
-        for place, doing in [*self.given_out.items()]:
+        for place, doing in list(self.given_out.items()):
             if doing.done():
                 del self.given_out[place]
                 doing.result()
@@ -446,7 +446,7 @@ def play_all(session: Session, cluster: Cluster | None = None) -> int:
     playing = Playing(session, among=due, cluster=cluster)
     done = playing.play()
     while playing.busy or playing.is_anything_given_out() or think_once(session, due):
-        apart = [*playing.busy.values(), *playing.given_out.values()]
+        apart = list(playing.busy.values()) + list(playing.given_out.values())
         if apart:
             wait(apart, return_when=FIRST_COMPLETED)
         done += playing.play()
