@@ -24,7 +24,7 @@ GIVEN_UP_AFTER = timedelta(days=5)
 """How old a mail is when it is given up; it stays in the outbox, where the operator can see it."""
 REFUSED_FOR = timedelta(days=7)
 """How long after its first refusal by the recipient's own mail server a reminder counts as having left."""
-SENDER = (*START_PBM, "outbox", "keep-sending")
+SENDER = START_PBM + ("outbox", "keep-sending")
 """A process that sends; it ends with the pipe on its standard input."""
 LOOKING_SECONDS = 0.2
 """Seconds after which a sender looks again whether there is something to send."""

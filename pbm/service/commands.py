@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from pbm.service.listening import Endpoint
     from pbm.service.web import WebServer
 
-EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
+EX_DATAERR = 65
+EX_NOUSER = 67
+EX_TEMPFAIL = 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
 
 REFEREE = """Answer requests about a game, a line each, on standard input; for robots and tests.
@@ -152,7 +154,13 @@ def _words_of_site(folder: str | None, url: str | None, web: str | None) -> list
     from pbm.operator.site import site_settings
 
     site_settings(url or "")
-    return [f"--url={url}"] * bool(url) + ["--web"] * bool(web) + ["--", folder]
+    words = []
+    if url:
+        words.append(f"--url={url}")
+    if web:
+        words.append("--web")
+    words += ["--", folder]
+    return words
 
 
 def _port(option: str, text: str) -> "Endpoint":
@@ -190,7 +198,7 @@ def _web_server_class() -> "type[WebServer]":
 
 def _check_notices(opened: "Server") -> None:
     """Raises Refused if notices need Apprise, and it is not installed; the process that sends could not say so."""
-    if {*opened.notice_kinds} - {WEBHOOK} and find_spec("apprise") is None:
+    if set(opened.notice_kinds) - {WEBHOOK} and find_spec("apprise") is None:
         raise Refused(
             "The kinds of PBM_NOTICES but https need Apprise: "
             "`python3 bin/make_environment.py notices` in a clone, or pip install '.[notices]'."
@@ -233,13 +241,18 @@ def deliver(ignored: tuple[str, ...]) -> int:
         if not (sender or "").isascii():
             return fail(incoming.NOT_ASCII, EX_DATAERR)
         server = open_server()
-        recipients = incoming.addressed(raw, server.address) if recipient is None else [recipient]
-        if recipient is not None and not incoming.is_known(server, recipient):
+        if recipient is None:
+            recipients = incoming.addressed(raw, server.address)
+        elif incoming.is_known(server, recipient):
+            recipients = [recipient]
+        else:
             return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
         outcome = incoming.handle_within_limits(server, raw, sender, recipients)
     except Exception as why:  # whatever it is, the mail is kept and comes again
         return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)
-    return fail(f"{outcome.reason}.", EX_DATAERR) if outcome.word == "refused" else 0
+    if outcome.word == "refused":
+        return fail(f"{outcome.reason}.", EX_DATAERR)
+    return 0
 
 
 @commands.command()
@@ -276,11 +289,13 @@ def fetch_(url: str, folder: str, *, idle: bool) -> int:
     from pbm.mail.fetch import account, complaint, fetch, folder_name, keep_fetching
     from pbm.mail.sending import flush
 
-    box, folder = account(url), folder_name(folder)
+    box = account(url)
+    folder = folder_name(folder)
     password = os.environ.get("PBM_IMAP_PASSWORD") or mailbox_tokens() or read_secret("PBM_IMAP_PASSWORD")
     if not password:
         raise Refused("The password of the mailbox has to be in PBM_IMAP_PASSWORD.")
-    way, server = signed_transport(), open_server()
+    way = signed_transport()
+    server = open_server()
     try:
         if idle:
             keep_fetching(server, box, password, folder)
@@ -301,4 +316,6 @@ def demo(*, web: bool) -> None:
 
     if web:
         _web_server_class()
-    (show_page if web else run)()
+        show_page()
+    else:
+        run()

@@ -140,7 +140,7 @@ def _server(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str]
     environment["PBM_SETTINGS"] = ""
     environment["PBM_DB"] = str(folder / "pbm.db")
     environment["PBM_ADDRESS"] = SERVER_ADDRESS
-    command = [*START_PBM, "serve", "--listen=127.0.0.1:0", *options]
+    command = START_PBM + ("serve", "--listen=127.0.0.1:0") + options
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

@@ -108,16 +108,20 @@ class DevicePages:
             if secret:
                 devices.keep_cookie(request, response, "")
             return response
-        answer = await self._carry_out(request, fields, secret) if fields else None
+        answer = None
+        status = 200
+        if fields:
+            answer = await self._carry_out(request, fields, secret)
+            status = answer.code
         response = self.context.private_page(
             request,
             "me.html",
             f"Boards of {user}",
-            status=answer.code if answer else 200,
+            status=status,
             user=user,
             answer=answer,
             boards=await self.context.work(devices.boards_of, server, user),
-            typed=fields if answer and answer.code != 200 else {},
+            typed={} if status == 200 else fields,
             key=secrets.token_urlsafe(24),
         )
         devices.keep_cookie(request, response, secret)
@@ -125,14 +129,10 @@ class DevicePages:
 
     async def _carry_out(self, request: Request, fields: Mapping[str, str], secret: str) -> Printed:
         """Carry out a command that the user of a device has posted. Returns the answer."""
-        read = posts.read_text(f"{fields.get('line', '')}\n{fields.get('comment', '')}")
-        post = read._replace(
-            # the buttons of a page have one id, and each its own line
-            key=tokens.digest(f"{fields['id']} {read.line}") if fields.get("id") else "",
-            token=secret,
-            machine=named_machine(request),
-            peer=peer_of(request),
-        )
+        post = posts.read_text(f"{fields.get('line', '')}\n{fields.get('comment', '')}")
+        post = post._replace(token=secret, machine=named_machine(request), peer=peer_of(request))
+        if fields.get("id"):  # the buttons of a page have one id, and each its own line
+            post = post._replace(key=tokens.digest(f"{fields['id']} {post.line}"))
         try:
             _, printed = await self.commands.carry_out(post)
         except Refused as why:

@@ -80,10 +80,11 @@ def secret_of(request: Request) -> str:
 
 def keep_cookie(request: Request, response: Response, secret: str) -> None:
     """Have a browser keep the token of a device as long as it holds, or forget its token if *secret* is empty."""
+    lifetime = DEVICE_HOLDS if secret else timedelta()
     response.set_cookie(
         _cookie_name(request),
         secret,
-        max_age=round(DEVICE_HOLDS.total_seconds()) if secret else 0,
+        max_age=round(lifetime.total_seconds()),
         path="/",
         secure=not _is_loopback(request),
         httponly=True,
@@ -181,7 +182,7 @@ def _free_name(name: str, names: list[str]) -> str:
     if name not in names:
         return name
     numbered = [f"{name[:28]}-{number}" for number in range(2, len(names) + 3)]
-    return next(other for other in numbered if other not in names)
+    return next(candidate for candidate in numbered if candidate not in names)
 
 
 def forget_device(server: Server, secret: str) -> None:
@@ -235,8 +236,9 @@ def boards_of(server: Server, userid: str) -> PlayerBoards:
         sought = [game for game in games.names() if store.players.get(game, userid).seeking]
         robots = [robot for robot in store.robots.all() if robot.level and not robot.games and not robot.paused]
     robots.sort(key=lambda robot: robot.level or 0)
+    mildest = robots[0].userid if robots else ""
     others.sort(key=lambda row: row.changed or row.started, reverse=True)
-    return PlayerBoards(waiting, others, seekers, sought, robots[0].userid if robots else "")
+    return PlayerBoards(waiting, others, seekers, sought, mildest)
 
 
 def _waiting_boards(store: Store, userid: str, rows: Sequence[BoardRow], now: datetime) -> list[WaitingBoard]:

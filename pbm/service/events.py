@@ -91,7 +91,9 @@ def reader_of_page(server: Server, token: str) -> EventReader | None:
 
 def _reply_at(server: Server, address: str) -> Reply | None:
     meaning = tokens.meaning(server, address)
-    return meaning.reply if meaning and meaning.kind == tokens.REPLY else None
+    if meaning is None or meaning.kind != tokens.REPLY:
+        return None
+    return meaning.reply
 
 
 class Stream:
@@ -232,7 +234,7 @@ class Streams:
         self._cut_all()
 
     def _cut_all(self) -> None:
-        for stream in [*self.open]:
+        for stream in list(self.open):
             stream.cut()
 
     def open_stream(self, reader: EventReader, last_id: str, connection: StreamConnection) -> Stream:
@@ -299,7 +301,9 @@ class Streams:
         generation, _, number = last_id.rpartition("-")
         if generation != self.generation or not (number.isascii() and number.isdecimal()) or len(number) > 18:
             return None
-        return int(number) if int(number) <= self.number else None
+        if int(number) > self.number:  # of a copy of the database that had gone on
+            return None
+        return int(number)
 
     def look(self) -> None:
         """Have sent what has changed since the last look. Raises Unusable."""
@@ -314,7 +318,7 @@ class Streams:
             places = {state.place for state in states}
             places |= {(change.game, change.name) for change in changes if change.kind == "board"}
             for place in places & self.of_board.keys():
-                for stream in [*self.of_board[place]]:
+                for stream in list(self.of_board[place]):
                     self._add_page_event(stream, place)
             self._cut_unproved({change.name for change in changes if change.kind == "proof"})
             self.version = version
@@ -358,7 +362,7 @@ class Streams:
         """End those streams of these users for which the token or the reply address has ended."""
         if not userids:
             return
-        for stream in [*self.open]:
+        for stream in list(self.open):
             if stream.reader.userid in userids and not self._is_proved(stream.reader):
                 stream.cut()
 
@@ -380,7 +384,8 @@ def _event_text(kind: str, event_id: str, data: Mapping[str, Any]) -> bytes:
     if event_id:
         lines.append(f"id: {event_id}")
     lines.append(f"data: {json.dumps(data)}")
-    return "\n".join([*lines, "", ""]).encode()
+    text = "\n".join(lines)
+    return f"{text}\n\n".encode()
 
 
 def _prepare(connection: StreamConnection) -> None:

@@ -25,8 +25,10 @@ class Endpoint(NamedTuple):
 
     def __str__(self) -> str:
         """The endpoint as it is written."""
+        if self.path:
+            return f"unix:{self.path}"
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"unix:{self.path}" if self.path else f"{host}:{self.port}"
+        return f"{host}:{self.port}"
 
 
 def endpoint(text: str) -> Endpoint | None:

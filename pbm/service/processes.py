@@ -11,13 +11,13 @@ from pbm.mail.sending import LONGEST_PAUSE, growing_pauses
 from pbm.store import Replaced, Store
 from pbm.terminal import warn
 
-HOOKS = (*START_PBM, "hook", "run", "--follow")
+HOOKS = START_PBM + ("hook", "run", "--follow")
 """A process that runs programs for events."""
-NOTIFIER = (*START_PBM, "outbox", "keep-notifying")
+NOTIFIER = START_PBM + ("outbox", "keep-notifying")
 """A process that sends notices."""
-PLAYER = (*START_PBM, "robots", "run")
+PLAYER = START_PBM + ("robots", "run")
 """A process that plays for robots; the mails that it causes are sent by SENDER."""
-SITE = (*START_PBM, "site", "--follow")
+SITE = START_PBM + ("site", "--follow")
 """A process that writes a site, followed by the words of that command."""
 
 
@@ -54,7 +54,8 @@ class Helper:
 
     async def run(self) -> None:
         """Start the process, and again when it ends before the service does; if it ends soon, the pauses grow."""
-        pauses, loop = growing_pauses(), asyncio.get_running_loop()
+        pauses = growing_pauses()
+        loop = asyncio.get_running_loop()
         while not self.service.ended.is_set():
             begin = loop.time()
             try:

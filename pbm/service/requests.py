@@ -87,13 +87,17 @@ def bearer_token(request: Request) -> str:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme and scheme.lower() != "bearer":
         raise HTTPException(401, "Only a token can stand in Authorization, behind the word Bearer.", BEARER)
-    return token.strip() or ("none" if scheme else "")  # one that is empty is wrong
+    if scheme and not token.strip():
+        return "none"  # an empty one is wrong, and not the same as none at all
+    return token.strip()
 
 
 def wanted_wait(request: Request) -> int:
     """How many seconds the answer may wait for robots, as the header ``Prefer: wait=20`` says (RFC 7240)."""
     wanted = re.search(r"\bwait *= *(\d{1,4})\b", request.headers.get("prefer", ""), re.ASCII)
-    return min(MOST_WAIT_SECONDS, int(wanted[1])) if wanted else 0
+    if wanted is None:
+        return 0
+    return min(MOST_WAIT_SECONDS, int(wanted[1]))
 
 
 def _media_type(request: Request) -> str:

@@ -63,7 +63,7 @@ async def serve(
         helpers.append(Helper(NOTIFIER, "sends notices", service))
     helpers += [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
     if site:
-        helpers.append(Helper((*SITE, *site), "writes the site", service))
+        helpers.append(Helper(SITE + tuple(site), "writes the site", service))
     await asyncio.wrap_future(thread.submit(_end_on_signals, service, loop))
 
     async def watch() -> None:
