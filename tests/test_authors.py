@@ -46,7 +46,9 @@ class Author:
     """Somebody who lets a robot play on each of their boards, in a process of its own that is started again."""
 
     def __init__(self, shell, kind, name):
-        self.shell, self.kind, self.name = shell, kind, name
+        self.shell = shell
+        self.kind = kind
+        self.name = name
         environment = shell.environment
         self.client = Client(environment["PBM_SERVER"], environment["PBM_TOKEN"])
         self.rng = random.Random(name)

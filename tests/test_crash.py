@@ -106,7 +106,9 @@ def test_a_killed_shell_command_has_done_all_or_nothing(store):
     pause = 0.001  # from the first change of the file to the kill, about as long as a move takes to be stored
     outcomes = set()
     for attempt in range(60):
-        before, unwritten, uncommitted = played(store), written(), committed(store)
+        before = played(store)
+        unwritten = written()
+        uncommitted = committed(store)
         mover = before.mover or ""
         move = some_move(before, rng)
         command = [*PBM, "spiro", "move", "101", mover, password(mover), move]

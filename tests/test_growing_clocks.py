@@ -410,7 +410,8 @@ def test_clocks_are_those_of_plain_arithmetic(base, increment, above, steps, off
     days_off = frozenset((START + timedelta(days=number)).date() for number in off)
     board = Board(row, [], {}, BoardContext(days_off=days_off))
     now = START
-    hours, mover, given_hours = [base, base], 0, 0
+    hours = [base, base]
+    mover = 0
     played = []  # the hours that each move has gained
     for what, passed in steps:
         thought = 0
@@ -418,12 +419,9 @@ def test_clocks_are_those_of_plain_arithmetic(base, increment, above, steps, off
             thought += now.date() not in days_off
             now += timedelta(hours=1)
         if what == "give":
-            given_hours += 24
-            hours[mover] -= thought
             board.stop_clock(now)
             board.change(given_seconds=86400.0)
-            hours[mover] = max(0, hours[mover])
-            hours[mover] += 24
+            hours[mover] = max(0, hours[mover] - thought) + 24
             continue
         hours[mover] = max(0, hours[mover] - thought)
         if what == "move":

@@ -201,7 +201,9 @@ def test_several_processes_find_what_one_does(damaged, monkeypatch):
 
 
 def test_a_copy_is_of_one_moment_though_the_database_is_written_meanwhile(tmp_path, monkeypatch):
-    path, copied, told = tmp_path / "pbm.db", tmp_path / "copy.db", []
+    path = tmp_path / "pbm.db"
+    copied = tmp_path / "copy.db"
+    told = []
     large.build(path, 300, 50, {"symple": "-size=5"})
     monkeypatch.setattr(copies, "PAGES_AT_ONCE", 20)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:

@@ -48,7 +48,9 @@ def by_curl(web, words):
 def by_http_client(web, words):
     """What curl would print: the same bytes are sent."""
     left = iter(words)
-    url, headers, body = "", dict([FROM_A_MACHINE.split(": ")]), ""
+    url = ""
+    headers = dict([FROM_A_MACHINE.split(": ")])
+    body = ""
     for word in left:
         if word == "-H":
             name, _, value = next(left).partition(": ")

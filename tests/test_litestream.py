@@ -84,7 +84,9 @@ def play(shell, port, rng) -> Iterator[Acknowledged]:
 @pytest.mark.long
 def test_at_most_the_last_two_seconds_are_lost_with_a_machine(shell, tmp_path):
     shell.sign_up("alice", "bob", has_mail=True)
-    database, second, copy = shell.folder / "pbm.db", tmp_path / "second.db", tmp_path / "copy.db"
+    database = shell.folder / "pbm.db"
+    second = tmp_path / "second.db"
+    copy = tmp_path / "copy.db"
     (tmp_path / "litestream.yml").write_text(configuration(database, tmp_path / "replica"))
     serve = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0", "--robots=0"]
     taken: list[Acknowledged] = []

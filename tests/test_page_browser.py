@@ -44,7 +44,10 @@ class Visitor(Screen):
     """Somebody with a browser and the mails that come to them."""
 
     def __init__(self, served, url, browser):
-        self.served, self.url, self.browser, self.driver = served, url, browser, browser.driver
+        self.served = served
+        self.url = url
+        self.browser = browser
+        self.driver = browser.driver
 
     def begin(self, game, first="alice", second="bob", options=""):
         """Start a board. Returns its number."""

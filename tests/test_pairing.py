@@ -329,7 +329,10 @@ def test_those_who_are_never_to_meet_never_do(count, seed):
 
 @pytest.mark.long
 def test_200_players_are_paired_in_seconds():
-    rng, field, meetings, taken = Random(1), entrants(200), [], []
+    rng = Random(1)
+    field = entrants(200)
+    meetings = []
+    taken = []
     for number in range(1, 10):
         begin = time.process_time()
         pairs = paired(field, meetings, number, 9)
@@ -341,7 +344,9 @@ def test_200_players_are_paired_in_seconds():
 
 @pytest.mark.parametrize("count", [64, pytest.param(99, marks=pytest.mark.long)])
 def test_what_is_looked_at_in_a_large_field_leads_to_what_all_pairs_lead_to(monkeypatch, count):
-    rng, field, meetings = Random(7), entrants(count), []
+    rng = Random(7)
+    field = entrants(count)
+    meetings = []
     for number in range(1, 3 if IS_QUICK else 4):
         found = paired(field, meetings, number, 6)
         with monkeypatch.context() as patched:
@@ -361,7 +366,9 @@ def test_the_library_is_loaded_only_where_a_round_is_paired():
 @examples(200)
 @given(st.integers(2, 40), st.sampled_from([1, 2, 3]), st.integers(0, 2**32))
 def test_a_knockout_leaves_one_and_its_places_are_those_of_the_rounds(count, best_of, seed):
-    rng, field, meetings = Random(seed), entrants(count), []
+    rng = Random(seed)
+    field = entrants(count)
+    meetings = []
     while True:
         number, pairs, _ = Knockout().due(running(field, meetings, best_of=best_of))
         if not pairs:

@@ -162,7 +162,9 @@ def random_states(size, removals, seed):
 @given(st.integers(3, 8), st.integers(2, 12), st.integers(0, 10**6))
 @examples(100)
 def test_two_sets_have_one_shape_if_turning_and_moving_makes_one_of_the_other(size, number, seed):
-    rng, board, places = Random(seed), Hexagon(size), spaces(size)
+    rng = Random(seed)
+    board = Hexagon(size)
+    places = spaces(size)
 
     def grown():
         cells = rng.choice(list(board.name))

@@ -373,7 +373,9 @@ def run(*lines, arguments=("spiro",), **environment):
 
 
 def test_a_process_plays_a_game_to_its_end_and_quits():
-    rng, requests, expected = Random(5), ["new -small -pieces=1"], ["= ok"]
+    rng = Random(5)
+    requests = ["new -small -pieces=1"]
+    expected = ["= ok"]
     position = spiro.new(small=True, pieces=1)
     while not position.result():
         dice = tuple(rng.randint(1, 6) for _ in range(position.dice_needed))

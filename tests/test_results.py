@@ -32,7 +32,9 @@ def test_chances_of_spiro_are_means_over_throws_of_the_best_turns_by_the_plain_r
 
 
 def test_an_interval_of_a_median_holds_it_in_95_percent_of_samples():
-    rng, number, held = Random(1), 15, 0
+    rng = Random(1)
+    number = 15
+    held = 0
     first, last = results.ranks(number)
     assert (first, last) == (3, 11)  # as tables have it: the 4th and the 12th of 15
     for _ in range(2000):

@@ -69,7 +69,9 @@ def test_a_threat_is_the_stones_and_regions_with_which_the_enemy_takes_the_lead(
     state, robot = some_position(papagra, Random(seed), 16, size=3), Papagra(3, 0)
     if state.actions == 1:
         return
-    board, enemy, least = state.board, 1 - state.turn, max(state.marks) + 1
+    board = state.board
+    enemy = 1 - state.turn
+    least = max(state.marks) + 1
     threats = set(Scan(robot.grid, robot.position(state), [*bits(board.all)], Limit()).threats())
     taking = set()
     for turn in state._replace(turn=enemy).moves():

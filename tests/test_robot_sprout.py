@@ -24,7 +24,9 @@ def worth(state):
 @examples(100)
 @given(board=BOARDS, greed=GREED, seed=SEEDS)
 def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_the_rules(board, greed, seed):
-    rng, knowledge, state = Random(seed), Sprout(board, greed=greed), sprout.new(board=board)
+    rng = Random(seed)
+    knowledge = Sprout(board, greed=greed)
+    state = sprout.new(board=board)
     for _ in range(rng.randint(0, 10)):
         state = state.play(state.random(rng))
     if state.result():
@@ -40,7 +42,9 @@ def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_
 @examples(50)
 @given(board=BOARDS, greed=GREED, seed=SEEDS)
 def test_the_turns_that_are_tried_are_legal_and_lead_where_the_rules_say(board, greed, seed):
-    rng, knowledge, state = Random(seed), Sprout(board, greed=greed), sprout.new(board=board)
+    rng = Random(seed)
+    knowledge = Sprout(board, greed=greed)
+    state = sprout.new(board=board)
     position = knowledge.root([state])
     while not state.result():
         assert knowledge.outcome(position) is None
@@ -53,7 +57,9 @@ def test_the_turns_that_are_tried_are_legal_and_lead_where_the_rules_say(board, 
 
 
 def test_a_position_looks_as_good_for_black_as_the_same_one_with_colours_changed_looks_for_white():
-    rng, knowledge, state = Random(7), Sprout("limping-3"), sprout.new(board="limping-3")
+    rng = Random(7)
+    knowledge = Sprout("limping-3")
+    state = sprout.new(board="limping-3")
     seen = []
     while not state.result():
         changed = state._replace(stones=state.stones[::-1], filled=state.filled[::-1], turn=1 - state.turn)

@@ -92,7 +92,9 @@ class Room:
     """Copies of that database, each with the Passwords of its own server."""
 
     def __init__(self, begun: Path, folder: Path) -> None:
-        self.begun, self.folder, self.numbers = begun, folder, count()
+        self.begun = begun
+        self.folder = folder
+        self.numbers = count()
 
     def club(self) -> Club:
         path = self.folder / f"{next(self.numbers)}.db"
@@ -133,7 +135,9 @@ class Watched:
     """Hashes as argon2 does, and notes for each hash and each check whether the write lock is held."""
 
     def __init__(self):
-        self.hasher, self.store, self.held = passwords.HASHER, None, []
+        self.hasher = passwords.HASHER
+        self.store = None
+        self.held = []
 
     def __getattr__(self, name):
         self.held += [self.store.is_writing] * (name in {"hash", "verify"})

@@ -210,7 +210,9 @@ def is_plain(turn):
 
 @pytest.mark.parametrize("game", ["papagra", "spora", "symple"])
 def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, visited, game):
-    board, club, rng = visited.boards[game, "101"], visited.club, Random(1)
+    board = visited.boards[game, "101"]
+    club = visited.club
+    rng = Random(1)
     name, state = board.mover, board.state
     with club.store.writing():
         address = tokens.reply_address(club.server, game, "101", name)

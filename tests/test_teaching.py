@@ -252,7 +252,9 @@ def test_analyses_come_before_moves_that_take_minutes_and_after_all_others(patie
             patient.say("symple challenge -size=5 bob alice")
         signs(patient, f"symple move 103 ME {move}", name)
     signs(patient, "symple analyse 103 ME", "bob")
-    done, play, analyse = [], tasks.do_task, analysis.analyse_for_readers
+    done = []
+    play = tasks.do_task
+    analyse = analysis.analyse_for_readers
     monkeypatch.setattr(analysis, "Player", thinker)
     monkeypatch.setattr(tasks, "do_task", lambda _, task, **how: done.append(task.robot) or play(_, task, **how))
     monkeypatch.setattr(analysis, "analyse_for_readers", lambda *args: done.append("analysis") or analyse(*args))

@@ -30,7 +30,9 @@ def game(first, second, winner):
 
 @pytest.mark.parametrize("count", range(2, 17))
 def test_each_two_meet_once_and_each_begins_half_of_their_games_and_plays_once_a_round(count):
-    pairs, names, size = round_robin(NAMES[:count]), NAMES[:count], count // 2
+    pairs = round_robin(NAMES[:count])
+    names = NAMES[:count]
+    size = count // 2
     assert sorted(map(sorted, pairs)) == sorted(map(sorted, combinations(names, 2)))
     begins = Counter(first for first, _ in pairs)
     assert {begins[name] for name in names} <= {(count - 1) // 2, count // 2}

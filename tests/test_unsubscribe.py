@@ -15,8 +15,6 @@ from pbm.session import Session
 from helpers.fixtures import set_up
 from helpers.mail import ADDRESS, press
 
-BROADCAST, DIGEST, BOARD = "Broadcast from bob", "Symple Digest", "Symple Board 101 bob"
-
 
 @set_up
 def club_of_readers(club):

@@ -12,7 +12,8 @@ ITERM_PROGRAMS = frozenset({"iTerm.app", "mintty", "vscode"})
 
 def picture_protocol(environment: Mapping[str, str]) -> Callable[[bytes], str] | None:
     """A function that writes a PNG for a terminal with this environment; None if it shows no pictures."""
-    program, kind = environment.get("TERM_PROGRAM", ""), environment.get("TERM", "")
+    program = environment.get("TERM_PROGRAM", "")
+    kind = environment.get("TERM", "")
     if kind.startswith(("screen", "tmux")):  # these drop pictures
         return None
     is_kitty = "KITTY_WINDOW_ID" in environment or "KONSOLE_VERSION" in environment

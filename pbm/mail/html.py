@@ -39,8 +39,10 @@ LETTER = 0.61
 """The width of a letter of a fixed-pitch font, at most, as a part of its height."""
 MARGINS = 46
 """Pixels of the screen that are not for letters: margins, and a scroll bar where there is one."""
-TABLE_SIZE, BOARD_SIZE = 13, 16
-"""The height of letters in pixels, at most: in text and tables, and on boards."""
+TABLE_SIZE = 13
+"""The height of letters in pixels, at most, in text and tables."""
+BOARD_SIZE = 16
+"""The same on boards."""
 WIDEST = 640
 """How many pixels wide the mail is, at most."""
 LONGEST_PART = 40

@@ -305,7 +305,9 @@ def absence(folder: Path, boards: int) -> None:
                 store.boards.add(row._replace(board=str(number)))
             now = datetime.now(UTC)
             store.absences.add(now - timedelta(days=24), now, timedelta(days=24).total_seconds())
-        longest, is_done, begin = 0.0, False, time.perf_counter()
+        longest = 0.0
+        is_done = False
+        begin = time.perf_counter()
         while not is_done:
             locked_at = time.perf_counter()
             with store.writing():
@@ -423,7 +425,9 @@ def by_mail(folder: Path, times: int, rounds: int, boards: int = 40) -> None:
             for connections, measured in runs.items():
                 batch = list(islice(coming, rounds))
                 shares = [[typed for turn in batch for typed in turn[at::connections]] for at in range(connections)]
-                count, before, start = rounds * boards, cpu_seconds(pid), time.perf_counter()
+                count = rounds * boards
+                before = cpu_seconds(pid)
+                start = time.perf_counter()
                 speed = mails_a_second(port, shares)
                 wait_until_sent(db)
                 took, worked = time.perf_counter() - start, cpu_seconds(pid) - before

@@ -22,7 +22,9 @@ class Spot:
     """A position in the tree of OpenSpiel, with the turns that were sampled there once."""
 
     def __init__(self, state: State, rules: Rules, rng: Random) -> None:
-        self.state, self.rules, self.rng = state, rules, rng
+        self.state = state
+        self.rules = rules
+        self.rng = rng
         self.worth = rules.outcome(state)
         self.is_chance = self.worth is None and rules.needs_dice(state)
         self.turns: list[str] = []
@@ -122,7 +124,9 @@ class Spiel:
     """OpenSpiel's bot as a player: √2, its solver on, one rollout for each leaf."""
 
     def __init__(self, game: str, seconds: float, rng: Random) -> None:
-        self.rules, self.seconds, self.rng = Rules(game), seconds, rng
+        self.rules = Rules(game)
+        self.seconds = seconds
+        self.rng = rng
         kind = SimpleNamespace(
             reward_model=pyspiel.GameType.RewardModel.TERMINAL, dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL
         )

@@ -168,7 +168,9 @@ class Client:
 
     def command_on(self, board: Board, message_id: str) -> Command:
         """Mostly a move; now and then a resignation, in turn or not, or a move of a wrong number."""
-        chance, players, turn = self.rng.random(), board.players, board.mover or ""
+        chance = self.rng.random()
+        players = board.players
+        turn = board.mover or ""
         number = len(board.turns) + 1
         if board.name in self.planned and len(board.turns) >= FIRST_MOVES and chance > 0.02:
             return self.command_with_plan(board, message_id)

@@ -18,7 +18,9 @@ ADDRESS = "pbm@pbm.example"
 def mail_of(sender: str, subject: str, body: str = "", to: str = ADDRESS, **fields: str) -> bytes:
     """A mail as a mail program sends it; ``message_id=...`` and so on are further fields of its header."""
     mail = EmailMessage()
-    mail["From"], mail["To"], mail["Subject"] = sender, to, subject
+    mail["From"] = sender
+    mail["To"] = to
+    mail["Subject"] = subject
     for name, value in fields.items():
         mail[name.replace("_", "-")] = value
     mail.set_content(body)

@@ -79,7 +79,9 @@ class Talk(socketserver.StreamRequestHandler):
 
     def handle(self):
         """Answer the commands of a client, one after another, until it hangs up or one is broken."""
-        self.box, self.folder, self.searched = self.server.mailbox, "", 0
+        self.box = self.server.mailbox
+        self.folder = ""
+        self.searched = 0
         self.say(f"* OK [CAPABILITY {self.box.can}] ready")
         while line := self.rfile.readline().decode().rstrip():
             tag, _, command = line.partition(" ")

@@ -15,7 +15,10 @@ class Page(HTMLParser):
 
     def __init__(self, source):
         super().__init__()
-        self.open, self.paragraphs, self.links, self.pictures = [], [], [], []
+        self.open = []
+        self.paragraphs = []
+        self.links = []
+        self.pictures = []
         self.feed(source)
         self.close()
         assert self.open == []

@@ -47,7 +47,9 @@ def follow(members: Members, story: str) -> list[Told]:
 
     ``follow(four, "challenge alice bob / alice: move c3 / turn bob")``; the module names all kinds of steps.
     """
-    told, game, board = list[Told](), "symple", "101"
+    told = list[Told]()
+    game = "symple"
+    board = "101"
     for step in story.split(" / "):
         what, _, value = step.partition(" ")
         if command := re.fullmatch(r"(\w+)( refused)?: (.*)", step):

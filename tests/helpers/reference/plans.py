@@ -181,7 +181,9 @@ class Board:
 
         What was planned behind `ANY` is looked at when that is played; what proves illegal then is left as it is.
         """
-        state, number, texts = self.state, self.number, []
+        state = self.state
+        number = self.number
+        texts = []
         for at, text in enumerate(text for pair in line for text in pair):
             if text in INSTEAD_OF_MOVES or (at % 2 == 0 and text != ANY and needs_dice(self.state)):
                 raise Refused

@@ -83,7 +83,10 @@ class Table:
     """A board, as those remember it who sit at it."""
 
     def __init__(self, game, number, options, players, secret, started, clocks=""):
-        self.game, self.number, self.players, self.secret = game, number, players, secret
+        self.game = game
+        self.number = number
+        self.players = players
+        self.secret = secret
         self.pool = None if number.isdecimal() else number.rstrip("0123456789")
         words = dict(word.split("=") for word in clocks.split() if "=" in word)
         hours = re.fullmatch(r"(\d+)h\+(\d+)h/(\d+)h", words.pop("--clock", ""))
@@ -236,7 +239,9 @@ class Table:
         if self.clock and self.turn:
             self.left[self.seat] = max(timedelta(), self.left_now(now))
         self.used[self.seat] += self.age(now) if self.total else now - self.changed
-        self.changed, self.nagged, self.given = now, None, timedelta()
+        self.changed = now
+        self.nagged = None
+        self.given = timedelta()
         self.waiting, self.told_since = {}, {}
 
     def time_is_up(self, now):

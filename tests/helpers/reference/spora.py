@@ -82,7 +82,9 @@ class Reference:
 
     def area(self, point):
         """All points that are connected with this one through points of its colour, or empty ones."""
-        area, new, colour = {point}, [point], self.colour(point)
+        area = {point}
+        new = [point]
+        colour = self.colour(point)
         while new:
             for neighbour in self.neighbours(new.pop()):
                 if neighbour not in area and self.colour(neighbour) == colour:
@@ -117,7 +119,9 @@ class Reference:
         if self.phase == "name":
             if not re.fullmatch("komi=-?[0-9]+", text):
                 raise Refused
-            self.komi, self.phase, self.turn = int(text[5:]), "choose", "white"
+            self.komi = int(text[5:])
+            self.phase = "choose"
+            self.turn = "white"
         elif self.phase == "choose":
             if text not in OTHER:
                 raise Refused

@@ -47,7 +47,9 @@ class Turn:
     """The time from one step on a board to the next, in which one player is to move."""
 
     def __init__(self, seat, begun, zone):
-        self.seat, self.begun, self.zone = seat, begun, zone
+        self.seat = seat
+        self.begun = begun
+        self.zone = zone
         self.ended = None
         self.given = NONE
         self.days_off = set()  # when it has ended
@@ -59,7 +61,11 @@ class Table:
 
     def __init__(self, players, now, *, nag=None, forfeit=21, total=None, clock=None, until=None, **flags):
         self.players = players
-        self.nag, self.forfeit, self.total, self.clock, self.until = nag, forfeit, total, clock, until
+        self.nag = nag
+        self.forfeit = forfeit
+        self.total = total
+        self.clock = clock
+        self.until = until
         self.novacation, self.noweekends = flags["novacation"], flags["noweekends"]
         self.turns = [Turn(0, now, players[0].zone)]
         self.vote = self.voter = None
