@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
+from typing import NamedTuple
 
 import games
 from games import Illegal
@@ -40,10 +41,7 @@ def challenge(
     second = userid2.lower()
     users = list(dict.fromkeys([first, second]))  # once, if somebody plays both sides
     board_name = named["name"]
-    source = named["from"]
     is_named = board_name is not None
-
-    # who challenges whom
     problems = _sender_objections(session)
     unknown = session.store.users.missing(*users)
     asked: list[str] = []
@@ -57,44 +55,63 @@ def challenge(
         problems += _block_objections(session, game, {first, second} - senders, senders | {first, second})
     robots = session.store.robots.among(users)
     problems += _robot_board_objections(session, game, users, is_named=is_named)
-
-    # on what board
-    talks = any(option.lower() == TALK for option in options)
-    options = [option for option in options if option.lower() != TALK]
-    if talks and not robots:
-        problems.append(f"{TALK} is for boards on which a robot plays.")
-    if board_name is not None:
-        problems += _name_objections(session, game, board_name)
-    beginning = None
-    try:
-        games.read_options(games.load(game), options)
-        if source:
-            beginning = _beginning(session, game, source, options, board_name, has_robot=bool(robots))
-            options = beginning.board.row.options.split()
-    except (Illegal, Refused) as why:
-        problems.append(str(why))
-    clock_options = {option: named[option] for option in clocks.OPTIONS}
-    times, wrong_times = clocks.read(clock_options, is_tournament=is_named)
-    problems += wrong_times
-
+    wanted, wrong = _read_wanted(session, game, options, named, has_robot=bool(robots))
+    problems += wrong
     if problems:
         _deactivate_who_refuse(session, game, asked)
         raise Refused("\n".join(problems), subject="Invalid challenge", stands=bool(refusals))
     board = turns.start(
         session,
         game,
-        options,
+        wanted.options,
         (first, second),
-        times=times,
+        times=wanted.times,
         board_name=board_name and board_name.lower(),
-        beginning=beginning,
+        beginning=wanted.beginning,
     )
-    talking = robots if talks else ()
-    for robot in talking:
-        session.store.robots.let_talk(board.row, robot, "always")
+    if wanted.talks:
+        for robot in robots:
+            session.store.robots.let_talk(board.row, robot, "always")
     if {first, second} & session.known_users:
         return letters.of_new_board(session, board)
     return letters.of_new_board(session, board, None)  # a sender who lets others play gets an answer, too
+
+
+class WantedBoard(NamedTuple):
+    """What a challenge asks for besides its players."""
+
+    options: Sequence[str]
+    """Those of the game."""
+    times: clocks.Clocks
+    beginning: Point | None
+    """The position of another board to begin with; None for the first position of the game."""
+    talks: bool
+    """Whether its robots say what they think."""
+
+
+def _read_wanted(
+    session: Session, game: str, words: Sequence[str], named: Mapping[str, str | None], *, has_robot: bool
+) -> tuple[WantedBoard, list[str]]:
+    """The board that a challenge asks for in the *words* of its options, and sentences about what is wrong with it."""
+    problems = []
+    options = [word for word in words if word.lower() != TALK]
+    talks = len(options) < len(words)
+    if talks and not has_robot:
+        problems.append(f"{TALK} is for boards on which a robot plays.")
+    board_name = named["name"]
+    if board_name is not None:
+        problems += _name_objections(session, game, board_name)
+    beginning = None
+    try:
+        games.read_options(games.load(game), options)
+        if source := named["from"]:
+            beginning = _beginning(session, game, source, options, board_name, has_robot=has_robot)
+            options = beginning.board.row.options.split()
+    except (Illegal, Refused) as why:
+        problems.append(str(why))
+    clock_options = {option: named[option] for option in clocks.OPTIONS}
+    times, wrong_times = clocks.read(clock_options, is_tournament=board_name is not None)
+    return WantedBoard(options, times, beginning, talks), problems + wrong_times
 
 
 def _sender_objections(session: Session) -> list[str]:

@@ -37,13 +37,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     text = _text(session, name, "chat")
     playing = [player for player in board.players if player != board.resigned]
     followers = list(dict.fromkeys(playing + list(board.about.subscribers)))
-    recipients = list(followers)
-    if name not in followers:
-        recipients.append(name)
-    blocking = [recipient for recipient in recipients if name in session.store.users.blocked_by(recipient)]
-    readers = [recipient for recipient in recipients if recipient not in blocking]
-    if blocking and readers in ([], [name]):
-        raise Refused("Nobody on this board takes your chat.")
+    readers = _readers_of_chat(session, name, followers)
     if not board.is_over:
         for robot in board.about.robots:
             session.store.robots.let_talk(row, robot, "once")
@@ -74,6 +68,18 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
         chats.append(letter)
     keep_chat(session, board, name, text)
     return chats
+
+
+def _readers_of_chat(session: Session, name: str, followers: Sequence[str]) -> list[str]:
+    """Those who follow a board and take what a user writes there, and the user. Raises Refused if they are alone."""
+    recipients = list(followers)
+    if name not in followers:
+        recipients.append(name)
+    blocking = [recipient for recipient in recipients if name in session.store.users.blocked_by(recipient)]
+    readers = [recipient for recipient in recipients if recipient not in blocking]
+    if blocking and readers in ([], [name]):
+        raise Refused("Nobody on this board takes your chat.")
+    return readers
 
 
 def _writers(session: Session, board: Board) -> list[str]:

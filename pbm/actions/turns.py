@@ -60,22 +60,28 @@ def start(
     if beginning:
         given_turns = beginning.board.turns[: beginning.moves]
         row = row._replace(source=beginning.board.number, given=beginning.moves)
+    return _set_up(session, row, given_turns)
+
+
+def _set_up(session: Session, row: BoardRow, given_turns: Sequence[TurnRow]) -> Board:
+    """Store a new board with the turns that it begins with, and let the server play on."""
+    store = session.store
     store.boards.add(row)
     session.boards[row.place] = None
-    for userid in dict.fromkeys(players):
-        player = store.players.get(game, userid)
+    for userid in dict.fromkeys(row.players):
+        player = store.players.get(row.game, userid)
         if player.seeking:
-            store.players.change(game, userid, seeking=player.seeking - 1)
-    followers = [userid for userid in store.players.subscribers_of_all(game) if userid not in players]
+            store.players.change(row.game, userid, seeking=player.seeking - 1)
+    followers = [userid for userid in store.players.subscribers_of_all(row.game) if userid not in row.players]
     for userid in followers:
-        store.boards.follow(game, row.board, userid)
-    board = Board(row, [], {}, BoardContext(subscribers=followers, robots=store.robots.among(players)))
+        store.boards.follow(row.game, row.board, userid)
+    board = Board(row, [], {}, BoardContext(subscribers=followers, robots=store.robots.among(row.players)))
     for turn in given_turns:
         if turn.dice:
             board.set_dice(turn.dice)
         board.play(str(board.mover), turn.text, row.started, automatic=turn.automatic)
     comments.keep_comment(session, board)
-    session.note("challenge", **row.place_data, pool=row.pool, players=list(players), options=row.options)
+    session.note("challenge", **row.place_data, pool=row.pool, players=list(row.players), options=row.options)
     play_on(session, board)
     return board
 

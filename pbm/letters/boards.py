@@ -52,9 +52,6 @@ def of_board(
     """
     board = point.board
     row = board.row
-    shown = title(point)
-    if not point.is_present:
-        shown = title(point, f" after {point.moves} of its {counted(len(board.turns), 'move')},")
     comment = None
     if point.is_present and kind != "Notification":
         comment = row.comment
@@ -63,20 +60,8 @@ def of_board(
         turn = f" {point.mover}"
     new = "New " if is_new else ""
 
-    above: list[Block] = [Paragraph(heading("board", kind=kind, title=shown))]
-    above += [Paragraph(note) for note in notes]
-    if away := _time_away(session, point):
-        above.append(Paragraph(f"The server was away for {duration(away)}, which do not count."))
-
-    below: list[Block] = []
-    if point.is_over and row.ended:
-        below += _ratings(board)
-    below += _moves(point, is_full=is_full or point.is_over)
-    below += picture(point)
-    below += _about(point, is_full=is_full)
-    if comment:
-        below.append(Comment(display_name(row.commenter or ""), comment))
-
+    above = _above_status(session, point, kind, notes)
+    below = _below_status(point, comment, is_full=is_full)
     public_data = data(point, session)
     letters = []
     for reader in readers:
@@ -112,6 +97,32 @@ def of_board(
         )
         letters.append(letter)
     return letters
+
+
+def _above_status(session: Session, point: Point, kind: HeadingKind, notes: Iterable[str]) -> list[Block]:
+    """What a letter about a board begins with: which board it is, and what has just happened."""
+    shown = title(point)
+    if not point.is_present:
+        shown = title(point, f" after {point.moves} of its {counted(len(point.board.turns), 'move')},")
+    blocks: list[Block] = [Paragraph(heading("board", kind=kind, title=shown))]
+    blocks += [Paragraph(note) for note in notes]
+    if away := _time_away(session, point):
+        blocks.append(Paragraph(f"The server was away for {duration(away)}, which do not count."))
+    return blocks
+
+
+def _below_status(point: Point, comment: str | None, *, is_full: bool) -> list[Block]:
+    """What each reader sees of a board below whose turn it is: ratings, moves, the board itself, and a *comment*."""
+    row = point.board.row
+    blocks: list[Block] = []
+    if point.is_over and row.ended:
+        blocks += _ratings(point.board)
+    blocks += _moves(point, is_full=is_full or point.is_over)
+    blocks += picture(point)
+    blocks += _about(point, is_full=is_full)
+    if comment:
+        blocks.append(Comment(display_name(row.commenter or ""), comment))
+    return blocks
 
 
 def _time_away(session: Session, point: Point) -> float:

@@ -58,12 +58,7 @@ async def serve(
     """
     loop = asyncio.get_running_loop()
     service = Service(server.store)
-    helpers = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
-    if server.notice_kinds:
-        helpers.append(Helper(NOTIFIER, "sends notices", service))
-    helpers += [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
-    if site:
-        helpers.append(Helper(SITE + tuple(site), "writes the site", service))
+    helpers = _helpers(service, robots, site, has_notices=bool(server.notice_kinds))
     await asyncio.wrap_future(thread.submit(_end_on_signals, service, loop))
 
     async def watch() -> None:
@@ -101,6 +96,17 @@ async def serve(
     await asyncio.gather(*posting)
     await _end(helpers, helping)
     _leave(server, connections, service)
+
+
+def _helpers(service: Service, robots: int, site: Sequence[str], *, has_notices: bool) -> list[Helper]:
+    """The processes that work beside this one."""
+    helpers = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
+    if has_notices:
+        helpers.append(Helper(NOTIFIER, "sends notices", service))
+    helpers += [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
+    if site:
+        helpers.append(Helper(SITE + tuple(site), "writes the site", service))
+    return helpers
 
 
 async def _end(helpers: Sequence[Helper], helping: Sequence[asyncio.Task[None]]) -> None:

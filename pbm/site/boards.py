@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from games.figures import Figure, Note
@@ -233,7 +232,7 @@ class BoardView:
             TalkEntry(
                 writer=self._writer(entry),
                 text=entry.text,
-                is_own=bool(entry.userid) and entry.userid == self.reader,
+                is_own=self._is_own(entry),
                 is_chat=entry.kind == CHAT,
                 moves=entry.moves,
                 is_taken_back=entry.taken_back,
@@ -241,6 +240,9 @@ class BoardView:
             )
             for entry in self.said
         ]
+
+    def _is_own(self, entry: TalkRow) -> bool:
+        return bool(entry.userid) and entry.userid == self.reader
 
     def _writer(self, entry: TalkRow) -> str:
         if not entry.userid:
@@ -337,17 +339,16 @@ class BoardView:
             yield {"id": ids[-1], "picture": images.board_svg(self.point, style="")}
             return
         canvas = page_canvas(self.board, figures[-1])
-        parts_of = [canvas.parts(figure) for figure in figures]
-        if start == 0:
-            parts_of.insert(0, {})
-            figures.insert(0, figures[0])
-        for number, (before, now) in enumerate(pairwise(parts_of), start):
+        before = {} if start == 0 else canvas.parts(figures.pop(0))
+        for number, figure in enumerate(figures, start):
+            now = canvas.parts(figure)
             parts = {part: "".join(map(canvas.markup, shapes)) for part, shapes in changed_parts(before, now)}
+            before = now
             yield {
                 "id": ids[number],
                 # in JSON each double quote takes two characters; no text of a picture has a quote of either kind
                 "parts": {part: shapes.replace('"', "'").replace("\n", "") for part, shapes in parts.items()},
-                "notes": notes_of(figures[number - start + 1]),
+                "notes": notes_of(figure),
             }
 
 

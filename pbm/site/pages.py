@@ -94,8 +94,10 @@ MOST_FINISHED = 8
 """How many games that ended last the home page and the page of a game name."""
 MOST_OF_TOURNAMENT = 24
 """How many running boards the page of a tournament shows as small pictures."""
-EXAMPLE_TURNS, EXAMPLE_SEED = 24, 4
-"""How many random turns the position has that stands for a game, and the seed of these."""
+EXAMPLE_TURNS = 24
+"""How many random turns the position has that stands for a game, if the game does not end earlier."""
+EXAMPLE_SEED = 4
+"""The seed of the random turns that lead to the position that stands for a game."""
 EXAMPLE_ZOOM = 3
 """How many times as large as in lists that position is as a PNG."""
 MOST_AT_TOP = 4
@@ -220,7 +222,8 @@ class Pages:
         if not hasattr(rules, "figure"):
             raise Gone
         rng = Random(EXAMPLE_SEED)
-        before = state = games.thrown(rules.new(**games.read_options(rules, [])), rng)
+        state = games.thrown(rules.new(**games.read_options(rules, [])), rng)
+        before = state
         for _ in range(EXAMPLE_TURNS):
             after = games.thrown(state.play(state.random(rng)), rng)
             if after.result():
