@@ -42,7 +42,7 @@ MARGINS = 46
 TABLE_SIZE = 13
 """The height of letters in pixels, at most, in text and tables."""
 BOARD_SIZE = 16
-"""The same on boards."""
+"""The height of letters in pixels, at most, on boards."""
 WIDEST = 640
 """How many pixels wide the mail is, at most."""
 LONGEST_PART = 40
