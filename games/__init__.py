@@ -164,9 +164,9 @@ class State(Protocol):
     def view(self) -> dict[str, Any]:
         """Everything that can be seen of the position, ready for JSON.
 
-        ``cells`` has what stands on each occupied cell, ``turn`` the side to move, ``over`` whether the game has ended,
-        ``winner`` a side, ``draw``, or None while it goes on, and ``scores`` a number for each side, if there are
-        any. ``dice`` has those of the player to move, in a game with dice. A game can add more.
+        ``cells`` has what stands on each occupied cell, ``turn`` the side to move, and ``over`` whether the game has
+        ended. ``winner`` is a side, ``draw``, or None while it goes on. ``scores`` has a number for each side, if there
+        are scores. In a game with dice, ``dice`` has the dice of the player to move. A game can add more.
         """
 
 
@@ -291,25 +291,25 @@ S = TypeVar("S", bound=State)
 class Game(Protocol[S]):
     """A game: a module with these names. Its docstring is the rulebook in brief.
 
-    It may have `GLYPHS`, too, if its pictures are not drawn as `glyphs` supposes, and `NOTATION`: how its moves are
-    written, by two or three examples, in at most `LONGEST_NOTATION` columns. Every board of the game has the cells of
-    these examples. And it may have ``figure(state, before)``, which takes what `draw` takes, and gives the shapes of
-    the board for pictures, a `games.figures.Figure`; of a game without it, the board in text is shown.
+    It may have `GLYPHS`, too, if its pictures are not drawn as `glyphs` supposes. It may have `NOTATION`: how its moves
+    are written, by two or three examples, in at most `LONGEST_NOTATION` columns. Every board of the game has the cells
+    of these examples. It may also have ``figure(state, before)``, which takes what `draw` takes, and returns the shapes
+    of the board for pictures, a `games.figures.Figure`. Without it, pictures show the board in text.
 
-    In a game in which sides are swapped by the command `swap`, ``SWAP`` is True: then `swap` is a move like any other,
-    which `State.parse` takes or refuses, and `State.moves` lists where it is legal. In others the server refuses it.
+    If the command `swap` swaps sides, ``SWAP`` is True. Then `swap` is a move like any other: `State.parse` takes or
+    refuses it, and `State.moves` lists it where it is legal. In other games the server refuses it.
 
-    A game that can be played to its end at random more quickly than by `State.random` and `State.play`, on integers for
-    instance, offers that to robots as ``playout(state, rng)``. It returns what the game was worth for the player who
-    was named first: 1 for a win, 0 for a loss, 0.5 for a draw, and a guess from 0 to 1 if it cuts the game short. The
-    position has its dice and is not over; each turn is legal; the same *rng* plays the same game.
+    A game can offer robots a way to play at random to the end that is faster than `State.random` and `State.play`, for
+    example on integers: ``playout(state, rng)``. It returns the result for the player who was named first: 1 for a win,
+    0 for a loss, 0.5 for a draw. If it cuts the game short, it returns a guess from 0 to 1. The position has its dice
+    and is not over; each turn is legal; the same *rng* plays the same game.
 
     A game can tell strangers its rules in a few sentences, each with a turn that shows it, as ``LESSONS``: a
     `games.lessons.Lessons`.
 
-    A game can say in its own words what turns do, as ``effects(before, after)``, for the position before a turn and the
-    one after it: `Effects`, the most important first. With these, an analysis explains why one turn was better than
-    another.
+    A game can say in its own words what a turn does, as ``effects(before, after)``. It takes the positions before and
+    after the turn, and returns `Effects`, the most important first. With these, an analysis explains why one turn was
+    better than another.
     """
 
     SIDES: tuple[str, str]

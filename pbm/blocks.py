@@ -197,8 +197,8 @@ def text_of(blocks: Sequence[Block]) -> str:
 def to_json(blocks: Iterable[Block]) -> str:
     """Blocks as JSON, such as ``[["Paragraph", "Won by bob."], ["NextCommand", "spiro games", ""]]``.
 
-    Fields are stored by their position, and a mail may wait in an outbox until pbm is a newer version: a field that is
-    added to a kind of block comes last, and has a default.
+    Fields are stored by their position, and a mail may wait in an outbox until a newer version of pbm reads it. So a
+    field that is added to a kind of block comes last, and has a default.
     """
     stored = []
     for block in blocks:

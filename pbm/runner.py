@@ -8,8 +8,8 @@
 4. *Deliver*: letters go into the outbox in the same transaction; those to whoever gives the command are printed, or
    mailed to the sender (`finish`).
 
-`run` does all four. A mail is prepared without the write lock, and finished under it, together with others and with the
-note that it was handled; so a mail that only reads has its answer before the lock is taken.
+`run` does all four. A mail is prepared without the write lock. It is finished under the lock, together with other mails
+and with the note that it was handled. So a mail that only reads has its answer before the lock is taken.
 """
 
 from collections.abc import Callable, Sequence

@@ -3,10 +3,10 @@
 Another one confirms what the operator has asked for.
 Pages of the web take the same tokens; that for a calendar is no address.
 
-They are the server's address with a token behind a plus sign: a letter for the kind, the number of a row, and a keyed
-hash of 128 bits, as in ``pbm+r12-0123456789abcdef0123456789abcdef@pbm.example``. To set a password, and to confirm, the
-address has the code that was mailed, and not the hash. A token is in lower case, because mail servers may change the
-case of what stands before the @.
+They are the server's address with a token behind a plus sign. The token is a letter for the kind, the number of a row,
+and a keyed hash of 128 bits, as in ``pbm+r12-0123456789abcdef0123456789abcdef@pbm.example``. To set a password, and to
+confirm, the address has the code that was mailed, and not the hash. A token is in lower case, because mail servers may
+change the case of what stands before the @.
 
 A reply address is made by `reply_address`, written into Reply-To by `delivery.mail`, found among the recipients by
 `mail.incoming`, and accepted instead of a password by `runner`. No Subject has a token. A command may not know

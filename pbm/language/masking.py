@@ -1,7 +1,7 @@
 """Passwords in texts that go out: found by where they stand, and replaced by the word PASSWORD.
 
-A word is taken for a password where the grammar of a command has one (``symple move 101 alice swordfish e5``), next to
-the userid of a user if that stands next to the number of a board, and behind a word such as "password:". A URL for
+A word is taken for a password in three cases. It stands where the grammar of a command has one (``symple move 101 alice
+swordfish e5``); next to a userid that is next to the number of a board; or behind a word such as "password:". A URL for
 notices is masked, too. What was found once is masked everywhere else, too. Other prose stays as it is.
 """
 

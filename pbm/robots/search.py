@@ -88,7 +88,7 @@ class Knowledge(Protocol[P, T]):
         """The position after one of these turns."""
 
     def playout(self, position: P, rng: Random) -> float:
-        """Play the game to its end, or as far as makes sense, and return what it was worth for side 0."""
+        """Play the game to its end, or until the result is clear enough, and return what it was worth for side 0."""
 
     def expected(self, position: P) -> float | None:
         """What the game is worth for side 0 on average, without playing it; None if the position says too little."""

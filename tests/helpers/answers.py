@@ -4,7 +4,7 @@
         answer(board, "c3")
         assert turns(board) == ["c3"]
 
-`answer` writes to the address of the board; `send` to the server, or to whichever address is given.
+`answer` writes to the address of the board; `send` to the server, or to the address that is given.
 """
 
 from pbm.access import tokens

@@ -5,7 +5,7 @@ from typing import Any
 
 
 class VirtualTime(asyncio.SelectorEventLoop):
-    """A loop that waits for nothing, and whose clock goes on by as much as it would have waited."""
+    """A loop that waits for nothing: its clock goes on by as much as it would have waited."""
 
     _selector: Any
 

@@ -82,8 +82,8 @@ class Club:
     def pass_time(self, **parts: float) -> None:
         """Move the clock on: ``club.pass_time(days=3, hours=1)``.
 
-        Meanwhile there was a clean-up each day, and reminders have left to whoever is to do something: where two days
-        are enough, they have had notice.
+        Meanwhile there was a clean-up each day, and reminders have left to all players who have to do something: where
+        two days are enough, they have had notice.
         """
         self.wait(**parts)
         noticed = self.time - clocks.NOTICE

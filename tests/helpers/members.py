@@ -32,7 +32,7 @@ from helpers.mail import handle, mail_of
 
 NAMES = "alice", "bob", "carol", "dora"
 SENDER = "sender"
-"""Who is told what goes to wherever a command came from."""
+"""Stands for the place that a command came from, among those who are told something."""
 NOTES = "handled", "outbox", "quotas", "failures", "commands", "sqlite_sequence"
 """Tables that a refused command may write to."""
 
@@ -102,7 +102,7 @@ class Members(Club):
         return self._mailed_since(before)
 
     def signs(self, name: str, line: str, body: str = "") -> list[Told]:
-        """A command, or several, with ``ME`` in the place of the userid and the password of who gives it."""
+        """A command, or several, in which ``ME`` stands for the sender's userid and password."""
         line, body = (re.sub(r"(?<!\S)ME(?!\S)", f"{name} {name}-secret", text) for text in (line, body))
         return self.give(name, line, body)
 
@@ -152,7 +152,7 @@ class Members(Club):
         return cleanup.clean_up(Session(self.server))
 
     def outbox(self) -> list[tuple[str | None, str]]:
-        """Whom the mails in the outbox are for, with their subjects."""
+        """The userids that the mails in the outbox are for, with the subjects."""
         return [(mail.userid, mail.subject) for mail in self.mails()]
 
 

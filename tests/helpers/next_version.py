@@ -50,7 +50,7 @@ def install_first_release(patch: Patch) -> None:
 
 
 def install_steps(patch: Patch, steps: Sequence[Callable[[Database], None]]) -> None:
-    """Let this process make tables by these migrations alone, as the version does whose last one that is."""
+    """Let this process make tables by these migrations alone, as the version with these migrations does."""
     number = base.FIRST_SCHEMA + len(steps) - 1
     migrations = Migrations("pbm")
     for step in steps:

@@ -38,7 +38,7 @@ def check_rules(field, meetings, rounds=None, never=()):
 
 
 def can_be_paired(names, meetings, never):
-    """Whether all of these can meet somebody whom they have not met, and are not never to meet."""
+    """Whether all of these can meet somebody that they have not met and may meet."""
     met = [{*one.pair} for one in meetings]
     pairs = [pair for pair in map(set, combinations(names, 2))
              if pair not in met and not any(len(pair & {*group}) > 1 for group in never)]  # fmt: skip

@@ -103,7 +103,7 @@ NAMES = ("alice", "bob", "carol", "dave")
 
 
 def left(club):
-    """What is left in the outbox: to whom, how often it was tried, whether it will be, and what went wrong."""
+    """What is left in the outbox: its recipient, how often it was tried, whether it will be, and what went wrong."""
     return [
         (str(mail.address).partition("@")[0], mail.tries, mail.due is not None, mail.problem) for mail in club.mails()
     ]

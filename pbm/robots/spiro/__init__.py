@@ -67,7 +67,7 @@ MORE_TURNS = 8
 MOST_ROLLED = 5
 """Rollouts compare at most this many of these turns."""
 MOST_BEHIND = 0.15
-"""Rollouts leave out a turn whose chance is lower than the best one by this or more."""
+"""Rollouts leave out a turn with a chance that is lower than the best one by this or more."""
 ROLLED_TURNS = {"small": 10, "medium": 0}
 """How many turns a rollout plays: an even number, so that the robot's side moves last.
 

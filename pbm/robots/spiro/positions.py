@@ -1,7 +1,7 @@
 """Spiro on integers: positions, and all outcomes of a throw.
 
-A position is seen by one side. Its cells are numbered along its own path, from its home on, and then along the
-enemy's: the board looks the same from both sides when it is turned by half a circle.
+A position is seen by one side. Its cells are numbered along its own path, from its home on, and then along the enemy's.
+So the board looks the same from both sides when it is turned by half a circle.
 """
 
 from heapq import nsmallest

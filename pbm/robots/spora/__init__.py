@@ -1,12 +1,12 @@
 """How a robot plays Spora: by best-first minimax search (Korf and Chickering 1996) over the values of positions.
 
 When the robot looks at a position, it values a sample of its turns; the position is worth as much as its best turn.
-Then the search goes on behind the best turns, with a bonus for those that were seldom looked at, as in UCB1 (Auer,
+Then the search goes on behind the best turns, with a bonus for those that were rarely looked at, as in UCB1 (Auer,
 Cesa-Bianchi and Fischer 2002). So a good-looking turn soon meets its best answer, and its value falls.
 
-The first sample of answers to a turn is small. A turn looks best when its strong answers were not sampled, so the
-robot looks at more answers when it comes back to the turn, and at many before it plays it. If one of these refutes the
-turn, the robot checks the next best one.
+The first sample of answers to a turn is small. A turn looks best when its strong answers were not sampled. So the robot
+looks at more answers when it comes back to the turn, and at many before it plays it. If one of these refutes the turn,
+the robot checks the next best one.
 
 Only what was seen is certain: a turn that wins, and the loss of a side that allows it. Not all turns are looked at, so
 a side has lost almost certainly if all its turns that were found lose.

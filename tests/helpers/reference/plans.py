@@ -177,7 +177,7 @@ class Board:
         return {line[0][0]: Reply(line[0][1], self._tree(line[1:]))} if line else {}
 
     def _checked(self, player: int, line: Line, *, is_strict: bool = True) -> Line:
-        """A line in canonical texts as far as its position is known, which it is not behind `ANY`.
+        """A line in canonical texts where its position is known, which it is not behind `ANY`.
 
         What was planned behind `ANY` is looked at when that is played; what proves illegal then is left as it is.
         """

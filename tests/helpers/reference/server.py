@@ -150,7 +150,7 @@ class Table:
 
     @property
     def is_rated(self):
-        """Two players, of whom each has made a move, and not only been skipped or given up."""
+        """Two players who each have made a move, and were not only skipped or gave up."""
         moved = {name for name, text, _ in self.turns if text not in {RESIGN, FORFEIT, SKIP}}
         return len(moved) == 2
 
@@ -283,7 +283,7 @@ class Secretary:
         self.held = {}  # when the last mail was kept for the digest of a user and a game
         self.digested = {}  # when the last digest went out
         self.addresses = {}
-        self.dropped = set()  # players whose queued moves have just been dropped, who are told at once
+        self.dropped = set()  # players who are told at once that their queued moves have just been dropped
 
     @property
     def userids(self):
@@ -324,7 +324,7 @@ class Secretary:
         return [(None, "Invalid challenge")]
 
     def challenge(self, table, *others):
-        """A board that has just been set up; *others* are told besides those whom it concerns."""
+        """A board that has just been set up; *others* are told, too, besides its players."""
         self.tables[table.game, table.number] = table
         for name in set(table.players):
             self.seeking[table.game, name] = max(0, self.seeking.get((table.game, name), 0) - 1)
@@ -356,7 +356,7 @@ class Secretary:
         return self.plan(table, name, [(ANY, text)])
 
     def plan(self, table, name, line):
-        """A line of a plan, whose moves are legal as far as they can be known."""
+        """A line of a plan; the moves that can be tried are legal."""
         if why := self.objection(table, name):
             return why
         if name == table.turn:
@@ -608,7 +608,7 @@ class Secretary:
         return [(name, "Vacation")]
 
     def back(self, name):
-        """A user ends the vacation that he is on, whose days so far have been, and calls off those to come."""
+        """A user ends the present vacation, keeps the days of it that are over, and cancels those to come."""
         self.vacations[name] = [
             (first, last if last < self.today else max(first, self.today - DAY))
             for first, last in self.vacations[name]
