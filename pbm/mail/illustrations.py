@@ -110,7 +110,7 @@ class Illustrator:
         return drawn._replace(turns=turns, page=page, reader=mail.userid or player, opponent=opponent)
 
     def _opponent_of(self, player: str, drawn: Illustration) -> str:
-        """The person against whom that player plays on the board; empty if there is none."""
+        """The opponent of that player on the board, if it is a person; empty if there is none."""
         players = [seat.player for seat in drawn.seats]
         if player not in players:
             return ""

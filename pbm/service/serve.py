@@ -99,7 +99,7 @@ async def serve(
 
 
 def _helpers(service: Service, robots: int, site: Sequence[str], *, has_notices: bool) -> list[Helper]:
-    """The processes that work beside this one."""
+    """The processes that work in addition to this one."""
     helpers = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
     if has_notices:
         helpers.append(Helper(NOTIFIER, "sends notices", service))

@@ -226,7 +226,7 @@ class StalePages:
                 yield Page(f"{game}/example.png", partial(self.pages.example_png, game))
 
     def _of_games(self, about: Subjects) -> Iterator[Page]:
-        """The pages of the games whose lists of boards or whose standings may have changed."""
+        """The pages of the games with lists of boards or standings that may have changed."""
         for game in sorted({*about.listed, *about.ranked}):
             yield Page(f"{game}/index.html", partial(self.pages.game, game))
         for game in about.listed:
