@@ -260,9 +260,7 @@ def sign_of(meeting: Meeting, name: str, signs: Mapping[int | None, str] = SIGNS
 
 
 def explained(order: Sequence[str]) -> str:
-    """The sentence below a table about what decides the places; empty without tie-breaks."""
-    if not order:
-        return ""
+    """The sentence below a table about what decides the places between equal points."""
     titles = ", ".join(TIE_BREAKS[kind].title for kind in order)
     return f"Places by points, then {titles}."
 
