@@ -214,10 +214,17 @@ def test_multiple_skips_empty_lines_and_remarks_and_stops_at_the_end(both_ways):
         both_ways.begin()
         board = both_ways.store.boards.current("symple")[-1].board
         body = lines(
-            "", "# a remark", "", f"  symple move {board} ME c3  ", end, f"symple move {board} bob bob-secret b1"
+            "",
+            "# a remark",
+            "",
+            "  # an indented remark",
+            f"  symple move {board} ME c3  ",
+            end,
+            f"symple move {board} bob bob-secret b1",
         )
-        both_ways.give("alice", "multiple", body)
+        told = both_ways.give("alice", "multiple", body)
         assert both_ways.played(board) == ["c3"]
+        assert "> #" not in text_to(SENDER, told)  # not even as a line that is refused
 
 
 def test_multiple_takes_1_to_50_commands_which_are_not_nested_and_have_no_comments(begun):

@@ -4,7 +4,7 @@ import pytest
 
 from helpers.examples import rules
 from helpers.mail import handle
-from helpers.members import text_to, to
+from helpers.members import SENDER, text_to, to
 from helpers.stories import follow
 
 HELLO = "Hello there,\n\nnice game.\n"
@@ -55,6 +55,14 @@ def test_other_commands_pass_nothing_on(begun, line):
     told = begun.signs("carol", line, HELLO)
     assert told
     assert not any("Hello there" in one.text for one in told)
+
+
+@pytest.mark.parametrize(("asked", "is_told"), [("alice", True), ("bob", False), ("alice bob", False)])
+def test_a_calendar_is_offered_to_who_asks_by_mail_for_their_own_boards_alone(by_mail, asked, is_told):
+    by_mail.begin()
+    by_mail.server = by_mail.server._replace(web="https://games.example")
+    text = text_to(SENDER, by_mail.give("alice", f"all games {asked}"))
+    assert ("For a calendar program" in text, "https://games.example/calendar/" in text) == (is_told, is_told)
 
 
 # Who is meant

@@ -6,7 +6,7 @@ import pytest
 
 from pbm import referee
 from pbm.language.commands import root
-from pbm.language.help import TOPICS
+from pbm.language.help import TOPICS, help_letter
 
 from helpers.club import PASSWORDS
 from helpers.helptexts import read
@@ -42,6 +42,17 @@ def test_the_first_game_that_the_help_names_can_be_started(game, shell):
         assert replies[-1] == f"= {word}"
     else:
         assert first.returncode == 0, first.stderr
+
+
+def test_the_overview_leads_on_to_the_tutorial_and_any_other_help_to_the_list_of_commands():
+    assert help_letter("").command.text == "help tutorial"
+    assert help_letter("symple").command.text == "help commands"
+
+
+def test_help_on_a_command_of_a_game_and_of_all_games_begins_with_that_of_a_game(shell):
+    lines = shell.run("help", "mail").stdout.splitlines()
+    syntaxes = [line.split()[:2] for line in lines if "USERID PASSWORD" in line]
+    assert syntaxes == [["GAME", "mail"], ["mail", "USERID"]]
 
 
 def test_help_on_commands_begins_with_the_ten_that_a_player_needs_and_lists_each_under_one_topic(shell):

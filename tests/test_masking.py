@@ -212,6 +212,13 @@ def test_a_line_for_the_log_says_no_word_that_may_be_a_password(line):
 
 
 @pytest.mark.parametrize(
+    "quoted", ['"{}"', "'{}'", "`{}`", "({})", "\u201c{}\u201d", "\u201e{}\u201c", "\u00ab{}\u00bb"]
+)
+def test_a_command_that_is_quoted_in_the_middle_of_a_line_loses_its_password_also_before_its_userid_is_known(quoted):
+    assert "swordfish" not in masked(f"It says that {quoted.format('signup eve swordfish')} was refused.")
+
+
+@pytest.mark.parametrize(
     "prose",
     [
         "I beat alice on board 101 yesterday",
