@@ -117,6 +117,10 @@ opponents see a vacation in the mails while it lasts
 sender reads no on vacation / 2 days / alice: symple show 101 / sender reads bob is on vacation through 2026-11-25. / \
 3 days / alice: symple show 101 / sender reads bob is on vacation through 2026-11-25. / 1 days / \
 alice: symple show 101 / sender reads no on vacation
+when a game is over nobody is told of a vacation there
+    challenge alice bob / plays c3 b1 / bob: vacation ME 2026-11-25 / alice: symple show 101 / \
+sender reads bob is on vacation / alice: resign / alice reads no on vacation / bob reads no on vacation / \
+alice: symple show 101 / sender reads no on vacation
 two vacations without a day between them are one
     alice: vacation ME 2026-12-10 / 21 days / alice refused: vacation ME 2026-12-11 2026-12-15 / \
 sender reads 26 days in one go / alice: vacation ME 2026-12-12 2026-12-16 / \
@@ -124,6 +128,8 @@ alice reads from 2026-12-12 through 2026-12-16.
 a vacation that is ended counts with the days that it had, and spares for 3 days more
     challenge alice bob / plays c3 b1 / alice: vacation ME 2026-12-10 / 10 days / alice: vacation ME off / \
 alice reads Your vacation is over. / alice reads Left in 2026: 20 days. / clean up / told alice
+a vacation that has begun today is over when it is ended, not called off
+    alice: vacation ME 2026-12-10 / alice: vacation ME off / alice reads Your vacation is over.
 a vacation is called off without a trace before it has begun
     alice: vacation ME 2026-12-01 2026-12-21 / alice: vacation ME off / alice reads Left in 2026: 30 days. / \
 alice refused: vacation ME off

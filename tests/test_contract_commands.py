@@ -76,6 +76,11 @@ sender reads spiro alice 1
 a player who has resigned reads on as a subscriber
     challenge alice bob / plays c3 b1 resign / dora answers: chat Hello / told alice bob dora / \
 alice: symple unsubscribe ME 101 / dora answers: chat Hello again / told bob dora
+who ends a subscription, or has none, is told just that
+    challenge alice bob / carol: symple subscribe ME 101 / carol: symple unsubscribe ME 101 / \
+carol reads You get no more mails about: 101. / carol reads no You were not subscribed / \
+carol: symple unsubscribe ME 101 / carol reads You were not subscribed to: 101. / \
+carol reads no You get no more mails
 boards to subscribe to are written in any case, also as a selector, and no password is said back
     carol refused: symple subscribe all carol wrong-secret / sender reads no wrong-secret / \
 challenge --name=a1 alice bob / carol: symple subscribe A1 ME / subscribers carol / challenge alice dora / \

@@ -312,6 +312,16 @@ def test_all_games_are_shown_up_to_the_most_boards_that_a_mail_has(club, monkeyp
         club.say("all show alice active")
 
 
+def test_as_many_boards_are_shown_at_once_as_a_mail_has_and_not_one_more(club, monkeypatch):
+    monkeypatch.setattr("pbm.actions.finding.MOST_BOARDS", 2)
+    club.signed_up("alice", "bob")
+    for _ in range(3):
+        club.say("symple challenge -size=5 alice bob")
+    assert [letter.data["board"] for letter in club.say("symple show 101 102")] == ["101", "102"]
+    with pytest.raises(Refused, match="These are 3 boards, which is too much mail; ask for at most 2"):
+        club.say("symple show 101 102 103")
+
+
 def test_the_next_page_of_a_table_is_never_read_as_a_board(club, monkeypatch):
     monkeypatch.setattr("pbm.actions.lists.LINES_OF_PAGE", 1)
     monkeypatch.setattr("pbm.actions.finding.FIRST_NUMBER", 3)  # from here on, a lone number is that of a board

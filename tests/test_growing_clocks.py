@@ -53,6 +53,7 @@ what cannot be played
     --clock=0+2 | BASE has to be an hour at least.
     --clock=10+2/8 | MAX is the most that a player can have, so it cannot be below BASE.
     --clock=4000+2 | 3650 days are the most.
+    --clock=10+4000/20 | 3650 days are the most.
 it takes the place of forfeit and total time
     --clock=10+2 --forfeittime=9 | --clock takes the place of --forfeittime and --totaltime; write one or the other.
     --clock=10+2 --totaltime=9 | --clock takes the place of --forfeittime and --totaltime; write one or the other.
@@ -340,6 +341,16 @@ def test_the_end_of_the_clock_is_moved_by_vacations_and_weekends(four):
     assert clocks.runs_out_at(four.store, row) == datetime(2026, 12, 8, 12, tzinfo=UTC)
 
 
+def test_a_day_of_vacation_is_one_of_utc_also_where_weekends_are_those_of_another_zone(four):
+    four.say("timezone alice alice-secret Pacific/Auckland")
+    four.pass_time(days=6, hours=10)  # to Thursday at 22:00 in UTC
+    begin(four, "--clock=25h+1h --noweekends")
+    four.say("vacation alice alice-secret 2026-11-30 2026-11-30")
+    row = four.store.boards.get("symple", "101")
+    # 13 hours to their Saturday; 12 from their Monday on, which is 13 hours earlier than the day of vacation
+    assert clocks.runs_out_at(four.store, row) == datetime(2026, 11, 29, 23, tzinfo=UTC)
+
+
 def test_a_record_has_the_clock_and_older_readers_can_leave_it_out(four):
     begin(four, "--clock=10+2/14")
     play(four, "alice", "c3")
@@ -361,6 +372,15 @@ def test_a_calendar_has_the_time_at_which_the_clock_runs_out(four):
     with four.store.writing():
         token = tokens.calendar_token(four.server, "alice", number)
     assert "DTSTART:20261130T120000Z" in calendar(four.server, token).decode()
+
+
+def test_no_address_but_that_of_a_calendar_opens_one(four):
+    begin(four)
+    with four.store.writing():
+        reply = tokens.reply_address(four.server, "symple", "101", "alice")
+    token = reply.partition("+")[2].partition("@")[0]
+    assert tokens.meaning(four.server, reply).reply.userid == "alice"
+    assert calendar(four.server, token) is None
 
 
 def test_the_page_of_a_board_says_what_was_left_at_the_last_move(four):

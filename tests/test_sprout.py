@@ -616,6 +616,12 @@ def test_a_position_that_cannot_be_is_refused(view):
         sprout.setup(view, board="limping-3")
 
 
+@pytest.mark.parametrize("removal", ["xa1", "XA1"])
+def test_a_removal_is_no_cell_of_a_position(removal):
+    with pytest.raises(Illegal, match=f"A position has cells such as a1, and '{removal}' is none"):
+        sprout.setup({"cells": {removal: "B"}}, board="limping-3")
+
+
 def test_a_position_has_a_stone_under_either_name_of_its_brick_and_empty_eyes_that_follow_from_the_stones():
     assert sprout.setup({"cells": {"c10": "B"}}, board="cairo-1").view()["cells"] == {"c9": "B"}
     with pytest.raises(Illegal, match="c10 has a stone already"):

@@ -198,6 +198,7 @@ def test_the_list_of_boards_is_text_or_csv(players):
         ("old alice carol", 1, "There is a pool old of Symple already; `pbm help tournament` tells how to direct it."),
         ("old begin", 1, "There is a pool old of Symple already; `pbm help tournament` tells how to direct it."),
         ("ab alice bob", 1, "A board ab1 would have the name of a user; choose another pool."),
+        ("ab alice bob --type=knockout", 1, "A board ab1 would have the name of a user; choose another pool."),
         ("a alice", 1, "A tournament has 2 to 32 players, not 1."),
         ("a alice Alice bob", 1, "alice is named twice."),
         ("a alice nobody1 nobody2", 1, "There is no user 'nobody1'.\nThere is no user 'nobody2'."),

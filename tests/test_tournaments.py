@@ -771,6 +771,12 @@ def test_nobody_is_reminded_of_a_board_that_a_director_takes_away(league):
     assert [one.kind for one in league.club.store.events.since(0, 99)][-4:] == ["remove"] * 3 + ["cancel"]
 
 
+def test_what_cannot_be_done_yet_names_all_states_in_which_it_can(league):
+    league.open("swiss")
+    with pytest.raises(Refused, match="is open; you can finish it only while it is running or closing"):
+        league.do("finish")
+
+
 def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
     names = league.signed_up(2)
     for pool in "ab":
