@@ -117,6 +117,12 @@ def test_users_who_are_named_are_listed_and_a_program_gets_their_settings_too(op
     assert user == {**expected, "mail": "pictures", "broadcasts": False, "muted": None}
 
 
+@pytest.mark.parametrize(("first", "state"), [("2026-11-20", ["on", "vacation"]), ("2026-11-21", [])])
+def test_a_user_is_listed_as_on_vacation_from_its_first_day_on(operate, pair, first, state):
+    pair.store.db.execute("INSERT INTO vacations VALUES ('alice', ?, '2026-11-25')", [first])
+    assert operate("users", "alice").out.splitlines()[1].split()[3:-1] == state
+
+
 @pytest.mark.parametrize("is_set", [False, True])
 def test_a_user_without_mail_gets_a_new_password_which_ends_the_reply_addresses(operate, pair, monkeypatch, is_set):
     query = "SELECT count(*) FROM replies WHERE userid = 'bob'"
@@ -640,6 +646,16 @@ def test_mails_are_shown_become_due_when_they_were_given_up_and_are_dropped(oper
     assert pair.mails() == []
 
 
+def test_a_mail_that_is_tried_again_shows_when_it_was_written_and_when_it_is_due(operate, pair):
+    postpone(pair, "451 later")
+    lines = operate("outbox", "show", "1").out.splitlines()
+    assert lines[2:5] == [
+        "Written:  2026-11-20 12:00 UTC",
+        "State:    tried again at 2026-11-20 12:05 UTC",
+        "Tries:    1, 451 later",
+    ]
+
+
 def test_a_flush_that_fails_says_why_and_until_when_the_mails_wait(operate, monkeypatch):
     monkeypatch.setenv("PBM_TRANSPORT", "sendmail:/no/sendmail")
     done = operate("outbox", "flush")
@@ -1132,6 +1148,12 @@ def test_a_record_is_taken_in_under_its_own_number_if_that_is_free(several, oper
         several.store.boards.remove("symple", "101", several.time)
     assert operate("import", stdin=record).out == "symple 101 is taken in.\n"
     assert find(several, "symple", "101").winner == "carol"
+
+
+def test_a_file_of_records_may_begin_with_the_mark_of_an_editor_of_windows(several, operate, record, tmp_path):
+    file = tmp_path / "records"
+    file.write_bytes(b"\xef\xbb\xbf" + record.encode())
+    assert operate("import", str(file)).out == "symple 101 is taken in as 103.\n"
 
 
 def test_a_record_gets_another_number_if_its_own_is_taken_and_is_neither_mailed_nor_rated(several, operate, record):
