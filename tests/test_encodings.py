@@ -239,6 +239,14 @@ def nested(kind, *parts):
     return f"Content-Type: multipart/{kind}; boundary={kind}\n\n{text}"
 
 
+@pytest.mark.parametrize("blank", ["Cg==", "ICAK"])
+def test_an_encoded_text_that_is_blank_says_nothing_also_in_front_of_a_file_that_is_shown(blank):
+    encoded = f"{TEXT.rstrip()}\nContent-Transfer-Encoding: base64\n\n{blank}"
+    file = f"{TEXT.rstrip()}; name=move.txt\nContent-Disposition: inline\n\ne5"
+    assert body(blank, encoding="base64").strip() == ""
+    assert body(*multipart(encoded, file)).strip() == "e5"
+
+
 def test_several_texts_are_one_text_also_around_a_picture():
     assert body(*multipart(f"{TEXT}e5\n\nThis is our cat.", PICTURE, f"{TEXT}She says hello.")) == (
         "e5\n\nThis is our cat.\nShe says hello."

@@ -14,6 +14,7 @@ from pbm.actions import cleanup
 from pbm.language.commands import OF_GAME
 from pbm.language.grammar import Call
 from pbm.mail import incoming
+from pbm.mail.reading import fingerprint
 from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.store import Failures, Reply
@@ -376,6 +377,13 @@ def test_of_several_recipients_the_reply_address_counts_and_with_the_postmaster_
     raw = message("spiro move 101 bob bob-secret e2:4:2", sender="bob@players.example")
     assert handle(pair.server, raw, None, ["postmaster@pbm.example", ADDRESS]) == "command"
     assert moves(pair) == 2
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
+def test_what_a_mail_gets_on_its_way_does_not_make_it_another_one_also_below_all_other_fields(end):
+    sent = end.join([b"From: a@b.example", b"Subject: list", b"", b"Hello"])
+    arrived = end.join([b"From: a@b.example", b"Subject: list", b"Delivered-To: c@d.example", b"", b"Hello"])
+    assert fingerprint(arrived) == fingerprint(sent)
 
 
 def copies(pair, line, *, message_id=None, cc=None):
@@ -774,6 +782,12 @@ def test_a_warning_of_a_delay_is_no_bounce_and_what_comes_to_the_plain_address_o
     assert bounce(pair, message_id=pair.mails("bob")[-1].message_id) == "bounce"
     assert bounce(pair, message_id="<spiro.101.x.alice@pbm.example>") == "automatic"
     assert bounce(pair, message_id=f"<{'0' * 24}.b1-{'0' * 32}@pbm.example>") == "automatic"
+
+
+def test_a_token_means_nothing_behind_another_name_than_that_of_the_server(pair):
+    address = reply_address(pair)
+    assert incoming.is_known(pair.server, address)
+    assert not incoming.is_known(pair.server, address.replace("pbm+", "postmaster+"))
 
 
 def test_a_bounce_changes_nothing_for_another_address_in_the_same_place(pair):

@@ -215,6 +215,16 @@ def test_the_folder_of_maildirs_is_made_for_its_owner_alone(waiting, tmp_path):
     assert (len(list(folder.iterdir())), folder.stat().st_mode & 0o777) == (4, 0o700)
 
 
+def test_maildirs_are_made_for_their_owner_alone_also_in_a_folder_that_others_may_read(waiting, tmp_path):
+    folder = tmp_path / "mail"
+    folder.mkdir()
+    folder.chmod(0o755)
+    assert flush(waiting.server, transport(f"maildir:{folder}"))[:2] == (4, 0)
+    made = [path for path in folder.rglob("*") if path.is_dir()]
+    assert len(made) == 4 * len(("the maildir", "new", "cur", "tmp"))
+    assert {path.stat().st_mode & 0o777 for path in made} == {0o700}
+
+
 def test_the_folder_that_it_is_in_is_not_made(waiting, tmp_path):
     missing = tmp_path / "not-there"
     assert flush(waiting.server, transport(f"maildir:{missing}/mail"))[:2] == (0, 4)
