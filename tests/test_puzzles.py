@@ -7,6 +7,7 @@ import sys
 from email import message_from_bytes
 from itertools import count
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 
@@ -75,6 +76,33 @@ def test_dice_are_thrown_against_a_turn_that_is_to_win_for_certain():
     state = spiro.setup(view, small=True, pieces=1)
     assert [*state.moves()] == ["b3:1:x", "b3:2:+", "b3:+:1"]  # after the others, double six wins for O
     assert Solver().winning(state) == ["b3:1:x"]
+
+
+class Branch(NamedTuple):
+    """A position of a made-up game: which position follows by each turn, or at its end the side that has won."""
+
+    turn: int
+    nexts: tuple["Branch | int", ...]
+    winner: int | None = None
+    seats = (0, 1)
+    dice_needed = 0
+
+    def moves(self):
+        return map(str, range(len(self.nexts)))
+
+    def play(self, move):
+        after = self.nexts[int(move)]
+        return Branch(1 - self.turn, (), after) if isinstance(after, int) else after
+
+    def result(self):
+        return None if self.winner is None else SimpleNamespace(winner=self.winner)
+
+
+def test_a_slower_turn_that_wins_too_is_another_answer():
+    wins_at_once = Branch(0, (0,))
+    slower = Branch(1, (wins_at_once, wins_at_once))
+    assert Solver().winning(Branch(0, (0, slower, 1))) == ["0", "1"]
+    assert Solver().winning(Branch(0, (0, 1, 1))) == ["0"]
 
 
 def test_turns_without_end_are_not_all_listed():

@@ -218,6 +218,15 @@ def test_pbm_wait_takes_pools_beside_boards_and_lists_what_was_removed(pool, boa
     assert ended(waiting) == (0, "Board  Moves  Players  Status\ns1                     removed\n", "")
 
 
+def test_the_wait_for_a_board_and_a_pool_ends_with_what_happens_in_one_of_them(pool, board):
+    mover = board.json("symple", "show", "s1")["turn"]
+    [other] = {"alice", "bob"} - {mover}
+    if mover == "alice":  # who is to move on board 101, too
+        move(board, "alice", "c3")
+    shown = board.json("wait", "symple", "101", "s", f"--until=turn={other}", "--timeout=0.1")
+    assert [each["board"] for each in shown["boards"]] == ["101"]
+
+
 def test_a_pool_that_is_not_there_or_in_which_somebody_does_not_play_is_not_waited_for(board):
     board.done("tournament", "symple", "s", "alice", "bob")
     assert board.refused("wait", "symple", "t") == "There is no pool 't' of Symple.\n"
