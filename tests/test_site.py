@@ -31,7 +31,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.site.boards import page_canvas, page_figure
 from pbm.site.build import MANIFEST, NAMES, build
-from pbm.site.pages import Pages, SiteSettings
+from pbm.site.pages import ON_PAGE, Pages, SiteSettings, paginated
 from pbm.store import BoardRow, PlayerRow
 from pbm.store.boards import BoardFilter
 from pbm.store.robots import Puzzle
@@ -175,6 +175,36 @@ def test_all_links_lead_to_a_file_or_to_our_address_and_what_has_not_changed_is_
     written(played, folder)
     monkeypatch.setattr("pbm.site.build._write", lambda file, _: pytest.fail(str(file)))
     assert written(played, folder) == set()
+
+
+def test_search_engines_are_kept_from_private_pages_also_where_the_site_knows_no_address_of_its_own(played, folder):
+    written(played, folder)
+    lines = (folder / "robots.txt").read_text().splitlines()
+    assert lines[:3] == ["User-agent: *", "Disallow: /answer", "Disallow: /calendar/"]
+    assert not [line for line in lines if "Sitemap" in line]
+
+
+def test_a_game_that_cannot_be_loaded_takes_no_other_page_away(played, folder, monkeypatch):
+    load = games.load
+
+    def load_others(name):
+        if name == "spora":
+            raise games.Unloadable("Spora cannot be loaded.")
+        return load(name)
+
+    monkeypatch.setattr("games.load", load_others)
+    written(played, folder, SITED)
+    assert "index.html" in {path.name for path in files(folder)}
+    assert (folder / "symple" / "101.html").exists()
+    assert not (folder / "spora" / "rules.html").exists()
+
+
+def test_a_new_item_changes_only_the_first_page_of_a_list_whose_newest_come_first():
+    count = 3 * ON_PAGE
+    before = paginated("symple", "finished", [*range(count, 0, -1)], is_last_numbered_first=True)
+    after = paginated("symple", "finished", [*range(count + 1, 0, -1)], is_last_numbered_first=True)
+    assert [len(list_page.items) for list_page in before] == [ON_PAGE, ON_PAGE, ON_PAGE]
+    assert (after[0] != before[0], after[1:]) == (True, before[1:])
 
 
 def test_a_move_and_a_wish_to_play_rewrite_the_pages_that_tell_them(played, folder):
@@ -943,6 +973,23 @@ def test_a_game_that_was_cancelled_has_a_sign_and_no_page(club, folder):
     page = (folder / "symple" / "pool-cup.html").read_text()
     assert "<td>x</td>" in page
     assert "cup1.html" not in page
+
+
+def test_the_page_of_a_tournament_shows_only_games_that_are_under_way_as_still_on(club, folder):
+    club.signed_up(*PASSWORDS)
+    session = Session(club.server)
+    cup = Tournament("symple", "cup", TOURNAMENT_KINDS["roundrobin"], club.time, options="-size=5", tie_breaks="sb")
+    with session.store.writing():
+        tournaments.start_tournament(session, tournaments.set_up(session, cup, [*map(Entrant, PASSWORDS)]))
+    for board in ("cup1", "cup2"):
+        name = club.store.boards.get("symple", board).turn
+        club.say(f"symple move {board} {name} {PASSWORDS[name]} a1")
+    name = club.store.boards.get("symple", "cup1").turn
+    club.say(f"symple resign cup1 {name} {PASSWORDS[name]}")
+    written(club, folder)
+    page = (folder / "symple" / "pool-cup.html").read_text()
+    still_on = page.partition("<h2>Still on</h2>")[2].partition("<h2>Boards</h2>")[0]
+    assert set(re.findall(r"cup\d", still_on)) == {"cup2"}
 
 
 def test_the_page_of_a_tournament_of_teams_has_their_table_and_who_is_in_which(club, folder):
