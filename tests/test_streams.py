@@ -14,12 +14,14 @@ from uvicorn.server import ServerState
 
 from pbm.access import tokens
 from pbm.mail.smtp import SHUTDOWN_SECONDS
+from pbm.refusals import Refused
 from pbm.service.connections import RESPONSE_SECONDS, WebConnection
 from pbm.service.events import (
     COMMENT_SECONDS,
     MOST_USER_STREAMS,
     UNREAD_SECONDS,
     Streams,
+    allow_open_files,
     reader_of_page,
     reader_with_token,
 )
@@ -241,6 +243,40 @@ def test_a_board_that_begins_is_heard_of_and_one_that_is_removed_is_gone(played)
     ]
     assert [event.kind for event in events_in(page.text)] == ["board", "gone"]
     assert page.has_ended.is_set()
+
+
+def test_a_page_of_a_board_that_was_removed_is_told_so_when_it_listens_again(played):
+    with played.store.writing():
+        address = tokens.reply_address(played.server, "symple", "101", "bob")
+        played.store.boards.remove("symple", "101", played.time)
+    with pytest.raises(Refused, match="This board has been removed"):
+        reader_of_page(played.server, tokens.token_of(address))
+
+
+def test_a_connection_whose_other_side_confirms_nothing_for_a_minute_ends(played):
+    async def listen():
+        return await Hearing(played).page("bob")
+
+    listener = asyncio.run(listen())
+    assert listener.transport.options[socket.TCP_USER_TIMEOUT] == 60_000  # milliseconds, says tcp(7)
+
+
+@pytest.mark.parametrize(
+    ("limits", "wanted"),
+    [
+        ((1024, 524_288), (1500, 524_288)),  # 1,000 streams, and 500 for all else
+        ((1024, 1200), (1200, 1200)),
+        ((1024, -1), (1500, -1)),  # -1 stands for no limit
+        ((4096, 524_288), None),
+        ((-1, -1), None),
+    ],
+)
+def test_a_server_lets_itself_open_as_many_files_as_all_streams_need(monkeypatch, limits, wanted):
+    chosen = []
+    monkeypatch.setattr("resource.getrlimit", lambda _: limits)
+    monkeypatch.setattr("resource.setrlimit", lambda _, both: chosen.append(both))
+    allow_open_files()
+    assert chosen == ([wanted] if wanted else [])
 
 
 def test_with_the_id_of_an_event_only_what_has_changed_since_is_sent(played):

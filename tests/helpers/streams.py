@@ -88,6 +88,8 @@ class Transport:
 
     def __init__(self) -> None:
         self.is_aborted = False
+        self.options: dict[int, int] = {}
+        """What its socket was told, by the names of the options."""
 
     def abort(self) -> None:
         self.is_aborted = True
@@ -101,8 +103,9 @@ class Transport:
     def get_extra_info(self, _: str) -> "Transport":
         return self
 
-    def setsockopt(self, *_: int) -> None:
-        """Have no socket."""
+    def setsockopt(self, _: int, option: int, value: int) -> None:
+        """Have no socket, but know what it would be told."""
+        self.options[option] = value
 
     def getpeername(self) -> tuple[str, int]:
         return "127.0.0.1", 1
