@@ -128,8 +128,7 @@ OF_TICKETS = re.compile(
     r"|\b(?:twoje|państwa) zgłoszenie\b|\b(?:ваша заявка|ваше обращение)\b",
     re.IGNORECASE,
 )
-"""What a program for tickets says only in subjects, such as ``We got your message``; in texts, people write that, too.
-"""
+"""What a program for tickets says in subjects, such as ``We got your message``. In texts, people write that, too."""
 DISCLOSED = re.compile(
     r"\bthis (?:is an?|e?-?mail|message|reply) .{0,20}\bautomat(?:ed|ic|ically)\b|\bdo not reply to this\b"
     r"|\bautomatisch (?:generiert|erstellt|erzeugt|versen)|\b(?:message|réponse|courriel) (?:généré )?automatique\b"

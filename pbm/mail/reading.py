@@ -28,8 +28,7 @@ MOST_PARTS = 1000
 LONGEST_FIELD = 5000
 MOST_COMPARED = 2_000_000
 """A mail that exceeds one of these three is not taken apart, because that would take too long. It would cost the square
-of the bytes of a field that describes a part, and compare each line with each boundary.
-"""
+of the bytes of a field that describes a part, and compare each line with each boundary."""
 DESCRIPTIONS = re.compile(rb"(?im)^content-[a-z-]+[ \t]*:.*\n(?:[ \t].*\n)*")
 """A field that describes a part, such as ``Content-Type: text/plain;`` with the lines in which it goes on."""
 ON_THE_WAY = re.compile(

@@ -21,8 +21,7 @@ SIGNED_FIELDS = (
     "Auto-Submitted MIME-Version Content-Type Content-Transfer-Encoding"
 ).split()
 """The fields of the header that a signature covers. Nobody can add such a field if the mail lacks it, and nobody can
-add a second From.
-"""
+add a second From."""
 DKIM_EXTRA = (
     "Mails are signed with dkimpy, which is not installed: `python3 bin/make_environment.py dkim` in a clone, or "
     "pip install '.[dkim]'."

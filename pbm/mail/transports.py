@@ -202,7 +202,7 @@ class Signed(Transport):
     signer: Signer
 
     def __post_init__(self) -> None:
-        """Copy `batch` and `for_all` from the other transport."""
+        """Copy `batch` from the other transport."""
         self.batch = self.way.batch
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:

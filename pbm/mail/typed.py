@@ -106,8 +106,8 @@ def typed_answer(mail: Incoming, reply: Reply, is_user: IsUser, try_out: TryOut)
 
     - where nothing else is typed;
     - where it is a whole command with the right password;
-    - where it is a word that needs the text, such as `preview` or `chat`; - where the text is prose, and the subject is
-    an answer or a whole command: the text is its comment.
+    - where it is a word that needs the text, such as `preview` or `chat`;
+    - where the text is prose, and the subject is an answer or a whole command: the text is its comment.
 
     If subject and text are two different answers that could both be done, nothing is.
     """

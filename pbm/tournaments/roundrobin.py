@@ -58,7 +58,7 @@ class Pairs(Kind):
 def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
     """The games of every two players, round by round; *double* adds them all again with the sides exchanged.
 
-    Each player begins half of their games, or one game more or less.
+    Of each player, the numbers of games that they begin, and do not begin, differ by one at most.
     """
     count = len(players) + len(players) % 2
     last = count - 1  # this seat stays while all others move on; it is empty if the number of players is odd
