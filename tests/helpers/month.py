@@ -61,7 +61,7 @@ class Month(Club):
         self.sent = Counter()
         self.waiting = Counter()
         """Reminders that have not gone out yet, and will not if the move comes first."""
-        self.nagged = {}  # when, by address, game, board and number of turns
+        self.nagged = {}  # when, by address, game, board and turn
         self.mailed = self.seen = 0
 
     # What is told to both
@@ -460,7 +460,9 @@ class Month(Club):
                 # where a game can be lost on a vacation, its player is reminded first
                 can_lose = table.novacation or table.time_is_up(self.time)
                 assert can_lose or not self.books.is_away(address.partition("@")[0])
-                self.nagged.setdefault((address, title, number, len(table.turns)), []).append(self.time)
+                # after a move is taken back, another turn has the same number
+                turn = len(table.turns), table.changed
+                self.nagged.setdefault((address, title, number, turn), []).append(self.time)
 
     def send(self):
         """Send what is in the outbox to the maildirs in the folder of the database."""
