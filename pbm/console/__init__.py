@@ -62,11 +62,11 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
         reason = f"There is no command behind `{why.ctx.command_path}`."
         return fail(why.format_message(), 2, as_json=as_json, reason=reason)
     except click.UsageError as why:
-        told = why.format_message()
+        reason = why.format_message()
         if isinstance(why, ABOUT_VALUES) and not isinstance(why, click.MissingParameter):
-            return fail(told, 1, as_json=as_json)
+            return fail(reason, 1, as_json=as_json)
         usage = f"\n\n{why.ctx.get_usage()}" if why.ctx else ""
-        return fail(told + usage, 2, as_json=as_json)
+        return fail(reason + usage, 2, as_json=as_json)
     except (Refused, Unusable, games.Unloadable) as why:
         return fail(str(why), why.status, as_json=as_json)
     except sqlite3.Error as why:  # one that no transaction has told
@@ -189,11 +189,14 @@ def contexts(words: Sequence[str]) -> list[click.Context]:
 
     For example, `users list` has a context of the group `users`, and one of its command `list`.
     """
-    ctx, found = click.Context(OPERATORS, info_name="pbm"), list[click.Context]()
+    ctx = click.Context(OPERATORS, info_name="pbm")
+    contexts_of_words = []
     for word in words:
-        command = ctx.command.get_command(ctx, word) if isinstance(ctx.command, click.Group) else None
+        if not isinstance(ctx.command, click.Group):
+            break
+        command = ctx.command.get_command(ctx, word)
         if command is None or command.hidden:
             break
         ctx = click.Context(command, ctx, word)
-        found.append(ctx)
-    return found
+        contexts_of_words.append(ctx)
+    return contexts_of_words

@@ -42,13 +42,14 @@ class Commands(click.Group):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Declare a group without commands."""
         super().__init__(*args, **kwargs)
-        self.add_help_option, self.options_metavar = False, None
+        self.add_help_option = False
+        self.options_metavar = None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, each with the whole first paragraph of its help."""
         shown = [command for _, command in sorted(self.commands.items()) if not command.hidden]
         with formatter.section("Commands"):
-            formatter.write_dl([(str(one.name), str(one.help).partition("\n\n")[0]) for one in shown])
+            formatter.write_dl([(str(command.name), str(command.help).partition("\n\n")[0]) for command in shown])
 
 
 class Listing(Commands):

@@ -69,8 +69,11 @@ def arena(
     """
     game, options, named = read_words(words, ctx)
     programs = _programs(named)
-    server = open_server() if pool else None
-    tournament = open_pool(server, game, str(pool).lower(), options, [*programs]) if server else None
+    server = None
+    tournament = None
+    if pool:
+        server = open_server()
+        tournament = open_pool(server, game, pool.lower(), options, list(programs))
     pairs = (number + 1) // 2
     meetings: list[Meeting] = []
     faults: list[str] = []
@@ -80,15 +83,15 @@ def arena(
         def note(
             beginner: int, referee: Referee, moments: Sequence[datetime], played: Played, names: Pair = names
         ) -> None:
-            one, other = names[::-1] if beginner else names
+            first, second = names[::-1] if beginner else names
             worth = round(2 * played.points - 1)
-            meetings.append(Meeting(1, one, other, -worth if beginner else worth))
+            meetings.append(Meeting(1, first, second, -worth if beginner else worth))
             if played.fault:
                 loser = "" if played.by is None else f"{names[played.by]} has lost: "
                 report = f"\n{played.report}" if played.report else ""
                 faults.append(f"{' against '.join(names)}: {loser}{played.fault}{report}")
             if server and tournament:
-                players = one.lower(), other.lower()
+                players = first.lower(), second.lower()
                 boards.append(store_game(server, tournament, players, referee, moments, played))
 
         match = Match(game, options, (programs[names[0]], programs[names[1]]), timeout, f"{seed} {' '.join(names)}")

@@ -40,7 +40,8 @@ def _hypotheses(text: str) -> tuple[float, float]:
 
 def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, float] | None) -> dict[str, Any]:
     """The results of a match, for programs. If there are *hypotheses*, a sequential test decides between them."""
-    outcomes, number = Counter(game.points for pair in pairs for game in pair.played), 2 * len(pairs)
+    outcomes = Counter(game.points for pair in pairs for game in pair.played)
+    number = 2 * len(pairs)
     drawn = outcomes[0.5]
     programs = []
     for index, (win, loss) in enumerate([(1, 0), (0, 1)]):
@@ -58,7 +59,9 @@ def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, floa
             }
         )
     points = outcomes[1] + drawn / 2
-    differences = map(elo, (points / number, *wilson(points, number)))
+    share = points / number
+    low, high = wilson(points, number)
+    differences = {"difference": elo(share), "low": elo(low), "high": elo(high)}
     sprt = None
     if hypotheses:
         ratio, accepted = decision(hypotheses, (pair.points for pair in pairs))
@@ -75,14 +78,13 @@ def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, floa
         "seed": match.seed,
         "programs": programs,
         "elo": {  # JSON has no infinite numbers
-            name: round(difference, 1) if isfinite(difference) else None
-            for name, difference in zip(("difference", "low", "high"), differences, strict=True)
+            name: round(difference, 1) if isfinite(difference) else None for name, difference in differences.items()
         },
         "sprt": sprt,
         "faults": [
-            {"pair": pair.number, "game": at, "program": game.by, "fault": game.fault, "report": game.report}
+            {"pair": pair.number, "game": place, "program": game.by, "fault": game.fault, "report": game.report}
             for pair in pairs
-            for at, game in enumerate(pair.played, 1)
+            for place, game in enumerate(pair.played, 1)
             if game.fault
         ],
     }
@@ -94,22 +96,31 @@ def _text(data: Mapping[str, Any]) -> str:
     programs = data["programs"]
     number = sum(programs[0][what] for what in ("won", "drawn", "lost"))
     lines = [("", "Program", *figures)]
-    for name, one in zip("AB", programs, strict=True):
-        counts = (str(one[what]) for what in ("won", "drawn", "lost"))
-        share = f"{one['points'] / number:.1%}"
-        lines.append((name, one["program"], *counts, share, f"{one['seconds']:.3f}", f"{one['longest']:.3f}"))
+    for name, program in zip("AB", programs, strict=True):
+        line = (
+            name,
+            program["program"],
+            str(program["won"]),
+            str(program["drawn"]),
+            str(program["lost"]),
+            f"{program['points'] / number:.1%}",
+            f"{program['seconds']:.3f}",
+            f"{program['longest']:.3f}",
+        )
+        lines.append(line)
     difference, low, high = (_signed(data["elo"][what]) for what in ("difference", "low", "high"))
     beyond = "infinity" if programs[0]["points"] else "-infinity"
+    game = " ".join([data["game"].capitalize(), *data["options"]])
     parts = [
-        f"{' '.join([data['game'].capitalize(), *data['options']])}: {counted(number, 'game')}",
+        f"{game}: {counted(number, 'game')}",
         table(lines, figures),
         f"Elo difference {difference or beyond}; 95 % lie between {low or '-infinity'} and {high or 'infinity'}.",
     ]
     if test := data["sprt"]:
         first, second = map(_signed, test["hypotheses"])
-        outcome = (
-            f"{_signed(test['accepted'])} is accepted" if test["accepted"] is not None else "neither is accepted yet"
-        )
+        outcome = "neither is accepted yet"
+        if test["accepted"] is not None:
+            outcome = f"{_signed(test['accepted'])} is accepted"
         parts.append(
             f"SPRT of {first} against {second}: {outcome}; the logarithm of the ratio of their likelihoods is "
             f"{test['ratio']:.2f},\nand it ends at {test['lower_bound']:.2f} and at {test['upper_bound']:.2f}."
@@ -215,7 +226,9 @@ def duel(
         raise click.UsageError("--workers is for games that are played here, and not with --dask.", ctx)
     first, second = map(command_words if cluster else startable_words, named)
     match = Match(game, options, (first, second), timeout, seed)
-    status, pairs, done = 0, (number + 1) // 2, list[TwoGames]()
+    status = 0
+    pairs = (number + 1) // 2
+    done = list[TwoGames]()
     with progress_bar("Pairs") as progress:
 
         def report(pair: TwoGames) -> bool:

@@ -21,10 +21,13 @@ def wilson(points: float, number: int) -> tuple[float, float]:
     It is the score interval of Wilson (1927, "Probable inference, the law of succession, and statistical inference").
     Draws make it wider than it need be.
     """
-    share, square = points / number, NORMAL_95**2
+    share = points / number
+    square = NORMAL_95**2
     middle = (share + square / (2 * number)) / (1 + square / number)
     half = NORMAL_95 * sqrt(share * (1 - share) / number + square / (4 * number**2)) / (1 + square / number)
-    return (middle - half if points else 0), (middle + half if points < number else 1)  # exactly 0 and 1
+    low = middle - half if points else 0  # exactly 0, and exactly 1 for the other
+    high = middle + half if points < number else 1
+    return low, high
 
 
 def elo(share: float) -> float:

@@ -222,7 +222,8 @@ class Store:
                         self.db.execute("RELEASE step")
                 raise
             finally:
-                self.is_writing, self._is_open = self.is_writing and is_inner, is_inner
+                self.is_writing = self.is_writing and is_inner
+                self._is_open = is_inner
         except sqlite3.Error as error:
             raise Unusable(f"The database {self.path} cannot be used: {problem(error, self.path)}.") from error
 

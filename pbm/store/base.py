@@ -136,26 +136,26 @@ class Questions:
 
     def rows(self, kind: type[AnyRow], query: str, *values: object) -> list[AnyRow]:
         """The rows that a query finds."""
-        return [as_row(kind, found) for found in self.execute(query, *values)]
+        return [as_row(kind, columns) for columns in self.execute(query, *values)]
 
     def row(self, kind: type[AnyRow], query: str, *values: object) -> AnyRow | None:
         """The first row that a query finds; None if it finds none."""
-        found = self.db.execute(query, values).fetchone()
-        return as_row(kind, found) if found else None
+        columns = self.db.execute(query, values).fetchone()
+        return as_row(kind, columns) if columns else None
 
     def column(self, query: str, *values: object) -> list[Any]:
         """The first value of each row that a query finds."""
-        return [found for found, *_ in self.execute(query, *values)]
+        return [row[0] for row in self.execute(query, *values)]
 
     def value(self, query: str, *values: object) -> Any:
         """The first value of the first row that a query finds; None if it finds none."""
-        found = self.db.execute(query, values).fetchone()
-        return found[0] if found else None
+        row = self.db.execute(query, values).fetchone()
+        return row[0] if row else None
 
     def moment(self, query: str, *values: object) -> datetime | None:
         """The time that a query finds; None if it finds none."""
-        found = self.value(query, *values)
-        return datetime.fromisoformat(found) if found else None
+        text = self.value(query, *values)
+        return datetime.fromisoformat(text) if text else None
 
     def insert(self, table: str, columns: Mapping[str, object], *, replacing: bool = False) -> None:
         """Insert a row; if *replacing*, it replaces the row with the same key."""

@@ -297,7 +297,9 @@ class Boards(Questions):
 
     def found(self, among: BoardFilter, order: str = BY_NUMBER, most: int = -1) -> list[BoardRow]:
         """The selected boards in that order, at most *most* of them."""
-        index = " INDEXED BY boards_pool" if among.pool is not None else ""  # else all tournaments are looked at
+        index = ""
+        if among.pool is not None:
+            index = " INDEXED BY boards_pool"  # by itself SQLite looks at all tournaments
         query = f"SELECT * FROM boards{index} WHERE {among.where} ORDER BY {order} LIMIT {most}"
         return self.rows(BoardRow, query, among._asdict())
 
@@ -313,7 +315,8 @@ class Boards(Questions):
     def latest(self, among: BoardFilter, most: int) -> list[BoardRow]:
         """The selected boards that have changed last, at most *most* of them, the last one first."""
         rows: list[BoardRow] = []
-        for game, over in product(among.games, (False, True) if among.over is None else (among.over,)):
+        states = (False, True) if among.over is None else (among.over,)
+        for game, over in product(among.games, states):
             last = "ended" if over else "coalesce(changed, started)"  # which an index has
             order = f"{last} DESC, length(board) DESC, board DESC"
             rows += self.found(among._replace(games=[game], over=over), order, most)
@@ -325,8 +328,8 @@ class Boards(Questions):
     def named(self, game: str, names: Collection[str]) -> list[BoardRow]:
         """The boards of a game with these names, in the order of the names."""
         query = "SELECT * FROM boards WHERE game = ? AND board IN (SELECT value FROM json_each(?))"
-        found = {row.board: row for row in self.rows(BoardRow, query, game, [*names])}
-        return [found[name] for name in names if name in found]
+        by_name = {row.board: row for row in self.rows(BoardRow, query, game, list(names))}
+        return [by_name[name] for name in names if name in by_name]
 
     def of_tournament(self, game: str, pool: str) -> list[BoardRow]:
         """The boards of a tournament pool, by number."""
@@ -343,8 +346,10 @@ class Boards(Questions):
         """
         which = f"SELECT length(board), board, rowid FROM boards WHERE game = ?1{' AND pool IS NULL' * standard} AND"
         query = f"{which} ended IS NULL UNION ALL {which} ended > ?2 ORDER BY 1, 2 LIMIT {most}"
-        found = self.execute(query, game, ended_after)
-        return [row for *_, at in found for row in self.rows(BoardRow, "SELECT * FROM boards WHERE rowid = ?", at)]
+        rows: list[BoardRow] = []
+        for _, _, rowid in self.execute(query, game, ended_after):
+            rows += self.rows(BoardRow, "SELECT * FROM boards WHERE rowid = ?", rowid)
+        return rows
 
     def history(self, game: str, most: int = -1) -> list[tuple[BoardRow, bool]]:
         """The games that ended last, at most *most*, each with whether it was rated; not against themselves."""
@@ -376,11 +381,12 @@ class Boards(Questions):
         """The number of active boards of each of these users, by game, or of one game alone."""
         # a search for each player and seat: in one for all of them, SQLite would look at boards that are over, too
         count = "(SELECT count(*) FROM boards WHERE game = tallies.game AND ended IS NULL AND %s)"
-        first, second = count % "first_player = value", count % "second_player = value AND first_player <> value"
+        first = count % "first_player = value"
+        second = count % "second_player = value AND first_player <> value"
         query = f"SELECT value, game, {first} + {second} FROM json_each(?), tallies WHERE game = coalesce(?, game)"
         counts: dict[str, Counter[str]] = {userid: Counter() for userid in userids}
-        for userid, one, boards in self.execute(query, [*userids], game):
-            counts[userid] += Counter({one: boards})
+        for userid, name_of_game, boards in self.execute(query, list(userids), game):
+            counts[userid] += Counter({name_of_game: boards})
         return counts
 
     # Dice
@@ -437,12 +443,11 @@ class Boards(Questions):
 
     def followers(self, game: str, board: str) -> dict[str, list[str]]:
         """The users who follow a board as ``subscriber`` and as ``notified``, by name."""
-        found: dict[str, list[str]] = {SUBSCRIBER: [], NOTIFIED: []}
-        for kind, userid in self.execute(
-            f"SELECT kind, userid FROM followers WHERE {OF_BOARD} ORDER BY userid", game, board
-        ):
-            found[kind].append(userid)
-        return found
+        users: dict[str, list[str]] = {SUBSCRIBER: [], NOTIFIED: []}
+        query = f"SELECT kind, userid FROM followers WHERE {OF_BOARD} ORDER BY userid"
+        for kind, userid in self.execute(query, game, board):
+            users[kind].append(userid)
+        return users
 
     def follow(self, game: str, board: str, userid: str, kind: str = SUBSCRIBER) -> bool:
         """Make a user follow a board. Returns False if they do so already."""

@@ -65,12 +65,11 @@ class Health(Questions):
         from pbm.store.schema import wrong_parts  # sqlite-utils takes 65 ms
 
         query = 'SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2'
-        rows = self.execute(query)
-        return [
-            *(str(text) for text in self.column("PRAGMA integrity_check") if text != "ok"),
-            *wrong_parts(self.db),
-            *(f"rows of {one} that belong to no row of {parent}: {count}" for one, parent, count in rows),
-        ]
+        orphans = self.execute(query)
+        sentences = [str(text) for text in self.column("PRAGMA integrity_check") if text != "ok"]
+        sentences += wrong_parts(self.db)
+        sentences += [f"rows of {table} that belong to no row of {parent}: {count}" for table, parent, count in orphans]
+        return sentences
 
     def foreign_tables(self) -> str:
         """The sentence that names the tables of other programs in the database; empty if there are none."""
@@ -87,12 +86,15 @@ class Health(Questions):
                 db.execute("DELETE FROM users WHERE 0")
                 db.execute("ROLLBACK")
         except sqlite3.Error as error:
-            return "" if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else problem(error, Path(path))
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                return problem(error, Path(path))
         return ""
 
     def board_names(self, sample: int | None = None) -> list[tuple[str, str]]:
         """Game and number of every board, or of a *sample*, that many boards at random, in their order."""
-        boards = "boards" if sample is None else f"(SELECT game, board FROM boards ORDER BY random() LIMIT {sample:d})"
+        boards = "boards"
+        if sample is not None:
+            boards = f"(SELECT game, board FROM boards ORDER BY random() LIMIT {sample:d})"
         return self.execute(f"SELECT game, board FROM {boards} ORDER BY game, board")
 
     def counts_of_boards(self) -> dict[str, int]:

@@ -136,7 +136,7 @@ class Notices(Questions):
 
     def are_due(self, now: datetime, kinds: Collection[str]) -> bool:
         """Whether a notice may be sent now."""
-        return self.value(f"SELECT 1 {READY} LIMIT 1", now, [*kinds]) is not None
+        return self.value(f"SELECT 1 {READY} LIMIT 1", now, list(kinds)) is not None
 
     def claim(self, now: datetime, kinds: Collection[str]) -> Notice | None:
         """The notice that is sent next, after noting that it is begun; None if none is due.
@@ -146,7 +146,7 @@ class Notices(Questions):
         """
         fields = ", ".join(f"notices.{field}" for field in Notice._fields)
         query = f"SELECT {fields}, {COUNTS} AND begun < {MOST_BEGUN} {READY} ORDER BY seconds, notices.id LIMIT 1"
-        while rows := self.execute(query, now, [*kinds]):
+        while rows := self.execute(query, now, list(kinds)):
             [(*columns, counts)] = rows
             number = columns[0]
             if counts:

@@ -153,7 +153,7 @@ class Outbox(Questions):
         """Make mails due that have an address: those of these numbers, or all if there are none. Returns how many."""
         which = f"?2 = '[]' OR {BY_IDS.replace('?', '?2')}"
         query = f"UPDATE outbox SET due = ?1 WHERE address IS NOT NULL AND ({which}) RETURNING id"
-        return len(self.execute(query, now, [*numbers]))
+        return len(self.execute(query, now, list(numbers)))
 
     def drop(self, mails: Iterable[Mail]) -> list[Mail]:
         """Delete mails. Returns those that were still there, and not deleted meanwhile with what they remind of."""

@@ -78,7 +78,8 @@ class Persons(Questions):
         """The rows about a user, by table, as they are stored; without what is told to nobody, and empty tables."""
         addresses = self.column("SELECT address FROM addresses WHERE userid = ?", userid)
         # quotas count for an address without its tag
-        whose = {"userid": userid, "addresses": json.dumps([*addresses, *map(untagged, addresses)])}
+        counted = addresses + [untagged(address) for address in addresses]
+        whose = {"userid": userid, "addresses": json.dumps(counted)}
         data = {}
         for table, condition in PERSONAL.items():
             cursor = self.db.execute(f"SELECT * FROM {table} WHERE {condition}", whose)

@@ -122,9 +122,10 @@ class Players(Questions):
 
         The highest rating comes first; of equal ratings, the older one. At most *most* are returned.
         """
+        in_section = section.where if section else "TRUE"
         query = f"""
             SELECT {COLUMNS} FROM players
-            WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP} AND {section.where if section else "TRUE"}
+            WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP} AND {in_section}
             ORDER BY rating DESC, rated, userid LIMIT {most}
         """
         return self.rows(PlayerRow, query, game)
@@ -201,9 +202,9 @@ class Players(Questions):
     def names(self, games: Iterable[str]) -> list[str]:
         """The userids of all who have a board of one of these games, or a rating in one, by name."""
         where = "WHERE game IN (SELECT value FROM json_each(?1))"
-        seats = (f"SELECT {seat} AS userid FROM boards {where}" for seat in SEATS)
-        rated = f"SELECT userid FROM players {where} AND rating IS NOT NULL"
-        return self.column(f"{' UNION '.join([*seats, rated])} ORDER BY userid", [*games])
+        queries = [f"SELECT {seat} AS userid FROM boards {where}" for seat in SEATS]
+        queries.append(f"SELECT userid FROM players {where} AND rating IS NOT NULL")
+        return self.column(f"{' UNION '.join(queries)} ORDER BY userid", list(games))
 
     def ratings_of(self, game: str, userids: Iterable[str]) -> dict[str, list[int]]:
         """For each user the rating before their first rated game, and those after each, in their order."""
@@ -211,7 +212,7 @@ class Players(Questions):
             SELECT userid, before, after FROM results
             WHERE game = ? AND userid IN (SELECT value FROM json_each(?)) ORDER BY userid, games
         """
-        found: dict[str, list[int]] = {}
-        for userid, before, after in self.execute(query, game, [*userids]):
-            found.setdefault(userid, [before]).append(after)
-        return found
+        ratings: dict[str, list[int]] = {}
+        for userid, before, after in self.execute(query, game, list(userids)):
+            ratings.setdefault(userid, [before]).append(after)
+        return ratings

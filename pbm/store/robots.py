@@ -102,7 +102,7 @@ class Robots(Questions):
     def among(self, userids: Iterable[str]) -> dict[str, Robot]:
         """The robots among these users, by name."""
         query = f"{SELECTED} WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid"
-        return {robot.userid: robot for robot in self.rows(Robot, query, [*userids])}
+        return {robot.userid: robot for robot in self.rows(Robot, query, list(userids))}
 
     def save(self, robot: Robot) -> None:
         """Store a robot; this replaces what was stored of it. The user has to exist."""

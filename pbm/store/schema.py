@@ -468,13 +468,13 @@ def wrong_parts(db: sqlite3.Connection) -> list[str]:
     """Sentences about tables and indexes that a database lacks, that differ, or that pbm has not made."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
         apply(fresh)
-        wanted, found = (_parts(each) for each in (fresh, db))
-    changed = [name for name in wanted.keys() & found.keys() if wanted[name] != found[name]]
-    return [
-        *(f"there is no {name}" for name in sorted(wanted.keys() - found)),
-        *(f"there is a {name} that pbm has not made" for name in sorted(found.keys() - wanted)),
-        *(f"the {name} is not as pbm has made it" for name in sorted(changed)),
-    ]
+        wanted = _parts(fresh)
+        present = _parts(db)
+    changed = [name for name in wanted.keys() & present.keys() if wanted[name] != present[name]]
+    sentences = [f"there is no {name}" for name in sorted(wanted.keys() - present)]
+    sentences += [f"there is a {name} that pbm has not made" for name in sorted(present.keys() - wanted)]
+    sentences += [f"the {name} is not as pbm has made it" for name in sorted(changed)]
+    return sentences
 
 
 def foreign_tables(db: sqlite3.Connection) -> str:

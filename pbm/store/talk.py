@@ -57,5 +57,5 @@ class Talk(Questions):
             SELECT max(said) FROM talk WHERE {SAID_ON_BOARD} AND (kind = '{COMMENT}' OR ?3)
             AND coalesce(userid, '') NOT IN (SELECT value FROM json_each(?4))
         """
-        found = self.value(query, game, board, with_chats, [*without])
-        return str(found) if found else None
+        said = self.value(query, game, board, with_chats, list(without))
+        return str(said) if said else None

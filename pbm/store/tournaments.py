@@ -48,17 +48,17 @@ class Tournaments(Questions):
     def of(self, userid: str) -> list[Tournament]:
         """The tournaments in which a user takes part, or will; without those that are over."""
         mine = "(game, pool) IN (SELECT game, pool FROM pool_players WHERE userid = ? AND withdrawn IS NULL)"
-        return [one for one in self._found(mine, userid) if not one.is_over]
+        return [tournament for tournament in self._found(mine, userid) if not tournament.is_over]
 
     def _found(self, which: str, *values: object) -> list[Tournament]:
         """The tournaments that fit a condition, by name."""
         query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE {which} ORDER BY 1, 2"
-        found = self.rows(Tournament, query, *values)
-        return [one._replace(kind=TOURNAMENT_KINDS[str(one.kind)]) for one in found]
+        rows = self.rows(Tournament, query, *values)
+        return [row._replace(kind=TOURNAMENT_KINDS[str(row.kind)]) for row in rows]
 
-    def save(self, one: Tournament) -> None:
+    def save(self, tournament: Tournament) -> None:
         """Store a tournament; this replaces what it was before."""
-        self.insert("tournaments", one._asdict() | {"kind": one.kind.name}, replacing=True)
+        self.insert("tournaments", tournament._asdict() | {"kind": tournament.kind.name}, replacing=True)
 
     def forget(self, game: str, pool: str) -> None:
         """Delete a tournament with its players and meetings, but not its boards."""
@@ -83,10 +83,11 @@ class Tournaments(Questions):
         """
         self.execute(query, game, pool, userid, joined, team)
 
-    def save_entrant(self, game: str, pool: str, one: Entrant) -> None:
+    def save_entrant(self, game: str, pool: str, entrant: Entrant) -> None:
         """Store when an entrant has joined and withdrawn, and the byes that they have asked for."""
-        changes = {"joined": one.joined, "withdrawn": one.withdrawn, "byes": " ".join(map(str, sorted(one.byes)))}
-        self.update("pool_players", changes, f"{OF_POOL} AND userid = ?", game, pool, one.name)
+        byes = " ".join(map(str, sorted(entrant.byes)))
+        changes = {"joined": entrant.joined, "withdrawn": entrant.withdrawn, "byes": byes}
+        self.update("pool_players", changes, f"{OF_POOL} AND userid = ?", game, pool, entrant.name)
 
     def remove_entrant(self, game: str, pool: str, userid: str) -> None:
         """Delete an entrant, as if they had never joined."""
@@ -121,11 +122,19 @@ class Tournaments(Questions):
             meetings.append(meeting)
         return meetings
 
-    def add_meeting(self, game: str, pool: str, one: Meeting) -> None:
+    def add_meeting(self, game: str, pool: str, meeting: Meeting) -> None:
         """Store a game of a tournament, or a bye."""
-        values = {"round": one.round, "first": one.first, "second": one.second, "board": one.board or None}
-        kinds = {"void": one.is_void, "half": one.is_bye and not one.outcome}
-        self.insert("meetings", {"game": game, "pool": pool, **values, **kinds})
+        columns = {
+            "game": game,
+            "pool": pool,
+            "round": meeting.round,
+            "first": meeting.first,
+            "second": meeting.second,
+            "board": meeting.board or None,
+            "void": meeting.is_void,
+            "half": meeting.is_bye and not meeting.outcome,
+        }
+        self.insert("meetings", columns)
 
     def void_meeting(self, game: str, board: str) -> None:
         """Make a game of a tournament count for nobody."""
@@ -180,4 +189,4 @@ class Tournaments(Questions):
         """The pools of a game, or only those in some *states*, the newest first; at most *most*."""
         which = "(?3 = '[]' OR state IN (SELECT value FROM json_each(?3)))"
         query = f"SELECT pool FROM tournaments WHERE game = ?1 AND {which} ORDER BY created DESC, pool LIMIT ?2"
-        return self.column(query, game, most, [*states])
+        return self.column(query, game, most, list(states))

@@ -207,7 +207,7 @@ class Trust(Questions):
 
     def bar_among(self, possible: Sequence[str]) -> str | None:
         """The first of these texts that is a bar; None if none is."""
-        bars = {*self.column("SELECT bar FROM bars WHERE bar IN (SELECT value FROM json_each(?))", [*possible])}
+        bars = set(self.column("SELECT bar FROM bars WHERE bar IN (SELECT value FROM json_each(?))", list(possible)))
         return next((bar for bar in possible if bar in bars), None)
 
     def add_bar(self, bar: str, now: datetime) -> None:

@@ -88,7 +88,7 @@ class Users(Questions):
             SELECT userid FROM users WHERE userid IN (SELECT value FROM json_each(?)) AND signed_off IS NULL
             ORDER BY userid
         """
-        return [userid for userid in self.column(query, [*userids]) if not is_guest(userid)]
+        return [userid for userid in self.column(query, list(userids)) if not is_guest(userid)]
 
     def is_taken(self, userid: str) -> bool:
         """Whether somebody has, or had, that userid."""
@@ -216,7 +216,7 @@ class Users(Questions):
             SELECT userid, last FROM vacations WHERE {among} AND ?1 BETWEEN first AND last
             UNION SELECT userid, day FROM vacation_days WHERE {among} AND day = ?1 ORDER BY 2
         """  # of a user who is in both, the later day stays
-        return {userid: date.fromisoformat(last) for userid, last in self.execute(query, today, [*userids])}
+        return {userid: date.fromisoformat(last) for userid, last in self.execute(query, today, list(userids))}
 
     # Addresses
 
@@ -234,7 +234,7 @@ class Users(Questions):
 
     def ids_at(self, address: str) -> set[str]:
         """The users who have confirmed an address."""
-        return {*self.column("SELECT userid FROM addresses WHERE address = ? AND confirmed IS NOT NULL", address)}
+        return set(self.column("SELECT userid FROM addresses WHERE address = ? AND confirmed IS NOT NULL", address))
 
     def replace_addresses(self, userid: str, codes: dict[str, str | None], now: datetime) -> None:
         """Give a user new addresses, each with the code that will confirm it, or None if it is confirmed already.
@@ -321,11 +321,12 @@ class Users(Questions):
         wait for an address.
         """
         query = "UPDATE addresses SET suspended = ? WHERE rowid = ? AND suspended IS NULL RETURNING userid, address"
+        works = "SELECT 1 FROM addresses WHERE userid = ? AND confirmed IS NOT NULL AND suspended IS NULL"
         for userid, address in self.execute(query, now, number):
-            query = "SELECT 1 FROM addresses WHERE userid = ? AND confirmed IS NOT NULL AND suspended IS NULL"
-            change = "DELETE FROM outbox" if self.value(query, userid) else "UPDATE outbox SET address = NULL"
-            query = f"{change} WHERE userid = ? AND address = ? COLLATE NOCASE AND due IS NOT NULL"
-            self.execute(query, userid, address)
+            change = "DELETE FROM outbox" if self.value(works, userid) else "UPDATE outbox SET address = NULL"
+            self.execute(
+                f"{change} WHERE userid = ? AND address = ? COLLATE NOCASE AND due IS NOT NULL", userid, address
+            )
 
     def revive_address(self, address: str, now: datetime) -> None:
         """Forget the bounces of an address that works, and send waiting mails to it."""
