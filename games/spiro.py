@@ -534,10 +534,13 @@ class State(_Fields, Position):
                 raise Illegal(_no_piece(turn, begun.chosen))
             raise Illegal(f"The piece on {self.board.names[begun.chosen]} cannot be moved now.")
         is_whole = bool(text) and is_legal(self, text)
+        instead = ""
+        if begun.is_last_chosen:
+            instead = _text_with_piece_below(turn, begun.moves, chosen, fewest, known)
         used = next(iter(ways.values()))
         return NextTaps(
             is_whole,
-            taps=tuple(_taps_of_pieces(turn, begun, chosen, uses)),
+            taps=tuple(_taps_of_pieces(turn, begun, chosen, uses, instead)),
             hint=self._hint(turn, chosen, uses, is_whole=is_whole),
             marks=tuple(_marks_of_uses(used, chosen, self.board)),
             dice=tuple(_dice_used(turn, ways)),
@@ -549,7 +552,11 @@ class State(_Fields, Position):
         if is_whole:
             return "The turn is complete."
         if chosen in uses and chosen is not None:
-            return f"Tap a label to say where the piece on {self.board.names[chosen]} goes, or tap another piece."
+            hint = f"Tap a label to say where the piece on {self.board.names[chosen]} goes, or tap another piece."
+            hides_piece = any(use.target in uses for use in uses[chosen])
+            if hides_piece:
+                hint += " A label tapped twice chooses the piece below it."
+            return hint
         return "Tap a piece to move it."
 
     def moves(self) -> Iterator[str]:
@@ -951,10 +958,35 @@ def _uses_to_tap(turn: Turn, ways: Ways, fewest: int, known: dict[Progress, bool
     return {cell: list(uses) for cell, uses in uses_of.items()}
 
 
+def _text_with_piece_below(turn: Turn, moves: str, cell: int | None, fewest: int, known: dict[Progress, bool]) -> str:
+    """The beginning of a turn in which the last use of a die is taken back, and the piece on its *cell* is chosen.
+
+    It is empty if no piece stood there that can move. Where one did, the label of that use had hidden it.
+    """
+    if cell is None:
+        return ""
+    before = re.sub("[:-][^:-]*$", "", moves)
+    earlier, _, last = before.rpartition(",")
+    if not re.search("[:-]", last):  # that was the only use of the last item
+        before = earlier
+    ways: Ways = {turn.start: ()}
+    if before:
+        ways = _follow(turn, _read(before, turn.board))
+    if cell not in _uses_to_tap(turn, ways, fewest, known):
+        return ""
+    name = turn.board.names[cell]
+    if not before:
+        return name
+    return f"{before},{name}"
+
+
 def _taps_of_pieces(
-    turn: Turn, begun: _Beginning, chosen: int | None, uses: Mapping[int, Sequence[Use]]
+    turn: Turn, begun: _Beginning, chosen: int | None, uses: Mapping[int, Sequence[Use]], instead: str
 ) -> Iterator[Tap]:
-    """The taps that move the chosen piece, then those that choose another one on a cell that is left."""
+    """The taps that move the chosen piece, then those that choose another one on a cell that is left.
+
+    A tap on the chosen piece leads to the text *instead*. If that is empty, it lets the piece go.
+    """
     names = turn.board.names
     taken = set()
     before = f"{begun.moves}," if begun.moves else ""
@@ -972,8 +1004,11 @@ def _taps_of_pieces(
             taken.add(end)
         if chosen not in taken:
             let_go = before if begun.is_last_chosen else begun.moves
-            yield Tap(let_go, (names[chosen],), is_quiet=True)
+            yield Tap(instead or let_go, (names[chosen],), is_quiet=True)
             taken.add(chosen)
+    elif chosen is not None and instead:
+        yield Tap(instead, (names[chosen],), is_quiet=True)
+        taken.add(chosen)
     others = tuple(names[cell] for cell in uses if cell not in taken)
     if others:
         yield Tap(f"{before}*", others, is_quiet=chosen in uses)

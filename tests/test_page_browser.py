@@ -827,6 +827,31 @@ def test_every_turn_of_a_game_is_put_together_by_taps_alone_on_a_telephone(visit
     assert visitor.driver.get_log("browser") == []
 
 
+def cells_of_hidden_piece(state):
+    """The cell of a piece, and one to which it can go where another piece stands that can move; None if there is none."""
+    movable = [touch.cell for touch in choices(next_taps(state, "")) if touch.cell]
+    for cell in movable:
+        for tap in next_taps(state, cell).taps:
+            if tap.label and {*tap.cells} & {*movable}:
+                return cell, tap.cells[0]
+    return None
+
+
+def test_in_spiro_a_second_tap_on_a_label_chooses_the_piece_below_it(visitor):
+    rng = Random(1)
+    board = visitor.begin("spiro", second="alice")
+    while not (cells := cells_of_hidden_piece(state := present(visitor, "spiro", board))):
+        visitor.served.shell.run("spiro", "move", board, "alice", PASSWORDS["alice"], state.random(rng))
+    visitor.open(visitor.link("spiro", board))
+    chosen, hidden = cells
+    text = ""
+    for cell in (chosen, hidden, hidden):
+        [touch] = [touch for touch in choices(next_taps(state, text)) if touch.cell == cell]
+        visitor.touch(touch)
+        text = touch.text
+    assert visitor.value("[name=line]") == hidden
+
+
 FINGER_SIGMA_PIXELS = 6
 """How far from what it means a finger comes down, to each side."""
 LARGEST = {

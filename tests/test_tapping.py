@@ -258,6 +258,22 @@ def test_in_spiro_the_piece_that_has_moved_goes_on_or_is_let_go_for_another():
     assert tapped(state, "e3:1", "f3", "e3", "g3") == "e3:1,e3:2"
 
 
+def test_in_spiro_a_label_tapped_twice_chooses_the_piece_below_it():
+    state = spiro.setup({"cells": {"e3": "X", "f3": "X", "e2": "O"}, "turn": "X", "dice": [1, 2]}, small=True)
+    assert tapped(state, "", "e3", "f3") == "e3:1"
+    assert tapped(state, "", "e3", "f3", "f3") == "f3"
+    assert tapped(state, "", "e3", "f3", "f3", "g2") == "f3:2"
+    assert tapped(state, "", "e3", "f3", "f3", "f3") == ""
+    assert next_taps(state, "e3").hint.endswith("A label tapped twice chooses the piece below it.")
+    assert "twice" not in next_taps(state, "f3").hint
+
+
+def test_in_spiro_a_label_tapped_twice_chooses_the_piece_below_it_also_for_the_last_die_and_on_the_way():
+    state = spiro.setup({"cells": {"e3": "X", "g2": "X", "e2": "O"}, "turn": "X", "dice": [1, 2]}, small=True)
+    assert tapped(state, "e3:1", "g2", "g2") == "e3:1,g2"
+    assert tapped(state, "e3:1", "g2", "g2", "f1") == "e3:1,g2:2"
+
+
 def test_in_spiro_the_turns_that_begin_alike_are_listed_if_they_are_few():
     state = spiro.setup({"cells": {"e3": "XX", "e2": "O"}, "turn": "X", "dice": [1, 2]}, small=True)
     turns = next_taps(state, "e3:1").turns
