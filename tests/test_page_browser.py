@@ -782,6 +782,23 @@ def test_after_a_rematch_each_page_of_the_old_board_leads_to_the_new_one_and_off
     assert visitor.one("[data-part=offers] a").get_attribute("href") == f"{visitor.url}/symple/{rematch}.html"
 
 
+@pytest.mark.parametrize("width", [PHONE, 1440])
+def test_nothing_that_is_seen_before_the_script_runs_is_moved_by_it(visitor, width):
+    link = visitor.link("symple", visitor.begin("symple"))
+    places = []
+    for allowed, seat in ((False, ".seat"), (True, ".seat.own")):
+        visitor.allow_scripts(allowed=allowed)
+        visitor.open(link, width=width, until_shown=seat)
+        places.append([visitor.one(part).rect["y"] for part in (".say", ".seats .seat", ".picture svg")])
+    before, after = places
+    assert before == pytest.approx(after, abs=2)
+    is_seen = "return getComputedStyle(document.querySelector('.desk')).visibility"
+    assert visitor.driver.execute_script(is_seen) == "visible"
+    visitor.driver.execute_script("document.body.classList.remove('ready')")  # as before the script had run
+    assert visitor.driver.execute_script(is_seen) == "hidden"
+    until(lambda: visitor.driver.execute_script(is_seen) == "visible")  # whatever becomes of the script
+
+
 def test_where_colours_are_forced_the_present_turn_and_the_side_to_move_have_a_frame(visitor):
     board = visitor.begin("symple")
     visitor.served.shell.run("symple", "move", board, "alice", PASSWORDS["alice"], "a1")

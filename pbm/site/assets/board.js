@@ -484,4 +484,5 @@ document.addEventListener("DOMContentLoaded", () => {
     tray.hidden = false;
     endPage("This link is not complete, so you cannot answer here. Open the link in your mail again.");
   }
+  document.body.classList.add("ready"); // what is below the board is seen from now on: the tray moves nothing that was seen
 });
