@@ -123,8 +123,9 @@ def test_a_link_that_is_mailed_makes_a_browser_a_device_that_plays_on_all_boards
     assert re.findall(r'<a class="plain" href="(symple/\d+\.html#me)"><img class="pic" src="symple/1', waiting) == [
         f"symple/{board}.html#me" for board in range(101, 101 + BOARDS)
     ]
+    date = r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"
     assert re.search(
-        r"against bob<br><span class=\"soft\">2\d days left, until \d{4}-\d\d-\d\d \d\d:\d\d UTC<", waiting
+        rf'against bob<br><span class="soft">2\d days left, until <span class="time">{date}</span><', waiting
     )
     assert 'href="symple/107.html#me"' in others
     assert "symple/108" not in page

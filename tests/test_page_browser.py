@@ -845,7 +845,7 @@ def test_every_turn_of_a_game_is_put_together_by_taps_alone_on_a_telephone(visit
 
 
 def cells_of_hidden_piece(state):
-    """The cell of a piece, and one to which it can go where another piece stands that can move; None if there is none."""
+    """The cell of a piece, and a cell to which it can go where another movable piece stands; None if there is none."""
     movable = [touch.cell for touch in choices(next_taps(state, "")) if touch.cell]
     for cell in movable:
         for tap in next_taps(state, cell).taps:

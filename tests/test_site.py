@@ -31,6 +31,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.site.boards import page_canvas, page_figure
 from pbm.site.build import MANIFEST, NAMES, build
+from pbm.site.markup import TEMPLATES
 from pbm.site.pages import ON_PAGE, Pages, SiteSettings, paginated
 from pbm.store import BoardRow, PlayerRow
 from pbm.store.boards import BoardFilter
@@ -221,6 +222,13 @@ def test_a_move_and_a_wish_to_play_rewrite_the_pages_that_tell_them(played, fold
     spiro = ["Spiro", "with carol", "no rating yet, seeks 2", "Play carol"]
     symple = ["Symple", "with", "alice", "rating 1424, seeks 1", "Play alice"]
     assert shown[1:11] == [*spiro, *symple, "Just finished"]
+
+
+@pytest.mark.parametrize(("moves", "words"), [(0, "0 turns"), (1, "1 turn"), (2, "2 turns")])
+def test_lists_count_the_turns_of_a_board_in_words(played, moves, words):
+    row = played.store.boards.get("symple", "102")._replace(moves=moves)
+    macros = TEMPLATES.get_template("macros.html").module
+    assert f"Symple 102, {words}, <" in str(macros.over([row], ""))
 
 
 def test_a_running_board_has_a_small_picture_on_the_pages_that_name_it_and_loses_it_at_its_end(played, folder):

@@ -24,6 +24,7 @@ from helpers.database import stored_board
 from helpers.mail import handle
 
 pytestmark = NEEDS_BROWSER
+LONGEST_NAME = "maximiliane.von1"
 TOKEN = "r17-0123456789abcdef0123456789abcdef"
 KINDS = {"spiro": "-small", "symple": "-size=9", "spora": "-size=7", "papagra": "-size=4", "sprout": ""}
 SHOWN_AND_WANTED = """
@@ -95,6 +96,28 @@ RIGHT_OF_STATUS = """
 return [...document.querySelectorAll('td')].filter(cell => / to start$|'s turn$|^won by |^tie$/.test(cell.textContent))
     .map(cell => cell.getBoundingClientRect().right);
 """
+BROKEN_WORDS = """
+return [...document.querySelectorAll('td')].flatMap(cell => {
+    const broken = [], walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) for (const word of walker.currentNode.data.matchAll(/\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(walker.currentNode, word.index);
+        range.setEnd(walker.currentNode, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map(box => box.top)).size > 1) broken.push(word[0]);
+    }
+    return broken;
+});
+"""
+"""The words and numbers in the cells of tables that stand on two lines."""
+CLOSE_LINKS = """
+const links = [...document.querySelectorAll('td a')].map(link => {
+    const {x, y, width, height} = link.getBoundingClientRect();
+    return {text: link.textContent, x: x + width / 2, y: y + height / 2};
+});
+const areClose = (one, other) => one !== other && Math.hypot(one.x - other.x, one.y - other.y) < 24;
+return links.filter(one => links.some(other => areClose(one, other))).map(one => one.text);
+"""
+"""The links in the cells of tables whose middles are closer to each other than WCAG 2.2 wants."""
 
 
 class Visited:
@@ -116,12 +139,16 @@ class Visited:
             loser = self.boards[game, "102"].mover
             club.say(f"{game} resign 102 {loser} {PASSWORDS[loser]}")
             self.boards[game, "102"] = stored_board(club.store, game, "102")
+        club.say(f"signup {LONGEST_NAME} {LONGEST_NAME}-secret")
+        club.say(f"symple challenge -size=5 alice {LONGEST_NAME}")
+        club.say(f"symple move 103 alice {PASSWORDS['alice']} c3")
+        club.say(f"symple move 103 {LONGEST_NAME} {LONGEST_NAME}-secret e5")
+        club.say(f"symple resign 103 alice {PASSWORDS['alice']}")
         session = Session(club.server)
         cup = Tournament("symple", "cup", RoundRobin(), club.time, options="-size=5", tie_breaks="sb,direct")
+        entrants = [Entrant(name) for name in ("alice", "bob", "carol", LONGEST_NAME)]
         with session.store.writing():
-            tournaments.start_tournament(
-                session, tournaments.set_up(session, cup, [Entrant("alice"), Entrant("bob"), Entrant("carol")])
-            )
+            tournaments.start_tournament(session, tournaments.set_up(session, cup, entrants))
         build(self.folder, Session(club.server), SiteSettings())
 
 
@@ -408,3 +435,15 @@ def test_boards_of_every_kind_fit_the_screen_and_can_be_stepped_through_and_tapp
         assert step_of(browser) == 3
         assert driver.get_log("browser") == []
     club.store.close()
+
+
+@pytest.mark.parametrize("path", ["symple/finished.html", "symple/pool-cup.html"])
+def test_no_word_in_a_table_is_broken_on_a_telephone(browser, visited, path):
+    opened(browser, visited, path, width=PHONE)
+    assert LONGEST_NAME in browser.text("main")
+    assert browser.driver.execute_script(BROKEN_WORDS) == []
+
+
+def test_links_in_the_results_of_a_player_lie_24_pixels_apart_for_fingers(browser, visited):
+    opened(browser, visited, "users/alice.html", width=PHONE)
+    assert browser.driver.execute_script(CLOSE_LINKS) == []
