@@ -247,10 +247,11 @@ def test_the_process_that_sends_is_started_again_when_it_dies_and_ends_with_the_
 
 
 def handled(club, *raws):
-    """The answers to mails that come in at the same time."""
+    """The answers to mails that come in at the same time: the main thread is busy until all of them wait."""
 
     async def all_at_once():
         receiver, entries = Receiver(club.server, thread), []
+        thread.submit(until, lambda: receiver.waiting.qsize() == len(raws))
         connections = Connections(receiver.is_known, receiver.handle, entries.append)
         deliveries = [incoming.ReceivedMail(raw, "alice@players.example", (ADDRESS,)) for raw in raws]
         answers = await asyncio.gather(*(connections.hand_in(each) for each in deliveries))
