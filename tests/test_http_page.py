@@ -16,7 +16,7 @@ from helpers.shell import Shell
 from helpers.web import serving
 
 PAGE = (Path(__file__).parents[1] / "docs" / "http.md").read_text()
-PROGRAMS = dict(re.findall(r"It\s+stands in\s+`([^`]+)`:\n\n```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+PROGRAMS = dict(re.findall(r"stands\s+in\s+`([^`]+)`:\n\n```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 """The programs of the page, by the names of their files."""
 SITE = "https://games.example"
 FROM_A_MACHINE = "X-Forwarded-For: 198.51.100.7"
