@@ -36,21 +36,24 @@ NOTATION = "c3,d4 adds two stones, c3,-e2 adds one and takes that on e2 off"
 LESSONS = Lessons(
     rules=(
         Lesson(
-            rule="A turn is two actions: each adds a stone of yours or takes one off.",
+            rule=(
+                "A turn is two actions, each of which adds a stone of yours or takes one off; the game begins with "
+                "one stone."
+            ),
             options="-size=3",
             position={"cells": {"b3": "P", "e1": "P", "c3": "B", "d2": "B"}},
             turn="+c4,-e1",
         ),
         Lesson(
-            rule="Make a group that has the shape of a region of empty spaces: its size is your mark.",
+            rule="Make a group that has the shape of a region of empty spaces: your mark goes up to its size.",
             options="-size=3",
             position={"cells": {"b3": "P", "e1": "P", "b1": "B", "b2": "B", "d4": "B"}},
             turn="+a3,+e2",
         ),
         Lesson(
             rule=(
-                "Shapes can be turned, both marks are never equal, and the higher mark wins once nobody can "
-                "overtake it."
+                "Shapes can be turned, no mark goes to the number of the other, and the higher mark wins once nobody "
+                "can overtake it."
             ),
             options="-size=3",
             position={
@@ -60,7 +63,7 @@ LESSONS = Lessons(
             turn="+b4,+c1",
         ),
     ),
-    tapping="Tap an empty space to add a stone, or a stone of yours to take it off; two taps are a turn.",
+    tapping="Tap an empty space to add a stone, or a stone of yours to take it off.",
 )
 OPTIONS: Sequence[Option] = (
     Option("size", "how many spaces a side of the board has: 3 to 10, usually 6", range(3, 11), 6),

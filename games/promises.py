@@ -162,8 +162,8 @@ def _check_help(game: Game[Any], text: str) -> None:
 def check_examples(text: str, replies: Replies) -> None:
     """Put the examples of a help text to the referee. Raises Broken.
 
-    A line that is indented by four and begins with ``>`` is a request. Below ``board`` stands the board, indented if
-    its width allows it. Below a request that is refused stands the refusal: it begins with ``?``, and goes on in lines
+    A line that is indented by four and begins with ``>`` is a request. Below ``board`` stands the board, indented by
+    at least one blank. Below a request that is refused stands the refusal: it begins with ``?``, and goes on in lines
     that are indented by six. Nothing stands below other requests.
     """
     lines = text.splitlines()

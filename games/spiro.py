@@ -44,8 +44,8 @@ LESSONS = Lessons(
     rules=(
         Lesson(
             rule=(
-                "A die steps a piece as many cells along its path, between the walls, and pins a single "
-                "enemy on which it lands."
+                "A die moves a piece that many cells along its path, between the walls, and pins a single enemy where "
+                "it lands."
             ),
             options="-small",
             position={"cells": {"f3": "X", "e1": "X", "d1": "O", "e4": "O"}, "dice": [4, 1]},
@@ -53,7 +53,8 @@ LESSONS = Lessons(
         ),
         Lesson(
             rule=(
-                "Once in a turn a die is a jump over the wall of the cell instead: a single enemy behind it goes home."
+                "Once in a turn, twice with a double, a die can be a jump over a wall instead: a single enemy behind "
+                "it goes home."
             ),
             options="-small",
             position={"cells": {"f3": "X", "e1": "X", "f4": "O", "e2": "O"}, "dice": [3, 1]},

@@ -67,7 +67,10 @@ LESSONS = Lessons(
             turn="b2,e3",
         ),
     ),
-    tapping="Tap a cell next to each enemy group that has a ring; tap a group that has no such cell to take it off.",
+    tapping=(
+        "Tap any cell first, later one next to each enemy group with a ring; a tap takes off a group without such "
+        "a cell."
+    ),
 )
 OPTIONS: Sequence[Option] = (Option("board", "one of seven boards of 27 to 160 cells", BOARDS, "limping-5"),)
 

@@ -40,7 +40,7 @@ LESSONS = Lessons(
             turn="b4",
         ),
         Lesson(
-            rule="Or grow: every group of yours gets one new stone, all in the same turn.",
+            rule="Or grow: every group of yours that can gets one new stone, all in the same turn.",
             options="-size=5",
             position={"cells": {"b2": "W", "b4": "W", "d3": "B", "d4": "B"}},
             turn="a4,c2",

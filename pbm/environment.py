@@ -129,6 +129,7 @@ def read_lines(text: str, path: str) -> Iterator[tuple[str, str]]:
     """The names and values in a file of settings. Raises SettingsError, with the number of the line.
 
     One of our settings that a shell would read in another way is refused: systemd takes remarks and ~ as parts of it.
+    A secret may have both in it, so it is taken as systemd takes it.
     """
     text = text.removeprefix("\ufeff").replace("\\\r\n", "").replace("\\\n", "")
     for number, line in enumerate(text.splitlines(), 1):
@@ -139,18 +140,21 @@ def read_lines(text: str, path: str) -> Iterator[tuple[str, str]]:
         if match is None:
             raise SettingsError(f"Line {number} of {path} is not NAME=VALUE.")
         name = match["name"]
-        value = _unquoted(match["text"].strip(), name, f"line {number} of {path}")
-        if name.startswith(PREFIX) and name not in SECRETS and re.match(_HOME, value):
-            raise SettingsError(f"In line {number} of {path}, ~ is no home folder; write the whole path.")
+        is_judged = name.startswith(PREFIX) and name not in SECRETS
+        place = f"line {number} of {path}"
+        is_quoted = match["text"].lstrip().startswith(("'", '"'))
+        if is_judged and not is_quoted and re.search(r"[ \t]#", match["text"]):
+            what = f"In {place}, a # stands behind the value."
+            raise SettingsError(f"{what} Give a remark a line of its own, or put a value with # in quotes.")
+        value = _unquoted(match["text"].strip(), place)
+        if is_judged and re.match(_HOME, value):
+            raise SettingsError(f"In {place}, ~ is no home folder; write the whole path.")
         yield name, value
 
 
-def _unquoted(written: str, name: str, place: str) -> str:
+def _unquoted(written: str, place: str) -> str:
     """The value of a setting as it was written, with or without quotes. Raises SettingsError."""
     if not written.startswith(("'", '"')):
-        if name.startswith(PREFIX) and re.search(r"[ \t]#", written):
-            what = f"In {place}, a # stands behind the value."
-            raise SettingsError(f"{what} Give a remark a line of its own, or put a value with # in quotes.")
         return re.sub(r"\\(.)", r"\1", written)
     quoted = re.fullmatch(_QUOTED, written)
     if quoted is None:

@@ -10,7 +10,7 @@ from pbm.arguments import LACKS_COMMENT, MODULES, Arguments, is_operators, read_
 from pbm.client import ROBOT_SECONDS, Client, NoAnswer
 
 RUN_HERE = frozenset("arena complete completion duel play referee robot settings wait".split())
-"""Commands that run here, except those of players. `play` and `wait` ask the server, and the others need none."""
+"""The operator's commands that run here. `play` and `wait` ask the server, and the others need none."""
 SHORT_OF_PICTURES = "With PBM_SERVER no pictures are shown; here is the text."
 
 

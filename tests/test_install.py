@@ -203,7 +203,7 @@ def test_the_demo_plays_a_game_to_its_end_quickly_whatever_is_set_and_leaves_not
 
 
 def test_the_demo_says_when_its_server_does_not_start(shell, monkeypatch):
-    monkeypatch.setattr(demo, "START_PBM", [sys.executable, "-c", "raise SystemExit(1)"])
+    monkeypatch.setattr(demo, "START_PBM", (sys.executable, "-c", "raise SystemExit(1)"))
     assert shell.refused("demo") == "The server did not start; `pbm serve` says why.\n"
 
 

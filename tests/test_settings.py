@@ -80,7 +80,8 @@ def test_empty_lines_and_remarks_are_passed_over_and_the_last_of_two_lines_count
         ("PBM_DB='a' b", "The quotes in line 1 of file do not match, or something stands behind them."),
         ("PBM_DB='a' # remark", "The quotes in line 1 of file do not match, or something stands behind them."),
         ("\nPBM_DB=a # remark", "In line 2 of file, a # stands behind the value. Give a remark a line of its own"),
-        ("PBM_TOKEN=a\t# remark", "In line 1 of file, a # stands behind the value."),
+        ("PBM_SITE=a\t# remark", "In line 1 of file, a # stands behind the value."),
+        ("PBM_SITE= # none yet", "In line 1 of file, a # stands behind the value."),
         ("PBM_DB=~/pbm.db", "In line 1 of file, ~ is no home folder; write the whole path."),
         ("PBM_DB='~alice/pbm.db'", "In line 1 of file, ~ is no home folder; write the whole path."),
         ("PBM_TRANSPORT=maildir:~/mail", "In line 1 of file, ~ is no home folder; write the whole path."),
@@ -92,10 +93,11 @@ def test_what_is_no_setting_is_refused_with_its_line(text, complaint):
         list(read_lines(text, "file"))
 
 
-def test_only_our_own_settings_are_refused_for_what_a_shell_would_read_in_another_way():
-    assert dict(read_lines("PATH=~/bin # mine\nPBM_PASSWORD=~secret", "file")) == {
+def test_only_our_own_settings_that_are_no_secrets_are_refused_for_what_a_shell_would_read_in_another_way():
+    assert dict(read_lines("PATH=~/bin # mine\nPBM_PASSWORD=~secret #1\nPBM_DB=#1", "file")) == {
         "PATH": "~/bin # mine",
-        "PBM_PASSWORD": "~secret",
+        "PBM_PASSWORD": "~secret #1",
+        "PBM_DB": "#1",
     }
 
 

@@ -223,6 +223,12 @@ def test_a_new_key_has_a_selector_of_its_own_and_the_present_one_stays(shell, ke
     assert new.stat().st_mode & 0o777 == 0o600
 
 
+def test_no_key_is_made_for_a_selector_that_is_too_long_for_dns(shell, key):
+    shell.environment |= {"PBM_DKIM_KEY": str(key), "PBM_DKIM_SELECTOR": "a" * 63}
+    assert "is too long; set PBM_DKIM_SELECTOR to a shorter one." in shell.refused("mail", "key", "--new")
+    assert [*key.parent.glob("dkim-*")] == []
+
+
 def test_a_new_key_that_no_setting_names_yet_is_kept(shell, key):
     shell.environment["PBM_DKIM_KEY"] = str(key)
     made, kept = [shell.json("mail", "key", "--new") for _ in range(2)]

@@ -308,6 +308,15 @@ def test_a_resolver_that_does_not_know_the_root_of_dns_is_not_believed(asking, k
         ]
 
 
+def test_a_resolver_that_knows_the_top_level_domain_need_not_know_the_root(asking):
+    without_mx = without("MX")
+    with answering_for(without_mx) as port:
+        usual = found(asking, port)
+    with answering_for(without_mx, root="example. IN NS ns.example.") as port:
+        assert found(asking, port) == usual
+    assert usual
+
+
 # What is asked
 
 

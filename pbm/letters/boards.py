@@ -121,7 +121,7 @@ def _below_status(point: Point, comment: str | None, *, is_full: bool) -> list[B
     blocks += picture(point)
     blocks += _about(point, is_full=is_full)
     if comment:
-        blocks.append(Comment(display_name(row.commenter or ""), comment))
+        blocks.append(Comment(row.commenter and display_name(row.commenter), comment))
     return blocks
 
 

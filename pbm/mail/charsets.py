@@ -81,7 +81,7 @@ FIRST_MARK = 0x10EE00
 """The character that stands for an undecodable byte 0; all 256 are for private use."""
 UNDECODED = re.compile("[\U0010ee00-\U0010eeff]")
 MARK_OF_ESCAPED = {0xDC00 + byte: FIRST_MARK + byte for byte in range(0x80, 0x100)}
-"""The first of the characters that Python's handler `surrogateescape` makes of undecodable bytes."""
+"""The mark for each character that Python's handler `surrogateescape` makes of an undecodable byte."""
 GUESSES = dict.fromkeys(range(FIRST_MARK, FIRST_MARK + 0x100), "\N{REPLACEMENT CHARACTER}") | {
     FIRST_MARK + byte: bytes([byte]).decode("cp1252", "replace")
     for byte in range(0x100)

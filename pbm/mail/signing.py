@@ -16,6 +16,8 @@ KEY_BITS = 2048
 """The size of a new key. Keys are of RSA, because big providers check no signatures of ed25519."""
 LONGEST_STRING = 255
 """How many characters a string in a record of DNS has at most; a longer text is several strings."""
+LONGEST_LABEL = 63
+"""How many characters a label of a name in DNS has at most (RFC 1035, 2.3.4)."""
 SIGNED_FIELDS = (
     "From From To Subject Date Message-ID In-Reply-To References Reply-To List-Unsubscribe List-Unsubscribe-Post "
     "Auto-Submitted MIME-Version Content-Type Content-Transfer-Encoding"
@@ -46,10 +48,14 @@ class Signer(NamedTuple):
         """Who signs with the next key, under a selector of its own, for example `pbm2` after `pbm`.
 
         While both keys are published, mails signed by either are believed (RFC 6376, 3.1).
+
+        Raises Refused if the selector would be too long for a name in DNS.
         """
         name = self.selector.rstrip(digits)
         number = self.selector.removeprefix(name) or "1"
         selector = f"{name}{int(number) + 1}"
+        if len(selector.rpartition(".")[2]) > LONGEST_LABEL:
+            raise Refused(f"The selector after {self.selector} is too long; set PBM_DKIM_SELECTOR to a shorter one.")
         return self._replace(path=self.path.with_name(f"dkim-{selector}.key"), selector=selector)
 
     def record(self) -> str:

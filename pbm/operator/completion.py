@@ -113,7 +113,7 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     first = "".join(typed[:1])
     if arguments.is_operators(typed):
         trees: list[click.Group] = [console.OPERATORS]
-    elif len(rest) == 1 and first in arguments.MODULES:  # the next word says which user signs
+    elif len(rest) == 1 and first in arguments.MODULES:  # the next word tells an operator's command from a player's
         trees = [console.OPERATORS, root]
     else:
         trees = [root]

@@ -100,16 +100,20 @@ class Zone(NamedTuple):
 def examine_zone(zone: Zone) -> Iterator[Finding]:
     """The faults of a zone: MX, SPF, DKIM, DMARC, and the names of our addresses.
 
-    A resolver that does not know the root of DNS, which is always there, is the one fault: some say of every name that
-    there is none.
+    A resolver that knows neither the root of DNS nor the top-level domain, which are always there, is the one fault:
+    some say of every name that there is none.
     """
-    if not _records(zone, ".", "NS"):
-        if zone.resolver.is_silent:
-            yield zone.resolver.unanswered[0]
-        else:
-            servers = zone.resolver.servers
-            what = f"the resolver {servers} does not know the root of DNS, so nothing that it says counts."
-            yield Finding("DNS", what, ANOTHER_RESOLVER)
+    knows_names = bool(_records(zone, ".", "NS"))
+    if not knows_names and not zone.resolver.is_silent:  # some forward no question about the root
+        knows_names = bool(_records(zone, zone.domain.rpartition(".")[2], "NS"))
+    if zone.resolver.is_silent:
+        yield zone.resolver.unanswered[0]
+        return
+    zone.resolver.unanswered = []
+    if not knows_names:
+        servers = zone.resolver.servers
+        what = f"the resolver {servers} does not know the root of DNS, so nothing that it says counts."
+        yield Finding("DNS", what, ANOTHER_RESOLVER)
         return
     for check in (_mx, _spf, _dkim, _dmarc, _reverse_names):
         findings = list(check(zone))

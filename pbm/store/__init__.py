@@ -273,7 +273,7 @@ class Store:
             yield
 
     def forget_old(self, before: datetime) -> None:
-        """Delete older notes, counts and events than that time, and older mails that cannot be sent.
+        """Delete notes, counts and events from before that time, and mails queued before it that cannot be sent.
 
         Of boards that were removed before it, nothing is known any more.
         """

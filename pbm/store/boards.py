@@ -352,7 +352,10 @@ class Boards(Questions):
         return rows
 
     def history(self, game: str, most: int = -1) -> list[tuple[BoardRow, bool]]:
-        """The games that ended last, at most *most*, each with whether it was rated; not against themselves."""
+        """The games that ended last, at most *most*, each with whether it was rated.
+
+        Games in which one user played both sides are left out.
+        """
         query = f"""
             SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board))
             FROM boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player

@@ -50,7 +50,7 @@ class Choice(NamedTuple):
     """What the position after it is worth for the mover."""
     turn: Actions
     after: PapagraPosition
-    """A position, as the other player sees it."""
+    """The position after the turn, as the other player sees it."""
 
 
 class Papagra:
