@@ -652,8 +652,9 @@ def test_tags_behind_the_subject_are_no_guesses(board):
 
 
 @pytest.mark.parametrize("tag", ["", " [EXTERNAL]", " (fwd) #4711"])
-def test_an_answer_to_a_chat_is_a_chat_whatever_stands_behind_the_subject(board, tag):
-    told = answer(board, "Hello, bob,\nhow are you?", subject=f"Re: Symple chat 101 bob{tag}")
+@pytest.mark.parametrize("writer", ["bob", "a guest"])
+def test_an_answer_to_a_chat_is_a_chat_whatever_stands_behind_the_subject(board, writer, tag):
+    told = answer(board, "Hello, bob,\nhow are you?", subject=f"Re: Symple chat 101 {writer}{tag}")
     assert {mail.subject for mail in told} == {"Symple chat 101 alice"}
 
 

@@ -25,7 +25,8 @@ from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.drawing.images import board_svg
 from pbm.language.help import of_game
-from pbm.mail import own_mails
+from pbm.mail import html, own_mails
+from pbm.mail.illustrations import Illustrator
 from pbm.mail.incoming import handle_prepared, posted, prepare_mail
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -44,6 +45,7 @@ from helpers.club import PASSWORDS, Club
 from helpers.database import stored_board
 from helpers.examples import examples, play_at_random
 from helpers.fixtures import set_up
+from helpers.mail import ADDRESS
 from helpers.patience import PATIENCE, until
 from helpers.servers import running
 
@@ -860,6 +862,59 @@ def test_a_mail_about_the_board_of_a_guest_calls_them_a_guest_and_is_known_when_
     assert "guest-" not in shown.partition("symple move 101 ")[0]
     assert own_mails.STATUS.fullmatch("a guest's turn (white).")
     assert own_mails.is_beginning(["a guest is reminded of Symple board 101."])
+
+
+def mails_about_guest(club, *answers):
+    """What carol, who subscribes to the board of a guest, is mailed when the guest posts these answers."""
+    club.signed_up("carol")
+    _, address = play_as_guest(club)
+    club.say("symple subscribe 101 carol carol-secret")
+    before = len(club.mails("carol"))
+    for text in answers:
+        say_as_guest(club, address, text, "mine")
+    return club.mails("carol")[before:]
+
+
+def test_a_subscriber_reads_of_a_guest_whatever_that_guest_does(club):
+    mails = mails_about_guest(club, "propose", "reject", "undo", "chat", "resign")
+    proposed, rejected, undone, chat, resigned = mails
+    assert "a guest proposes a draw.\nWaiting for robot1 to `accept`" in proposed.text
+    assert "a guest has rejected the proposal: a draw." in rejected.text
+    assert "a guest proposes to take back e5 and robot1's answer a1." in undone.text
+    assert chat.subject == "Symple chat 101 a guest"
+    assert "a guest writes:\n\nmine" in chat.text
+    assert "Won by robot1 (a guest resigned)." in resigned.text
+    assert "Time of a guest  " in resigned.text
+    assert resigned.text.endswith("\nsymple show 101\n")  # nobody can challenge a guest
+    assert "guest-" not in "".join(f"{mail.subject}\n{mail.text}" for mail in mails)
+
+
+def test_a_proposal_to_take_back_names_no_guest(club):
+    mails_about_guest(club, "e4")
+    board = stored_board(club.store, "symple", "101")
+    board.change(vote="undo", voter="robot1")
+    assert letters.proposal(board, "robot1") == "to take back a guest's move e4"
+
+
+def test_next_to_the_picture_in_a_mail_a_guest_is_a_guest(club):
+    pytest.importorskip("resvg_py")
+    [mail] = mails_about_guest(club, "propose")
+    illustration = Illustrator(club.server).of(mail)
+    page = html.page(mail, ADDRESS, illustration, "board.png")
+    assert "<b>a guest</b> (white)" in page
+    assert "guest-" not in page
+    own_page = html.page(mail, ADDRESS, illustration._replace(reader=illustration.mover), "board.png")
+    assert "Your turn (white)." in own_page
+
+
+def test_a_guest_who_leaves_is_not_to_be_challenged(club):
+    club.signed_up("carol")
+    _, token = users.begin_as_guest(club.server, "symple", "1", ["-size=5"], None)
+    club.say("symple subscribe 101 carol carol-secret")
+    say_as_guest(club, tokens.address_with(club.server, token), "resign")
+    mail = club.mails("carol")[-1]
+    assert mail.text.startswith("a guest has left Symple board 101 before it began.")
+    assert mail.text.endswith("\nsymple games\n")
 
 
 def test_a_page_asks_once_until_when_there_is_time(played):

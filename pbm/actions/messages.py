@@ -13,6 +13,7 @@ from pbm.actions.plans import CLEAR
 from pbm.blocks import Comment
 from pbm.board.board import Board
 from pbm.letters import Letter
+from pbm.names import display_name
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
@@ -47,8 +48,8 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
         word = "chat" if board.is_over or reader in writers else "show"
         signed = f" {reader} PASSWORD" if word == "chat" else ""
         letter = letters.plain_letter(
-            [Comment(name, text)],
-            subject=f"{row.game.capitalize()} chat {row.board} {name}",
+            [Comment(display_name(name), text)],
+            subject=f"{row.game.capitalize()} chat {row.board} {display_name(name)}",
             answer=f"{row.game} {word} {row.board}{signed}",
             bare=word,
             userid=name,

@@ -7,6 +7,7 @@ from pbm import letters
 from pbm.actions import comments, endings, stored_plans, turns
 from pbm.board.board import PROPOSALS, RESIGN, Board
 from pbm.letters import Letter
+from pbm.names import display_name
 from pbm.session import Session
 
 
@@ -45,7 +46,7 @@ def reject(session: Session, board: Board, name: str) -> list[Letter]:
     session.store.outbox.drop_reminders(board.name, asked)  # the proposer is still reminded of their move
     board.change(vote=None, voter=None)
     session.store.boards.save(board.row)
-    return turns.letters_about(session, board, f"{name} has rejected the proposal: {proposal}.")
+    return turns.letters_about(session, board, f"{display_name(name)} has rejected the proposal: {proposal}.")
 
 
 def _put_to_vote(session: Session, board: Board, name: str, vote: str) -> list[Letter]:

@@ -176,10 +176,13 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     blocks: list[Block] = [Paragraph(f"{why}\nThe board is removed. Nobody has won or lost.")]
     if comment:
         blocks.append(Comment(display_name(writer), comment))
+    answer = challenge(board, *board.players)
+    if _has_guest(board):
+        answer = f"{board.row.game} games"
     letter = plain_letter(
         blocks,
         subject=f"{name} has been removed{_mark(comment)}",
-        answer=challenge(board, *board.players),
+        answer=answer,
         userid=leaver,
         game=board.row.game,
         removed=board.number,
@@ -220,11 +223,16 @@ def next_command(point: Point, reader: str | None) -> NextCommand:
         return NextCommand(challenge(board, "USERID1", "USERID2"))
     if point.is_over and reader in board.players and not row.rematch:
         return NextCommand(f"{row.game} rematch {row.board} {reader} PASSWORD", "rematch")
-    if point.is_over:
+    if point.is_over and not _has_guest(board):
         return NextCommand(challenge(board, *reversed(board.players)))
-    if not point.is_present or (reader and reader != point.mover):
+    if point.is_over or not point.is_present or (reader and reader != point.mover):
         return NextCommand(f"{row.game} show {row.board}", "show")
     return NextCommand(f"{row.game} move {row.board} {point.mover} PASSWORD MOVE#{point.moves + 1}", "MOVE")
+
+
+def _has_guest(board: Board) -> bool:
+    """Whether a guest plays, whom nobody can challenge."""
+    return any(is_guest(player) for player in board.players)
 
 
 def challenge(board: Board, first: str, second: str) -> str:
@@ -412,7 +420,7 @@ def proposal(board: Board, reader: str | None) -> str:
         return PROPOSALS[str(board.row.vote)]
     parts: list[str] = []
     for turn in _turns_to_undo(board):
-        whose = "your" if turn.userid == reader else f"{turn.userid}'s"
+        whose = "your" if turn.userid == reader else f"{display_name(turn.userid)}'s"
         what = "answer" if parts else "move"
         if turn.text == SKIP:
             parts.append(f"{whose} skip")
@@ -436,12 +444,12 @@ def _news(point: Point, reader: str | None) -> list[str]:
     row = board.row
     news = []
     if board.turns and board.turns[-1].text == SWAP:
-        news.append(f"{board.turns[-1].userid} has swapped sides.")
+        news.append(f"{display_name(board.turns[-1].userid)} has swapped sides.")
     if row.vote and row.voter:
         opponent = row.opponent(row.voter)
-        proposed = wrapped_turns(f"{row.voter} proposes {proposal(board, reader)}.")
+        proposed = wrapped_turns(f"{display_name(row.voter)} proposes {proposal(board, reader)}.")
         accept = f"{row.game} move {row.board} {opponent} PASSWORD accept"
-        news.append(f"{proposed}\nWaiting for {opponent} to `accept` or `reject`:\n{accept}")
+        news.append(f"{proposed}\nWaiting for {display_name(opponent)} to `accept` or `reject`:\n{accept}")
     if not board.is_over:
         news += [f"{userid} is on vacation through {last}." for userid, last in sorted(board.about.away.items())]
     return news
@@ -553,7 +561,7 @@ def _rows_of_growing_clock(
     """The clock, what each player has left, and when the one to move runs out."""
     rows = [("Clock", time_left.clock.words)]
     for player, seconds in zip(board.players, time_left.left, strict=True):
-        rows.append((f"Left for {player}", _days(seconds)))
+        rows.append((f"Left for {display_name(player)}", _days(seconds)))
     if time_left.runs_out:
         rows.append(("Runs out", local(time_left.runs_out)))
     return rows
@@ -573,7 +581,8 @@ def _rows_of_usual_clocks(session: Session, board: Board, local: Callable[[datet
         rows.append(("Round ends", local(row.until)))
 
     used = [max(0.0, seconds) for seconds in board.used(row.ended or session.now)]
-    rows += [(f"Time of {player}", _days(seconds)) for player, seconds in zip(board.players, used, strict=True)]
+    for player, seconds in zip(board.players, used, strict=True):
+        rows.append((f"Time of {display_name(player)}", _days(seconds)))
     rows.append(("Time of both", _days(sum(used))))
     if row.total_days:
         rows.append(("Allowed to each", counted(row.total_days, "day")))

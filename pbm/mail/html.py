@@ -31,6 +31,7 @@ from pbm.letters.headings import LAST_TURN, MOVE_ON_SITE, ON_SITE, TAP
 from pbm.letters.letter import EASY
 from pbm.mail import own_mails
 from pbm.mail.illustrations import Illustration, SeatLine
+from pbm.names import display_name
 from pbm.store import Mail
 
 LONGEST_LINK = 900
@@ -285,7 +286,8 @@ def _beginning(above: Sequence[Block], illustration: Illustration) -> Iterator[_
         if block is title:
             words = block.text
             if illustration.is_to_mover:
-                words = words.replace(f"{illustration.mover}'s turn", "Your turn", 1)
+                mover = display_name(illustration.mover or "")
+                words = words.replace(f"{mover}'s turn", "Your turn", 1)
             yield part._replace(html=_wrapping(words), style=TITLE_STYLE, gap=4)
         elif block is above[0]:
             yield part._replace(style=LABEL_STYLE, gap=4)
@@ -295,7 +297,7 @@ def _beginning(above: Sequence[Block], illustration: Illustration) -> Iterator[_
 
 def _seat(seat: SeatLine, reader: str) -> str:
     """A player next to the board, such as ``You (white): stones 15, groups 3, score -9``."""
-    name = "You" if seat.player == reader else seat.player
+    name = "You" if seat.player == reader else display_name(seat.player)
     text = f"<b>{_escaped(name)}</b> ({_escaped(seat.side)})"
     if seat.standing:
         text += f": {_escaped(seat.standing).replace(' -', '&nbsp;-')}"  # a sign stays with its number

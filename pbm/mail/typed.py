@@ -17,7 +17,7 @@ from pbm.language.grammar import Call
 from pbm.language.line import Line
 from pbm.mail.quotes import BETWEEN_WORDS
 from pbm.mail.reading import Incoming
-from pbm.names import SHORTEST_PASSWORD, IsUser, is_board
+from pbm.names import GUEST, SHORTEST_PASSWORD, IsUser, display_name, is_board
 from pbm.refusals import Misused, Refused
 from pbm.runner import Trial
 from pbm.store import Reply
@@ -334,13 +334,14 @@ def is_title(subject: Line) -> bool:
 
 def _is_chat_title(reply: Reply, subject: Line) -> bool:
     """Whether a subject is the one that we gave to a chat on the board of a reply."""
-    title = _without_tags(subject.words)
-    return len(title) == 4 and [word.lower() for word in title[:3]] == [reply.game, "chat", reply.board]
+    title = [word.lower() for word in _without_tags(subject.words)]
+    has_writer = len(title) == 4 or " ".join(title[3:]) == display_name(GUEST)
+    return has_writer and title[:3] == [reply.game, "chat", reply.board]
 
 
 def _without_tags(subject: Sequence[str]) -> Sequence[str]:
-    """The words of a subject, without the tags that a mail server has put behind one of three or four words."""
-    for length in (3, 4):
+    """The words of a subject, without the tags that a mail server has put behind one of three to five words."""
+    for length in (3, 4, 5):
         if SUBJECT_TAGS.fullmatch(" ".join(subject[length:])):
             return subject[:length]
     return subject
