@@ -289,6 +289,15 @@ def test_nobody_is_asked_to_write_to_a_robot_nor_one_who_only_reads_to_anybody(c
     assert "Only write" not in sent(club)["alice"].page.text
 
 
+@pytest.mark.parametrize("way", ["", " --erase"])
+def test_nor_to_one_who_has_signed_off(board, way):
+    for name, turn in (("alice", "c3"), ("bob", "b1"), ("alice", "c4")):
+        board.say(f"symple move 101 {name} {PASSWORDS[name]} {turn}")
+    assert "Only write to bob" in sent(board)["alice"].page.text
+    board.say(f"signoff bob bob-secret{way}")
+    assert "Only write" not in sent(board)["alice"].page.text
+
+
 def test_a_subscriber_gets_a_token_of_his_own_and_no_turns(board):
     board.say("signup carol carol-secret carol@players.example")
     board.say("symple subscribe 101 carol carol-secret")

@@ -51,7 +51,7 @@ class Illustration(NamedTuple):
     remarks: tuple[str, ...] = ()
     """What the game says of both sides, such as how the score is counted."""
     opponent: str = ""
-    """The opponent of the player who reads the mail; empty if it is a robot, or the reader does not play."""
+    """The opponent of the player who reads the mail; empty if it is no person who is signed up, or there is none."""
 
     @property
     def is_to_mover(self) -> bool:
@@ -110,12 +110,13 @@ class Illustrator:
         return drawn._replace(turns=turns, page=page, reader=mail.userid or player, opponent=opponent)
 
     def _opponent_of(self, player: str, drawn: Illustration) -> str:
-        """The opponent of that player on the board, if it is a person; empty if there is none."""
+        """The opponent of that player on the board, if it is a person who is signed up; else empty."""
         players = [seat.player for seat in drawn.seats]
         if player not in players:
             return ""
         opponent = next((userid for userid in players if userid != player), "")
-        if self.server.store.robots.get(opponent):
+        store = self.server.store
+        if store.robots.get(opponent) or not store.users.signed_up([opponent]):
             return ""
         return opponent
 
