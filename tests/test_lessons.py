@@ -70,6 +70,14 @@ def test_each_game_has_three_lessons_of_a_sentence_and_says_how_a_turn_is_tapped
         assert len(text.split()) <= 25
 
 
+@pytest.fixture
+def unkept():
+    """No lessons are kept from another test, nor for one."""
+    lessons_view.cache_clear()
+    yield
+    lessons_view.cache_clear()
+
+
 def states_of(game, number):
     return lesson_states(games.load(game), lessons_of(game).rules[number - 1])
 
@@ -129,6 +137,26 @@ def test_the_lessons_of_the_page_about_adding_a_game_are_turns_of_its_game(tmp_p
     assert (win.before.view()["winner"], win.after.view()["winner"]) == (None, "red")
 
 
+FAULTY_LESSONS = {
+    "another type": {"b4": "A stone founds a group."},
+    "an illegal turn": symple.LESSONS._replace(rules=(symple.LESSONS.rules[0]._replace(turn="b2"),)),
+    "an unknown option": symple.LESSONS._replace(rules=(symple.LESSONS.rules[0]._replace(options="-wide"),)),
+    "a position without cells": symple.LESSONS._replace(rules=(symple.LESSONS.rules[0]._replace(position={}),)),
+    "no rules": symple.LESSONS._replace(rules=None),
+}
+
+
+@pytest.mark.parametrize("lessons", FAULTY_LESSONS.values(), ids=FAULTY_LESSONS)
+def test_a_game_with_faulty_lessons_has_all_its_pages_without_lessons(club, tmp_path, monkeypatch, unkept, lessons):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge alice bob")
+    monkeypatch.setattr(symple, "LESSONS", lessons)
+    assert build(tmp_path, Session(club.server), SiteSettings()).failed == {}
+    for name in ("101", "index"):
+        assert "How to play" not in (tmp_path / "symple" / f"{name}.html").read_text()
+    assert list(tmp_path.glob("symple/lesson-*")) == []
+
+
 # Pictures
 
 
@@ -183,16 +211,16 @@ def test_the_lessons_are_folded_when_the_guest_has_moved_and_for_all_others(club
     assert page_part(club, reply).count("<li><img ") == 3
 
 
-def test_a_game_without_lessons_leads_to_all_its_rules_and_one_without_pictures_tells_them_in_words(club, monkeypatch):
+def test_a_game_without_lessons_leads_to_all_its_rules_and_one_without_pictures_tells_them_in_words(
+    club, monkeypatch, unkept
+):
     club.signed_up("alice", "bob")
     for game in ("symple", "papagra"):
         club.say(f"{game} challenge alice bob")
-    lessons_view.cache_clear()
     monkeypatch.delattr(symple, "LESSONS")
     monkeypatch.delattr(papagra, "figure")
     pages = Pages(Session(club.server), SiteSettings())
     without, in_words = pages.board("symple", "101"), pages.board("papagra", "101")
-    lessons_view.cache_clear()
     assert '<a class="btn" href="rules.html">Rules</a>' in without
     assert "How to play" not in without + pages.game("symple")
     assert '<a class="btn" href="#lessons">Rules</a>' in in_words

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import games
 from games.lessons import Lesson, lesson_states, lessons_of
+from pbm.board.board import FAULTS
 from pbm.drawing import svg, thumbnails
 
 
@@ -29,17 +30,17 @@ class LessonsView(NamedTuple):
 
 @cache
 def lessons_view(game: str) -> LessonsView | None:
-    """The rules of a game for a stranger; None if it has no lessons.
+    """The rules of a game for a stranger; None if it has no lessons, or faulty ones.
 
     They are kept, because to make them again takes up to 5 ms, as long as the rest of the page of a short game.
     """
-    lessons = None
-    with suppress(games.Unloadable):
+    with suppress(*FAULTS):  # the game can be of another package, and its boards are played without lessons, too
         lessons = lessons_of(game)
-    if lessons is None:
-        return None
-    rules = [_rule_view(game, number, lesson) for number, lesson in enumerate(lessons.rules, 1)]
-    return LessonsView(rules, lessons.tapping)
+        if lessons is None:
+            return None
+        rules = [_rule_view(game, number, lesson) for number, lesson in enumerate(lessons.rules, 1)]
+        return LessonsView(rules, lessons.tapping)
+    return None
 
 
 def picture_path(game: str, number: int) -> str:
@@ -48,13 +49,15 @@ def picture_path(game: str, number: int) -> str:
 
 
 def lesson_picture(game: str, number: int) -> str:
-    """The picture of a lesson as SVG; empty if the game has no such lesson, or no figures."""
+    """The picture of a lesson as SVG; empty if the game has no such lesson, a faulty one, or no figures."""
     rules: Any = games.load(game)
-    lessons = lessons_of(game)
-    if lessons is None or number > len(lessons.rules) or not hasattr(rules, "figure"):
-        return ""
-    before, after = lesson_states(rules, lessons.rules[number - 1])
-    return thumbnails.before_and_after(rules.figure(before, None), rules.figure(after, before), rules.SIDES)
+    with suppress(*FAULTS):
+        lessons = lessons_of(game)
+        if lessons is None or number > len(lessons.rules) or not hasattr(rules, "figure"):
+            return ""
+        before, after = lesson_states(rules, lessons.rules[number - 1])
+        return thumbnails.before_and_after(rules.figure(before, None), rules.figure(after, before), rules.SIDES)
+    return ""
 
 
 def _file_name(number: int) -> str:
