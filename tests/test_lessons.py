@@ -221,8 +221,8 @@ def test_a_game_without_lessons_leads_to_all_its_rules_and_one_without_pictures_
     monkeypatch.delattr(papagra, "figure")
     pages = Pages(Session(club.server), SiteSettings())
     without, in_words = pages.board("symple", "101"), pages.board("papagra", "101")
-    assert '<a class="btn" href="rules.html">Rules</a>' in without
+    for page in (without, in_words):
+        assert '<a class="btn" href="rules.html">Rules</a>' in page
     assert "How to play" not in without + pages.game("symple")
-    assert '<a class="btn" href="#lessons">Rules</a>' in in_words
     assert "<li>A turn is two actions" in in_words
     assert "lesson-1.svg" not in in_words

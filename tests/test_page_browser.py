@@ -665,6 +665,7 @@ return [board.getBoundingClientRect().bottom, tray.getBoundingClientRect().top, 
 
 
 ARE_LESSONS_OPEN = "return document.querySelector('[data-part=lessons] details').open"
+WITHOUT_STORAGE = "Object.defineProperty(window, 'sessionStorage', { get() { throw new Error('nothing is kept'); } });"
 
 
 def test_a_guest_is_told_the_rules_below_the_board_and_the_tray_until_they_have_moved(visitor):
@@ -684,6 +685,22 @@ def test_a_guest_is_told_the_rules_below_the_board_and_the_tray_until_they_have_
     until(lambda: not visitor.driver.execute_script(ARE_LESSONS_OPEN))
     visitor.tap(".top .btn")
     until(lambda: visitor.driver.execute_script(ARE_LESSONS_OPEN))
+
+
+def test_the_button_for_the_rules_opens_the_short_ones_and_leaves_the_token_where_a_browser_keeps_nothing(visitor):
+    link = visitor.link("symple", visitor.begin("symple"))
+    added = visitor.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WITHOUT_STORAGE})
+    try:
+        visitor.open(link)
+        assert not visitor.driver.execute_script(ARE_LESSONS_OPEN)
+        visitor.tap(".top .btn")
+        assert visitor.driver.execute_script(ARE_LESSONS_OPEN)
+        assert visitor.driver.switch_to.active_element.text == "How to play Symple"
+        assert visitor.driver.current_url == link
+        visitor.driver.refresh()
+        until(lambda: visitor.all(".seat.own"))
+    finally:
+        visitor.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
 
 
 def test_a_guest_plays_at_once_to_the_end_and_keeps_the_game_with_an_account(visitor):
@@ -719,6 +736,7 @@ def test_without_scripts_the_page_is_a_form(visitor):
         until(lambda: visitor.served.ask("GET", urlsplit(link).path)[0] == 200)  # the page is written by then
         visitor.driver.get(link)
         until(lambda: visitor.all("noscript [name=token]"))
+        assert visitor.one(".top .btn").get_attribute("href") == f"{visitor.url}/symple/rules.html"
         visitor.one("noscript [name=token]").send_keys(link.partition("#")[2])
         visitor.one("noscript [name=text]").send_keys("c3")
         visitor.one("noscript button").click()

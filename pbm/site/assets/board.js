@@ -38,7 +38,7 @@ function readToken() {
 
 // Whether the address names a step or a part of the page, and not a token
 function namesPart() {
-  return /^#(\d+|board|lessons)$/.test(location.hash);
+  return /^#(\d+|board)$/.test(location.hash);
 }
 
 // Steps. The picture of each has the parts of the one before, but for those that differ.
@@ -265,6 +265,7 @@ function take(answer) {
 // On a device of the player's, which has a cookie: the way to their other boards
 function showNextBoard({ count, path }) {
   const link = find(".top .btn");
+  link.onclick = null; // it leads to no rules any more
   link.href = path ? `../${path}` : "../me";
   link.textContent = count ? `Next board · ${count}` : "My boards";
 }
@@ -345,6 +346,16 @@ function showTimes() {
   find("b", clock).textContent = `${Math.floor(count)} ${unit}${Math.floor(count) === 1 ? "" : "s"} left`;
 }
 
+// The button "Rules" opens the short rules instead of leaving the page. The address stays as it is: it can be all that has the token.
+function openLessons(event) {
+  const lessons = find("[data-part=lessons] details");
+  if (!lessons || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  lessons.open = true;
+  lessons.scrollIntoView();
+  find("summary", lessons).focus({ preventScroll: true });
+}
+
 // What is pressed, tapped, swiped and typed
 
 function startPage() {
@@ -365,6 +376,7 @@ function startPage() {
     event.preventDefault();
     show([...turnList.children].indexOf(link.parentElement) + 1);
   };
+  find(".top .btn").onclick = openLessons;
   onhashchange = () => {
     if (/^#\d+$/.test(location.hash)) show(Number(location.hash.slice(1)));
     else if (!namesPart()) location.reload(); // another link was opened here
