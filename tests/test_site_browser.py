@@ -444,6 +444,13 @@ def test_no_word_in_a_table_is_broken_on_a_telephone(browser, visited, path):
     assert browser.driver.execute_script(BROKEN_WORDS) == []
 
 
+def test_who_has_won_is_told_on_the_whole_width_of_a_telephone(browser, visited):
+    driver = opened(browser, visited, "symple/102.html", width=PHONE)
+    headline, clock = (driver.find_element("css selector", name).rect for name in (".say", ".head .clock"))
+    assert headline["width"] > PHONE * 0.85
+    assert clock["y"] >= headline["y"] + headline["height"]
+
+
 def test_links_in_the_results_of_a_player_lie_24_pixels_apart_for_fingers(browser, visited):
     opened(browser, visited, "users/alice.html", width=PHONE)
     assert browser.driver.execute_script(CLOSE_LINKS) == []
