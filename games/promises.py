@@ -226,7 +226,9 @@ def _check_lessons(game: Game[Any]) -> None:
         return
     _keep(isinstance(lessons, Lessons), "LESSONS is no games.lessons.Lessons.")
     _keep(1 <= len(lessons.rules) <= MOST_RULES, f"LESSONS has {len(lessons.rules)} rules, and 1 to {MOST_RULES} fit.")
-    for text in (*(lesson.rule for lesson in lessons.rules), lessons.tapping):
+    texts = [lesson.rule for lesson in lessons.rules]
+    texts.append(lessons.tapping)
+    for text in texts:
         is_sentence = text.isprintable() and text.endswith(".") and len(text) <= LONGEST_RULE
         _keep(is_sentence, f"LESSONS has {quoted(text)}, which is no sentence of at most {LONGEST_RULE} characters.")
     for lesson in lessons.rules:
@@ -235,9 +237,10 @@ def _check_lessons(game: Game[Any]) -> None:
         except Illegal as why:
             raise Broken(f"The lesson with the turn {quoted(lesson.turn)} is not possible: {why}") from why
         _keep(before.result() is None, f"The lesson with the turn {quoted(lesson.turn)} begins when the game is over.")
+        canonical = before.parse(lesson.turn)
         _keep(
-            before.parse(lesson.turn) == lesson.turn,
-            f"A lesson has the turn {quoted(lesson.turn)}, which the game writes {quoted(before.parse(lesson.turn))}.",
+            canonical == lesson.turn,
+            f"A lesson has the turn {quoted(lesson.turn)}, which the game writes {quoted(canonical)}.",
         )
         _check_figure(game, before, None, 0)
         _check_figure(game, after, before, 1)

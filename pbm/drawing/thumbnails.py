@@ -39,12 +39,11 @@ def before_and_after(before: Figure, after: Figure, sides: tuple[str, str]) -> s
     right = _Thumbnail(after, sides)
     start = left.size + ARROW_WIDTH
     arrow = f"M{left.size + 3} {left.size // 2}h6m-2-2l2 2l-2 2"
-    shapes = [
-        *left.shapes(),
-        f'<path stroke="{ARROW_COLOUR}" d="{arrow}"/>\n<g transform="translate({start})">\n',
-        *right.shapes(),
-        "</g>\n",
-    ]
+    shapes = list(left.shapes())
+    shapes.append(f'<path stroke="{ARROW_COLOUR}" d="{arrow}"/>\n')
+    shapes.append(f'<g transform="translate({start})">\n')
+    shapes += right.shapes()
+    shapes.append("</g>\n")
     return _document(start + right.size, max(left.size, right.size), shapes)
 
 

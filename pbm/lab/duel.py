@@ -77,9 +77,7 @@ def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, floa
         "options": list(match.options),
         "seed": match.seed,
         "programs": programs,
-        "elo": {  # JSON has no infinite numbers
-            name: round(difference, 1) if isfinite(difference) else None for name, difference in differences.items()
-        },
+        "elo": {name: _finite(difference) for name, difference in differences.items()},
         "sprt": sprt,
         "faults": [
             {"pair": pair.number, "game": place, "program": game.by, "fault": game.fault, "report": game.report}
@@ -88,6 +86,13 @@ def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, floa
             if game.fault
         ],
     }
+
+
+def _finite(difference: float) -> float | None:
+    """A difference of ratings as JSON has it, where no number is infinite: None."""
+    if isfinite(difference):
+        return round(difference, 1)
+    return None
 
 
 def _text(data: Mapping[str, Any]) -> str:

@@ -227,7 +227,7 @@ class StalePages:
 
     def _of_games(self, about: Subjects) -> Iterator[Page]:
         """The pages of the games with lists of boards or standings that may have changed."""
-        for game in sorted({*about.listed, *about.ranked}):
+        for game in sorted(set(about.listed).union(about.ranked)):
             yield Page(f"{game}/index.html", partial(self.pages.game, game))
         for game in about.listed:
             changed = {board for game_of_board, board in about.boards if game_of_board == game}

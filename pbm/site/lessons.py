@@ -32,7 +32,7 @@ class LessonsView(NamedTuple):
 def lessons_view(game: str) -> LessonsView | None:
     """The rules of a game for a stranger; None if it has no lessons, or faulty ones.
 
-    They are kept, because to make them again takes up to 5 ms, as long as the rest of the page of a short game.
+    They are kept: to make them again takes .2 to .9 ms, which is 9 to 52 % more for the page of a short game.
     """
     with suppress(*FAULTS):  # the game can be of another package, and its boards are played without lessons, too
         lessons = lessons_of(game)

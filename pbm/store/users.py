@@ -323,7 +323,9 @@ class Users(Questions):
         query = "UPDATE addresses SET suspended = ? WHERE rowid = ? AND suspended IS NULL RETURNING userid, address"
         works = "SELECT 1 FROM addresses WHERE userid = ? AND confirmed IS NOT NULL AND suspended IS NULL"
         for userid, address in self.execute(query, now, number):
-            change = "DELETE FROM outbox" if self.value(works, userid) else "UPDATE outbox SET address = NULL"
+            change = "UPDATE outbox SET address = NULL"
+            if self.value(works, userid):
+                change = "DELETE FROM outbox"
             self.execute(
                 f"{change} WHERE userid = ? AND address = ? COLLATE NOCASE AND due IS NOT NULL", userid, address
             )
